@@ -87,6 +87,7 @@ check: $(VENV)/.test $(BUNDLE) ## Lint, formatting, types and the order of impor
 	$(PY) -m ruff check --quiet
 	$(PY) -m ruff format --check --quiet
 	$(PY) -m mypy --no-error-summary
+	$(PY) -m scripts.choices --check
 	found=$$($(VENV)/bin/lint-imports --no-cache) || { echo "$$found" >&2; exit 1; }
 	cd js && $(NPM) run --silent check
 

@@ -1,30 +1,64 @@
-"""The one-line entry point: capture and show."""
+"""The roof: `show` opens whatever it gets, and `save_html` writes it as a page."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import singledispatch
 from inspect import signature
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, Union
 
-from attnwidget.analysis import Comparison, OwnLenses
+from attnwidget.analysis import Comparison, compare
 from attnwidget.capture import capture
 from attnwidget.corpus import HeadProfile
 from attnwidget.interventions import Rerun
-from attnwidget.record import Arc, AttentionRecord
-from attnwidget.view_state import ChoiceOptions, View, check_names
+from attnwidget.page import page_html
+from attnwidget.probe import AlignmentScores, RelationScores
+from attnwidget.record import AttentionRecord
+from attnwidget.record.described import kind_of_file
+from attnwidget.record.files import writable, write_whole
+from attnwidget.view_state import View, check_names
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.widget import AttentionWidget, StaticView, static_by_default
-from attnwidget.wire import HeadNames, Metrics
+from attnwidget.widget import (
+    AttentionWidget,
+    ProfileWidget,
+    RecordOptions,
+    RecordView,
+    StaticProfile,
+    StaticView,
+    atlas_html,
+    static_by_default,
+)
+from attnwidget.wire import OffSet
+from attnwidget.wire.compression import Quality
 
 if TYPE_CHECKING:
     import torch
     from typing_extensions import Unpack
 
+# The most bytes of an atlas.
+_ATLAS_SIZE = 5_000_000
 
-class CaptureOptions(TypedDict, total=False):
-    """The keyword arguments of `attnwidget.capture`."""
+Opened: TypeAlias = AttentionWidget | StaticView
+
+# In quotes, because torch is not imported to show a record.
+Openable: TypeAlias = Union[
+    "torch.nn.Module",
+    AttentionRecord,
+    str,
+    PathLike[str],
+    Sequence[AttentionRecord | str | PathLike[str]],
+    Comparison,
+    HeadProfile,
+    RelationScores,
+    AlignmentScores,
+]
+"""What `show` opens."""
+
+
+class CaptureOptions(RecordOptions, total=False):
+    """The keyword arguments of `attnwidget.capture`, beside those of a view."""
 
     target: str | None
     generate: Mapping[str, Any] | None
@@ -34,140 +68,349 @@ class CaptureOptions(TypedDict, total=False):
     image: bool
 
 
-class Options(CaptureOptions, ChoiceOptions, total=False):
-    """The options of `show`: those of `attnwidget.capture`, and traits of `AttentionWidget`."""
+class Options(CaptureOptions, total=False):
+    """The options of `show`."""
 
-    metrics: Metrics | None
-    arcs: Iterable[Arc] | None
-    head_names: HeadNames | None
-    lenses: OwnLenses | None
     static: bool | None
+    tokenizer: Any
+    text: Any
+    text_pair: str | None
+    model: torch.nn.Module | None
+    similarity: bool
+    relation: str
 
 
-_CAPTURE = signature(capture).parameters
-_DEFAULTS: dict[str, Any] = {
-    **{name: _CAPTURE[name].default for name in CaptureOptions.__annotations__},
-    **CHOICE_DEFAULTS,
-    "metrics": None,
-    "arcs": None,
-    "head_names": None,
-    "lenses": None,
-    "static": None,
+_CAPTURE = {
+    name: each.default
+    for name, each in signature(capture).parameters.items()
+    if each.kind is each.KEYWORD_ONLY
 }
-_named = with_options(Options, _DEFAULTS)
+# What an effect of heads that are off is measured with.
+_RERUN = ("target", "batch_index", "values")
+_DEFAULTS: Mapping[str, Any] = {
+    **dict.fromkeys(Options.__annotations__),
+    **_CAPTURE,
+    **CHOICE_DEFAULTS,
+    "similarity": False,
+}
 
 
-@_named
+@with_options(Options, _DEFAULTS)
 def show(
-    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
-    tokenizer: Any = None,
-    text: str | Mapping[str, Any] | None = None,
-    text_pair: str | None = None,
-    *,
-    view: View = "head",
+    x: Openable,
+    /,
+    *inputs: Any,
+    view: View | None = None,
     **options: Unpack[Options],
-) -> AttentionWidget | StaticView:
-    """Capture the attention of one forward pass, or of a generation, and show it.
+) -> Opened:
+    """Show the attention in a model's pass, or a result, in a notebook.
+
+        show(model, tokenizer, text)     capture a pass, or a generation, and show it
+        show(record)                     or the path of a saved one
+        show([a, b])                     two records, or their paths, as `attnwidget.compare`
+        show(comparison)                 both records, and their difference, in the same place
+        show(profile)                    the map of all heads, and the examples of each
+        show(scores, model, tokenizer, relation="obj")     see `attnwidget.probe.relations`
+        show(scores, model, tokenizer, pair)               see `attnwidget.probe.alignment`
 
     Args:
-        model: a model, or a record to show, or the path of a saved one.
-        tokenizer, text, text_pair: see `attnwidget.capture`; not with a record.
-        view: "head", "model", "neuron" or "map".
-        options: those of `attnwidget.capture` (target, generate, batch_index, layers, values; not
-            with a record), image=False to leave out the image of a vision model, and any trait of
-            `AttentionWidget` (stack, layer, head, query, ..., metrics, numbers of your own for
-            the model view and the map, arcs, annotated links for the head view, and lenses,
-            numbers of your own for every query and key). With
-            `static=True` the result is a StaticView: its display needs no kernel, widget manager
-            or network. None, the default, is True where the environment variable ATTNWIDGET_STATIC
-            is 1, which `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.
-            With `lens="values"`, values are recorded unless `values` is False.
+        x: what is shown.
+        inputs: of a model, what it reads: tokenizer, text and text_pair, see `attnwidget.capture`.
+            Of a profile, the model and tokenizer that read its examples; not needed while those
+            that `attnwidget.profile` was called with are in memory. Of scores, the model and
+            tokenizer that were probed, and an annotated text, or a pair of sentences; without a
+            text, a relation is shown in the first sentence of `misses`. All have names, too.
+        view: "head", "model", "neuron" or "map"; "map" of a profile, else "head", by default.
+        static: True for a StaticView, the display of which needs no kernel, widget manager or
+            network. None, the default, is True where the environment variable ATTNWIDGET_STATIC is
+            1, which `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.
+        options: of a model, those of `attnwidget.capture` (target, generate, batch_index, layers,
+            values; with `lens="values"`, values are recorded unless `values` is False); of a model
+            or a record, image=False to leave out its image; of a profile, similarity=True to offer
+            places by the similarity of heads (it takes several seconds for hundreds of them); of
+            scores of relations, the relation. Besides any trait of `AttentionWidget` (stack, layer,
+            head, query, ..., metrics, numbers of your own for the model view and the map, arcs,
+            annotated links for the head view, and lenses, numbers of your own for every query and
+            key).
 
     Raises:
-        TypeError, ValueError, IndexError: see `attnwidget.capture`; or the file is no record; or
-            `model` is a profile or a comparison.
+        TypeError: `x` cannot be shown, or an argument does not go with it.
+        ValueError, IndexError: see `attnwidget.capture` and `attnwidget.compare`; a file is none of
+            attnwidget's; or the model of a profile is no longer in memory.
         FileNotFoundError: there is no such file.
+        KeyError: there is no such relation among the scores.
         traitlets.TraitError: a choice that the record does not have, or metrics of another shape.
     """
-    choices: dict[str, Any] = dict(options)
-    static = choices.pop("static", None)
+    chosen: dict[str, Any] = dict(options) if view is None else {**options, "view": view}
+    static = chosen.pop("static", None)
     if static is None:
         static = static_by_default()
     elif not isinstance(static, bool):
         raise TypeError(f"static is {static!r}; expected True, False or None")
-    displayed = StaticView if static else AttentionWidget
-    capture_names = [name for name in CaptureOptions.__annotations__ if name in choices]
-    capture_options = {name: choices.pop(name) for name in capture_names}
-    if isinstance(model, (str, PathLike)):
-        model = _loaded(model)
-    if isinstance(model, AttentionRecord):
-        if not capture_options.pop("image", True):
-            model = model.without_image()
-        if capture_options or any(value is not None for value in (tokenizer, text, text_pair)):
-            raise TypeError(
-                "a record has its text already: show(record) takes no text, and no option of "
-                "attnwidget.capture"
-            )
-        return displayed(model, view=view, **choices)
-    if isinstance(model, (HeadProfile, Comparison)):
-        raise TypeError(f"a {type(model).__name__} has a view of its own: call its .widget()")
-    check_names(
-        set(choices) - {"metrics", "arcs", "head_names", "lenses"}
-    )  # a capture may take long
+    return _opened(x, static, *inputs, **chosen)
+
+
+def _opened(x: Any, static: bool, *inputs: Any, **options: Any) -> Opened:
+    # Called by `_open` itself, functools would be the caller that a warning points to.
+    return _open.dispatch(type(x))(x, static, *inputs, **options)
+
+
+@singledispatch
+def _open(
+    model: Any,
+    static: bool,
+    tokenizer: Any = None,
+    text: str | Mapping[str, Any] | None = None,
+    text_pair: str | None = None,
+    **options: Any,
+) -> Opened:
+    captured = {name: options.pop(name) for name in _CAPTURE if name in options}
+    check_names(set(options) - set(RecordOptions.__annotations__) - {"view"})  # a pass takes long
     if text is None:
         missing = "a text" if tokenizer is not None else "a tokenizer and a text"
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")
-    if choices.get("lens") == "values":
-        capture_options.setdefault("values", True)
-    record = capture(model, tokenizer, text, text_pair, **capture_options)
-    widget = displayed(record, view=view, **choices)
-    names = ("target", "batch_index", "values")
-    inputs = {name: capture_options.get(name, _CAPTURE[name].default) for name in names}
-    widget._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))
-    return widget
+    if options.get("lens") == "values":
+        captured.setdefault("values", True)
+    record = capture(model, tokenizer, text, text_pair, **captured)
+    opened = _viewed(record, static, options)
+    inputs = {name: captured.get(name, _CAPTURE[name]) for name in _RERUN}
+    opened._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))
+    return opened
 
 
-def _loaded(path: str | PathLike[str]) -> AttentionRecord:
+def _viewed(x: AttentionRecord | Comparison, static: bool, options: Mapping[str, Any]) -> Opened:
+    return StaticView(x, **options) if static else AttentionWidget(x, **options)
+
+
+@_open.register
+def _(
+    record: AttentionRecord, static: bool, *inputs: Any, image: bool = True, **options: Any
+) -> Opened:
+    texts = (*inputs, *(options.pop(name, None) for name in ("tokenizer", "text", "text_pair")))
+    if any(each is not None for each in texts) or any(name in options for name in _CAPTURE):
+        raise TypeError(
+            "a record has its text already: show(record) takes no text, and no option of "
+            "attnwidget.capture"
+        )
+    return _viewed(record if image else record.without_image(), static, options)
+
+
+@_open.register
+def _(comparison: Comparison, static: bool, **options: Any) -> Opened:
+    return _viewed(comparison, static, options)
+
+
+@_open.register
+def _(
+    profile: HeadProfile,
+    static: bool,
+    model: Any = None,
+    tokenizer: Any = None,
+    **options: Any,
+) -> Opened:
+    reader = profile.reader(model, tokenizer)
+    return (StaticProfile if static else ProfileWidget)(profile, reader, **options)
+
+
+@_open.register
+def _(
+    scores: RelationScores,
+    static: bool,
+    model: Any = None,
+    tokenizer: Any = None,
+    text: Any = None,
+    *,
+    relation: str | None = None,
+    **options: Any,
+) -> Opened:
+    if relation is None or model is None:
+        raise TypeError(
+            "scores of relations are shown in a text: show(scores, model, tokenizer, "
+            "relation='obj')"
+        )
+    record, choices = scores.on_text(relation, model, tokenizer, text)
+    return _viewed(record, static, {**choices, **options})
+
+
+@_open.register
+def _(
+    scores: AlignmentScores,
+    static: bool,
+    model: Any = None,
+    tokenizer: Any = None,
+    text: Any = None,
+    **options: Any,
+) -> Opened:
+    if text is None:
+        raise TypeError(
+            "scores of an alignment are shown in a pair: show(scores, model, tokenizer, pair)"
+        )
+    record, choices = scores.on_pair(model, tokenizer, text)
+    return _viewed(record, static, {**choices, **options})
+
+
+@_open.register(str)
+@_open.register(PathLike)
+def _(path: str | PathLike[str], static: bool, *inputs: Any, **options: Any) -> Opened:
+    return _opened(_loaded(path), static, *inputs, **options)
+
+
+@_open.register(list)
+@_open.register(tuple)
+def _(records: Sequence[Any], static: bool, **options: Any) -> Opened:
+    loaded: list[Any] = [
+        _loaded(each) if isinstance(each, (str, PathLike)) else each for each in records
+    ]
+    if len(loaded) != 2 or not all(isinstance(each, AttentionRecord) for each in loaded):
+        raise TypeError(
+            f"a {type(records).__name__} of {', '.join(type(each).__name__ for each in loaded)} "
+            "cannot be shown: show([a, b]) compares two records, and save_html(path, a, b, c) "
+            "writes several below each other"
+        )
+    return _viewed(compare(*loaded), static, options)
+
+
+def _loaded(path: str | PathLike[str]) -> AttentionRecord | HeadProfile:
     # A model's name and its directory are likely mistakes.
     if Path(path).suffix != ".safetensors" and not Path(path).is_file():
         raise TypeError(
-            f"model is {str(path)!r}, which is no file of a record; load the model and its "
+            f"{str(path)!r} is no file of a record or a profile; load a model and its "
             "tokenizer first (AutoModel.from_pretrained, AutoTokenizer.from_pretrained)"
         )
-    return AttentionRecord.load(path)
+    return HeadProfile.load(path) if kind_of_file(path) == "profile" else AttentionRecord.load(path)
 
 
-@_named
-def head_view(
-    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
-    tokenizer: Any = None,
-    text: str | Mapping[str, Any] | None = None,
-    text_pair: str | None = None,
-    **options: Unpack[Options],
-) -> AttentionWidget | StaticView:
+def to_html(
+    x: Openable | RecordView,
+    /,
+    *more: Any,
+    views: Iterable[View] | None = None,
+    layers: Iterable[SupportsIndex] | None = None,
+    quality: Quality = "default",
+    effects: Iterable[OffSet] = (),
+    size: int = _ATLAS_SIZE,
+    **options: Any,
+) -> str:
+    """One self-contained HTML page: no kernel, no network.
+
+        to_html(widget)                         as its choices are now
+        to_html(record, layer=2, head=9)        anything that `show` opens, with its arguments
+        to_html(a, b, c)                        several widgets, records, paths or comparisons
+        to_html(profile)                        an atlas: the map, the model view, and examples
+
+    The page opens with the choices of its widgets, or with the nearest layer and the first view if
+    it does not include the chosen ones. Widgets of the same record share its layers.
+
+    An atlas has the attention over as many texts as `size` has room for, at the quality "compact":
+    those that together are examples of the most heads.
+
+    Args:
+        x, more: a widget, or what `show` opens; or several of them, below each other.
+        views: the views to include, as ["head", "model"]; all of them if None. Without the neuron
+            view, a layer is included as weights alone if that is smaller.
+        layers: the numbers of the layers to include, of every stack; all of them if None. The
+            model view shows every layer in any case.
+        quality: the limit of rounding. "default": weights are right to three decimals as long as
+            the whole page stays under 2 MB, else as exact as that allows, down to "compact".
+            "compact" and "draft": as the mean over a layer's rows, 0.75% and 2% of the attention
+            moves to another token. "exact": weights are right to three decimals, at any size. The
+            views show the error of each layer's weights.
+        effects: heads of each widget's stack, (layer, head), links as `attnwidget.KnockOut`, or
+            several that are off together, as [(1, 5), [(1, 3), (1, 5)]]. The page shows what the
+            model does without them: at the locked query, and at the position that is shown without
+            one. What is off in the widget is always among them, and the page opens with it. They
+            need the model: of widgets that `show` made of one, while it is still there.
+        size: the most bytes of an atlas, which has one text in any case.
+        options: as of `show`, for what is no widget yet.
+
+    Raises:
+        TypeError: there is nothing to show, an argument cannot be shown, or does not go with it, or
+            a set of heads is none.
+        ValueError: there is no such view, quality or head, `views` or `layers` is empty, or there
+            are effects, but no model.
+        IndexError: there is no such layer.
+        ReferenceError: the model of a widget was deleted, and there are effects.
+        Exception: see `show`.
+    """
+    if isinstance(x, (str, PathLike)):
+        x = _loaded(x)
+    if isinstance(x, HeadProfile):
+        if views or layers or effects or quality != "default":
+            raise TypeError(
+                "an atlas has whole texts: its only limit is size, the most bytes of the page"
+            )
+        similarity = options.pop("similarity", False)
+        reader = x.reader(*more, **{n: options.pop(n) for n in _READER if n in options})
+        return atlas_html(x, reader, size=size, similarity=similarity, **options)
+    sets = list(effects)
+    shown = [each.shown_record(sets) for each in _views(x, more, options)]
+    return page_html(shown, views=views, layers=layers, quality=quality)
+
+
+def save_html(
+    path: str | PathLike[str],
+    x: Openable | RecordView,
+    /,
+    *more: Any,
+    views: Iterable[View] | None = None,
+    layers: Iterable[SupportsIndex] | None = None,
+    quality: Quality = "default",
+    effects: Iterable[OffSet] = (),
+    size: int = _ATLAS_SIZE,
+    **options: Any,
+) -> None:
+    """Write `to_html(x, ...)` to a file, whole or not at all.
+
+    Raises:
+        TypeError, ValueError, IndexError: see `to_html`.
+        OSError: the file cannot be written, for example because there is no such folder.
+    """
+    if not isinstance(path, (str, PathLike)):
+        raise TypeError("save_html takes the file's path first, as save_html('page.html', widget)")
+    writable(path)
+    page: dict[str, Any] = {"views": views, "layers": layers, "quality": quality}
+    html = to_html(x, *more, **page, effects=effects, size=size, **options)
+    write_whole(path, html.encode())
+
+
+_READER = ("model", "tokenizer")
+_SHOWN_ALONE = (RecordView, AttentionRecord, Comparison, str, PathLike, list, tuple)
+
+
+def _views(x: Any, more: Sequence[Any], options: Mapping[str, Any]) -> list[RecordView]:
+    """The views of a page: each of several, or the one of a model or scores and what they read."""
+    if not isinstance(x, _SHOWN_ALONE):
+        return [show(x, *more, static=True, **options)]
+    for each in more:
+        if not isinstance(each, _SHOWN_ALONE):
+            raise TypeError(
+                f"a page shows widgets, records, their paths and comparisons, not "
+                f"{type(each).__name__}"
+            )
+    if options and any(isinstance(each, RecordView) for each in (x, *more)):
+        raise TypeError(
+            f"a widget has its choices already, no option {next(iter(options))}: set "
+            "them on the widget"
+        )
+    return [
+        each if isinstance(each, RecordView) else show(each, static=True, **options)
+        for each in (x, *more)
+    ]
+
+
+@with_options(Options, _DEFAULTS)
+def head_view(x: Openable, /, *inputs: Any, **options: Unpack[Options]) -> Opened:
     """`show` with the head view: lines between tokens, one colour per head."""
-    return show(model, tokenizer, text, text_pair, view="head", **options)
+    return show(x, *inputs, view="head", **options)
 
 
-@_named
-def model_view(
-    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
-    tokenizer: Any = None,
-    text: str | Mapping[str, Any] | None = None,
-    text_pair: str | None = None,
-    **options: Unpack[Options],
-) -> AttentionWidget | StaticView:
+@with_options(Options, _DEFAULTS)
+def model_view(x: Openable, /, *inputs: Any, **options: Unpack[Options]) -> Opened:
     """`show` with the model view: every head of every layer."""
-    return show(model, tokenizer, text, text_pair, view="model", **options)
+    return show(x, *inputs, view="model", **options)
 
 
-@_named
-def neuron_view(
-    model: torch.nn.Module | AttentionRecord | str | PathLike[str],
-    tokenizer: Any = None,
-    text: str | Mapping[str, Any] | None = None,
-    text_pair: str | None = None,
-    **options: Unpack[Options],
-) -> AttentionWidget | StaticView:
+@with_options(Options, _DEFAULTS)
+def neuron_view(x: Openable, /, *inputs: Any, **options: Unpack[Options]) -> Opened:
     """`show` with the neuron view: one head's weights from its queries and keys."""
-    return show(model, tokenizer, text, text_pair, view="neuron", **options)
+    return show(x, *inputs, view="neuron", **options)

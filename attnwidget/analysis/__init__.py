@@ -46,7 +46,7 @@ from .patterns import (
     pattern_of,
 )
 from .row_batches import SINGLE_THREADED, RowBatches, batch_of_weights
-from .table import data_frame, metrics_table
+from .table import data_frame, metrics
 from .token_metrics import ALL_METRICS
 from .token_positions import positions
 
@@ -93,7 +93,7 @@ __all__ = [
     "flow",
     "head_outputs",
     "head_pattern",
-    "metrics_table",
+    "metrics",
     "mixing_ratio",
     "norms_need",
     "own_lenses",

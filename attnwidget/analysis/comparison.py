@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, SupportsIndex, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -20,10 +19,6 @@ from .table import data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from attnwidget.view_state import View
-    from attnwidget.widget import ComparisonWidget
-    from attnwidget.wire.compression import Quality
 
 _NULL = "the next head of the layer"
 
@@ -62,7 +57,8 @@ def compare(
         heads: pairs of heads of one stack, as `match_heads` finds them, instead of `layers`.
 
     Returns:
-        The comparison, with `widget`, `weights`, `difference`, `changes`, `metrics` and `table`.
+        The comparison, with `weights`, `difference`, `changes`, `metrics` and `table`;
+        `attnwidget.show` opens it.
 
     Raises:
         TypeError: `a` or `b` is no record.
@@ -206,39 +202,6 @@ class Comparison:
             AttentionRecord(a, model=self.a.model, missing=self.a.missing),
             AttentionRecord(b, model=self.b.model, missing=self.b.missing),
         )
-
-    def widget(self, **choices: Any) -> ComparisonWidget:
-        """Show the comparison in a notebook: a, b, and b - a in the same place.
-
-        Args:
-            choices: the traits with which the widget opens, see `AttentionWidget`; by default
-                compared="difference", and color="moved" in the model view.
-
-        Raises:
-            TypeError: no such choice exists.
-            ValueError: some heads of a layer have a partner, and others none.
-        """
-        # Imported here, because widgets are above the analysis of records.
-        from attnwidget.widget import ComparisonWidget
-
-        return ComparisonWidget(self, **choices)
-
-    def save_html(
-        self,
-        path: str | PathLike[str],
-        *,
-        views: Iterable[View] | None = None,
-        layers: Iterable[SupportsIndex] | None = None,
-        quality: Quality = "default",
-        **choices: Any,
-    ) -> None:
-        """Write the widget as one self-contained HTML page: no kernel, no network.
-
-        Args:
-            views, layers, quality: see `attnwidget.to_html`.
-            choices: see `widget`.
-        """
-        self.widget(**choices).save_html(path, views=views, layers=layers, quality=quality)
 
     def metrics(self) -> dict[str, dict[str, Any]]:
         """The differences of all heads of a, as `attnwidget.show` takes metrics.

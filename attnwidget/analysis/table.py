@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnwidget.record import Stack
+from attnwidget.record import AttentionRecord
 
 from .metrics import HeadMetrics
 from .row_batches import RowBatches
@@ -17,19 +17,27 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def metrics_table(stacks: Mapping[str, Stack]) -> pd.DataFrame:
-    """The metrics of every head of one text: see `AttentionRecord.metrics`."""
+def metrics(record: AttentionRecord) -> pd.DataFrame:
+    """The metrics of every head on one text, as a table: a row per stack, layer and head.
+
+    Columns: stack, layer, head, and the metrics by name, NaN where one is not defined (those of
+    neighbours in cross-attention, those of punctuation in a text without any).
+
+    Raises:
+        ModuleNotFoundError: pandas is not installed: pip install 'attnwidget[analysis]'.
+    """
     rows: list[dict[str, Any]] = []
-    for name, stack in stacks.items():
+    for name in record.stacks:
+        stack = record.stack(name)
         is_self = stack.queries == stack.keys
         defined = {key: m for key, m in ALL_METRICS.items() if is_self or not m.self_only}
         for layer in stack.layers:
             batches = RowBatches(layer, np.arange(layer.shape[0]))
             for heads in batches.groups:
-                metrics = HeadMetrics(defined, stack.keys)
+                summed = HeadMetrics(defined, stack.keys)
                 for batch in batches.of(heads):
-                    metrics.add(batch)
-                means = metrics.means()
+                    summed.add(batch)
+                means = summed.means()
                 for at, head in enumerate(range(heads.start, heads.stop)):
                     numbers = {key: float(each[at]) for key, each in means.items()}
                     rows.append({"stack": name, "layer": layer.number, "head": head, **numbers})

@@ -13,7 +13,7 @@ from traitlets import TraitError
 from attnwidget.analysis import compare
 from attnwidget.record import AttentionRecord
 from attnwidget.record.printable import printable
-from attnwidget.widget import AttentionWidget
+from attnwidget.widget import StaticView
 
 from .arguments import COMPARE, DOCTOR, PROFILE, parse
 from .output import STDOUT, check_output, close_stdout, say, write
@@ -92,12 +92,9 @@ def _page(args: Namespace) -> tuple[str, tuple[str, ...]]:
     count = sum(len(each.stack(name).layers) for each in records for name in each.stacks)
     with progress.bar("Summarizing heads", "layers", count):
         choices = {"view": args.view, "layer": args.layer, "head": args.head}
-        if args.command == COMPARE:
-            widget: AttentionWidget = compare(*records).widget(**choices)
-        else:
-            widget = AttentionWidget(*records, **choices)
-    record = widget.record
+        view = StaticView(compare(*records) if args.command == COMPARE else records[0], **choices)
+    record = view.record
     if args.query is not None:
-        widget.query = position_of(args.query, record.stack(widget.stack).queries)
+        view.query = position_of(args.query, record.stack(view.stack).queries)
     with progress.bar("Packing", "layers", count):
-        return widget.to_html(quality=args.quality), record.missing
+        return view.to_html(quality=args.quality), record.missing

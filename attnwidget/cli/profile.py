@@ -15,6 +15,7 @@ from attnwidget.corpus import profile
 from attnwidget.progress import ending_when
 from attnwidget.record.files import writable, write_whole
 from attnwidget.running.texts import read_texts
+from attnwidget.show import to_html
 
 from .output import say
 from .progress import Progress
@@ -78,7 +79,7 @@ def profile_page(args: Namespace, progress: Progress) -> tuple[str, tuple[str, .
         if args.table is not None:
             write_whole(args.table, found.table().to_csv(index=False).encode())
         with progress.bar("Reading examples", "texts"):
-            page = found.to_html(similarity=find_spec("sklearn") is not None)
+            page = to_html(found, similarity=find_spec("sklearn") is not None)
     missing = found.missing
     if interrupt.asked:
         missing = (f"texts: {found.num_texts:,} of {count:,} were read", *missing)

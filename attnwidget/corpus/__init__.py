@@ -20,7 +20,7 @@ from .stack_profile import Picked, ProfileMetric, SampledRows, StackProfile
 if TYPE_CHECKING:
     from attnwidget.running.texts import Texts
 
-    from .measurement import OwnMetric
+    from .meter import OwnMetric
     from .nulls import Null
     from .run import EngineName, Model
 
@@ -74,8 +74,7 @@ def profile(
         num_workers: the workers of Ray, each with a model of its own.
         gpus_per_worker: the GPUs of each, perhaps a part of one; the model is moved there.
         resume: a folder where what is measured is kept, every half minute and when the run ends,
-            so that the same call goes on after an interruption. Its file is a pickle: give no
-            folder that others have written.
+            so that the same call goes on after an interruption.
 
     Returns:
         The mean of each metric with its 95% interval, by a bootstrap over texts, for every head,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -18,122 +17,99 @@ from attnwidget.tracing import CallId
 from .accumulators import Estimate, Means
 from .measurement import EXAMPLES, Measurement, SampledText, unpacked
 from .nulls import Null
-from .profiler import OnRepeated
 from .stack_profile import LEVELS, Picked, SampledRows, StackProfile
 from .variability import variability
 
 Estimates: TypeAlias = Mapping[str, Mapping[CallId, Estimate]]
-"""By metric, by place, [heads] each; what is not known is left out."""
+"""By metric, by call, [heads] each; what is not known is left out."""
 
 
-@dataclass(frozen=True)
-class Condition:
-    """The measurements of a model, or of a null.
-
-    Attributes:
-        texts: on the texts.
-        repeated: on repeated tokens.
-    """
-
-    texts: Measurement
-    repeated: OnRepeated
-
-    def estimates(self, seed: int) -> Estimates:
-        """All metrics."""
-        found: dict[str, dict[CallId, Estimate]] = {}
-        for measurement in (self.texts, self.repeated.tokens):
-            means = measurement.means.estimate()
-            for row, name in enumerate(measurement.names):
-                found[name] = {
-                    place: means.at((row, layer.heads))
-                    for place, layer in measurement.layers.items()
-                }
-        by_text: dict[str, dict[CallId, dict[int, Numbers]]] = {
-            "copying": self.repeated.copying,
-            "copying_weights": self.repeated.copying_weights,
-            "variability": {
-                place: variability(first) for place, first in self._first_weights().items()
-            },
-        }
-        for name, places in by_text.items():
-            found[name] = {place: _estimate(values, seed) for place, values in places.items()}
-        return found
-
-    def _first_weights(self) -> dict[CallId, dict[int, Floats]]:
-        """The weights between the first tokens of sampled texts, by place and text."""
-        found: dict[CallId, dict[int, Floats]] = {}
-        for index, text in self.texts.sample.texts.items():
-            for place, weights in text.first.items():
-                found.setdefault(place, {})[index] = weights
-        return found
+def estimates_of(*measurements: Measurement) -> Estimates:
+    """All metrics of some measurements, and the variability of the first."""
+    found: dict[str, dict[CallId, Estimate]] = {}
+    for measured in measurements:
+        for call, layer in measured.layers.items():
+            means = layer.means.estimate()
+            for row, name in enumerate(measured.names):
+                found.setdefault(name, {})[call] = means.at(row)
+        for name, by_call in measured.further.items():
+            found[name] = {c: _estimate(texts, measured.seed) for c, texts in by_call.items()}
+    first: dict[CallId, dict[int, Floats]] = {}
+    for index, text in measurements[0].sample.items():
+        for call, layer_of_text in text.layers.items():
+            first.setdefault(call, {})[index] = layer_of_text.first
+    seed = measurements[0].seed
+    found["variability"] = {
+        call: _estimate(variability(weights), seed) for call, weights in first.items()
+    }
+    return found
 
 
 def _estimate(values: Mapping[int, Numbers], seed: int) -> Estimate:
     """The mean over texts of numbers [heads]."""
     [shape] = {each.shape for each in values.values()}
-    means = Means(shape, seed)
+    means = Means.empty(shape, seed)
     means.add(values)
     return means.estimate()
 
 
 def build_stacks(
-    own: Condition, nulls: Mapping[Null, Estimates], names: Sequence[str], seed: int
+    measured: Measurement, own: Estimates, nulls: Mapping[Null, Estimates], names: Sequence[str]
 ) -> dict[str, StackProfile]:
     """The stacks of a profile.
 
     Args:
-        nulls: by name.
+        measured: the texts, by the model itself.
+        own: all metrics of the model.
+        nulls: the same by name of the null.
         names: the metrics, in order.
     """
     groups: dict[tuple[str, bool, tuple[int, int]], list[CallId]] = {}
-    for place, layer in own.texts.layers.items():
-        kind = tower(place.module), is_cross(place.module), layer.shape
-        groups.setdefault(kind, []).append(place)
+    for call, layer in measured.layers.items():
+        kind = tower(call.module), is_cross(call.module), layer.shape
+        groups.setdefault(kind, []).append(call)
     named = titles([Group(of_tower, cross) for of_tower, cross, _ in groups])
-    estimates = own.estimates(seed)
     return {
-        name: _stack(places, own.texts, estimates, nulls, names)
-        for name, places in zip(named, groups.values(), strict=True)
+        name: _stack(calls, measured, own, nulls, names)
+        for name, calls in zip(named, groups.values(), strict=True)
     }
 
 
 def _stack(
-    places: Sequence[CallId],
+    calls: Sequence[CallId],
     measured: Measurement,
-    estimates: Estimates,
+    own: Estimates,
     nulls: Mapping[Null, Estimates],
     names: Sequence[str],
 ) -> StackProfile:
-    layers = [measured.layers[place] for place in places]
-    heads = tuple(layer.heads.stop - layer.heads.start for layer in layers)
+    layers = [measured.layers[call] for call in calls]
+    heads = tuple(layer.heads for layer in layers)
     # The place of each metric of texts among all.
     rows = [names.index(name) for name in measured.names]
-    extremes = _none_picked((2, len(names), len(places), max(heads), EXAMPLES))
-    medians = _none_picked((len(names), len(places), max(heads)))
-    thumbnails = np.zeros((len(places), max(heads), *measured.thumbnails.shape[1:]), np.float16)
-    sample = measured.sample.texts
-    for number, (place, layer, count) in enumerate(zip(places, layers, heads, strict=True)):
-        found = measured.extremes
-        extremes.texts[:, rows, number, :count] = found.texts[:, :, layer.heads]
-        extremes.values[:, rows, number, :count] = found.values[:, :, layer.heads]
-        extremes.pairs[:, rows, number, :count] = unpacked(found.marks[:, :, layer.heads])
-        thumbnails[number, :count] = measured.thumbnails[layer.heads] / layer.texts
-        values = {i: text.values[place] for i, text in sample.items() if place in text.values}
-        if values:
-            nearest, middles = _medians(values)
+    extremes = _none_picked((2, len(names), len(calls), max(heads), EXAMPLES))
+    medians = _none_picked((len(names), len(calls), max(heads)))
+    thumbnails = np.zeros((len(calls), max(heads), *layers[0].thumbnails.shape[1:]), np.float16)
+    for number, (call, layer) in enumerate(zip(calls, layers, strict=True)):
+        found, count = layer.extremes, layer.heads
+        extremes.texts[:, rows, number, :count] = found.texts
+        extremes.values[:, rows, number, :count] = found.values
+        extremes.pairs[:, rows, number, :count] = unpacked(found.marks)
+        thumbnails[number, :count] = layer.thumbnails / layer.texts
+        sample = {i: t.layers[call] for i, t in measured.sample.items() if call in t.layers}
+        if sample:
+            nearest, middles = _medians({index: of.values for index, of in sample.items()})
             medians.texts[rows, number, :count] = nearest
             medians.values[rows, number, :count] = middles
-            for head, row in np.ndindex(count, len(rows)):
-                text = sample.get(int(nearest[row, head]))
-                if text is not None:
-                    medians.pairs[rows[row], number, head] = unpacked(text.pairs[place][head])
+            for row, head in np.argwhere(nearest >= 0):
+                pair = sample[int(nearest[row, head])].pairs[head]
+                medians.pairs[rows[row], number, head] = unpacked(pair)
     return StackProfile(
-        tuple(numbers([place.module for place in places])),
+        tuple(numbers([call.module for call in calls])),
         heads,
-        _estimates(estimates, places, heads, names),
-        {null: _estimates(found, places, heads, names) for null, found in nulls.items()},
+        _by_metric(own, calls, heads, names),
+        {null: _by_metric(found, calls, heads, names) for null, found in nulls.items()},
         thumbnails,
-        _sampled_rows(sample, places, heads),
+        _sampled_rows(measured.sample, calls, heads),
         extremes,
         medians,
     )
@@ -143,19 +119,19 @@ def _none_picked(shape: tuple[int, ...]) -> Picked:
     return Picked(np.full(shape, -1), np.full(shape, np.nan), np.full((*shape, 2), -1))
 
 
-def _estimates(
+def _by_metric(
     found: Estimates,
-    places: Sequence[CallId],
+    calls: Sequence[CallId],
     heads: Sequence[int],
     names: Sequence[str],
 ) -> dict[str, Estimate]:
     """Every metric as arrays [layers, heads]."""
-    shape = len(names), len(places), max(heads)
+    shape = len(names), len(calls), max(heads)
     means, lows, highs = (np.full(shape, np.nan) for _ in range(3))
     counts = np.zeros(shape, np.int64)
     for row, name in enumerate(names):
-        for layer, (place, count) in enumerate(zip(places, heads, strict=True)):
-            estimate = found.get(name, {}).get(place)
+        for layer, (call, count) in enumerate(zip(calls, heads, strict=True)):
+            estimate = found.get(name, {}).get(call)
             if estimate is not None:
                 at = row, layer, slice(count)
                 means[at], lows[at], highs[at] = estimate.mean, estimate.low, estimate.high
@@ -176,17 +152,17 @@ def _medians(values: Mapping[int, Numbers]) -> tuple[NDArray[np.int64], Numbers]
 
 
 def _sampled_rows(
-    sample: Mapping[int, SampledText], places: Sequence[CallId], heads: Sequence[int]
+    sample: Mapping[int, SampledText], calls: Sequence[CallId], heads: Sequence[int]
 ) -> SampledRows:
     """The rows of all texts that every layer has."""
-    texts = [text for _, text in sorted(sample.items()) if set(places) <= text.rows.keys()]
-    sides = [text.rows[places[0]].shape[1:] for text in texts]
+    texts = [text for _, text in sorted(sample.items()) if set(calls) <= text.layers.keys()]
+    sides = [text.layers[calls[0]].rows.shape[1:] for text in texts]
     widest = max((width for _, width in sides), default=0)
-    levels = np.zeros((len(places), max(heads), sum(count for count, _ in sides), widest), np.uint8)
+    levels = np.zeros((len(calls), max(heads), sum(count for count, _ in sides), widest), np.uint8)
     start = 0
     for text, (count, width) in zip(texts, sides, strict=True):
-        for layer, (place, of_layer) in enumerate(zip(places, heads, strict=True)):
-            roots = np.sqrt(np.clip(text.rows[place].astype(np.float32), 0, 1))
+        for layer, (call, of_layer) in enumerate(zip(calls, heads, strict=True)):
+            roots = np.sqrt(np.clip(text.layers[call].rows.astype(np.float32), 0, 1))
             levels[layer, :of_layer, start : start + count, :width] = np.round(LEVELS * roots)
         start += count
     return SampledRows(

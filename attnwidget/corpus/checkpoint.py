@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
+import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
@@ -11,17 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors.numpy import save as to_bytes
 
+from attnwidget.record.described import Kind, described_file
 from attnwidget.record.files import write_whole
 from attnwidget.running.texts import Shard, Source
 
-from .profiler import Measured
+from .measurement import Measured
+from .packed import pack, unpack
 from .settings import Settings
 
 _FILE = "profile.checkpoint"
 
 # Another number for every change of what is kept.
-_VERSION = 1
+_KIND = Kind("checkpoint", "attnwidget-checkpoint", 2, "attnwidget.profile(resume=...)")
+
+# Its JSON, which may be longer than the header of a file.
+_TREE = "tree"
 
 # A checkpoint of a large model has hundreds of megabytes.
 _SECONDS_BETWEEN = 30.0
@@ -42,10 +48,9 @@ class Checkpoint:
         self.measured: Measured | None = None
         self._whole = True
         # By the number of the shard, a digest of its texts.
-        self._done: dict[int, bytes] = {}
+        self._done: dict[int, str] = {}
         self._path = None if folder is None else Path(folder) / _FILE
         self._about = {
-            "version": _VERSION,
             "metrics": settings.names,
             "null": settings.nulls,
             "batch_size": settings.batch_size,
@@ -67,7 +72,7 @@ class Checkpoint:
         for shard in shards:
             if shard.number not in self._done:
                 yield shard
-            elif self._done[shard.number] != _digest(shard):
+            elif self._done[shard.number] != _digest_of(shard):
                 last = shard.start + shard.count - 1
                 raise ValueError(
                     f"the texts from {shard.start} to {last} are not those that {self._path} was "
@@ -76,7 +81,7 @@ class Checkpoint:
 
     def add(self, shard: Shard, measured: Measured) -> None:
         """Add a shard, and write the file if that was not done for a while."""
-        digest = _digest(shard)
+        digest = _digest_of(shard)
         # An interruption in between leaves a part of the shard in the sums.
         self._whole = False
         if self.measured is None:
@@ -95,15 +100,31 @@ class Checkpoint:
             OSError: it cannot be written; an existing one is unchanged.
         """
         if self._path is not None and self.measured is not None and self._whole:
-            write_whole(self._path, pickle.dumps((self._about, self._done, self.measured)))
+            arrays: dict[str, np.ndarray] = {}
+            tree = json.dumps(pack((self._done, self.measured), arrays)).encode()
+            arrays[_TREE] = np.frombuffer(tree, np.uint8)
+            description = {
+                "version": _KIND.version,
+                "about": self._about,
+                "digest": _digest(*(array.tobytes() for _, array in sorted(arrays.items()))),
+            }
+            write_whole(self._path, to_bytes(arrays, metadata={_KIND.key: json.dumps(description)}))
         self._written = time.monotonic()
 
     def _load(self, path: Path) -> None:
-        try:
-            about, done, measured = pickle.loads(path.read_bytes())
-        except (AttributeError, EOFError, ImportError, IndexError, TypeError, ValueError,
-                pickle.UnpicklingError) as error:  # fmt: skip
-            raise ValueError(f"{path} is no checkpoint of a profile, or a damaged one") from error
+        with path.open("rb") as file:
+            if file.read(3) in (b"\x80\x04\x95", b"\x80\x05\x95"):
+                raise ValueError(
+                    f"{path} is a pickle of an earlier attnwidget, which is not opened, because "
+                    "pickles can run code: delete it to begin anew, or give another folder"
+                )
+        with described_file(path, _KIND) as (stored, content):
+            about = {name: _tuple(value) for name, value in content["about"].items()}
+            arrays = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+            if content["digest"] != _digest(*(a.tobytes() for _, a in sorted(arrays.items()))):
+                raise ValueError("its arrays are not those that were written")
+            tree = json.loads(arrays[_TREE].tobytes())
+            done, measured = unpack(tuple[dict[int, str], Measured], tree, arrays)
         for name, value in self._about.items():
             if about[name] != value:
                 raise ValueError(
@@ -113,12 +134,19 @@ class Checkpoint:
         self._done, self.measured = done, measured
 
 
-def _digest(shard: Shard) -> bytes:
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _digest_of(shard: Shard) -> str:
+    return _digest(*(part for source in shard.sources for part in _parts(source)))
+
+
+def _digest(*parts: bytes) -> str:
     digest = hashlib.blake2b(digest_size=16)
-    for source in shard.sources:
-        for part in _parts(source):
-            digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.digest()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()
 
 
 def _parts(source: Source) -> Iterator[bytes]:

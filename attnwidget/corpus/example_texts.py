@@ -50,7 +50,7 @@ class TextReader:
         if model is None:
             raise ValueError(
                 "the model of this profile is no longer in memory: give it and its tokenizer, as "
-                "profile.widget(model, tokenizer)"
+                "attnwidget.show(profile, model, tokenizer)"
             )
         if not isinstance(text, str) and len(text) != 2:
             raise ValueError(

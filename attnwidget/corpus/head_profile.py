@@ -8,7 +8,6 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from attnwidget.analysis import HeadPattern, data_frame, head_pattern
-from attnwidget.record.files import writable, write_whole
 
 from .accumulators import Estimate
 from .example_texts import TextReader, TextSource, chosen_texts
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import torch
     from typing_extensions import Self
-
-    from attnwidget.widget import ProfileWidget
 
 
 @dataclass(frozen=True)
@@ -268,87 +265,17 @@ class HeadProfile:
         """Up to `count` texts, by index, that together are examples of the most heads."""
         return chosen_texts(self._stacks.values(), count)
 
-    def widget(
-        self,
-        model: torch.nn.Module | None = None,
-        tokenizer: Any = None,
-        *,
-        similarity: bool = False,
-        **choices: Any,
-    ) -> ProfileWidget:
-        """Show the profile in a notebook: the map, and with one click the examples of its heads.
-
-        The map and the model view have the profile's metrics with their intervals and null, the
-        words of `patterns` and mean thumbnails; the head and the neuron view have one text, which
-        the model reads once more as it is opened.
+    def reader(self, model: torch.nn.Module | None = None, tokenizer: Any = None) -> TextReader:
+        """Reads the profile's texts once more.
 
         Args:
             model, tokenizer: of the profile. Not needed while those that `attnwidget.profile` was
                 called with are in memory.
-            similarity: True to offer places by similarity and the nearest heads of each, which
-                takes several seconds for hundreds of heads (`pip install 'attnwidget[analysis]'`).
-            choices: the traits with which the widget opens, see `AttentionWidget`; view="map" by
-                default.
 
         Raises:
             TypeError: `model` is no torch module.
-            ValueError: no model is in memory, or it has other heads; the texts came encoded.
-            ModuleNotFoundError: scikit-learn is not installed.
+            ValueError: no model is in memory.
         """
-        # Imported here, because widgets are above profiles.
-        from attnwidget.widget import ProfileWidget
-
-        reader = self._reader_of(model, tokenizer)
-        return ProfileWidget(self, reader, similarity=similarity, **choices)
-
-    def to_html(
-        self,
-        model: torch.nn.Module | None = None,
-        tokenizer: Any = None,
-        *,
-        similarity: bool = False,
-        size: int = 5_000_000,
-        **choices: Any,
-    ) -> str:
-        """An atlas: the HTML of one page with the map, the model view, and examples to open.
-
-        The page needs no kernel and no network. It has the attention over as many texts as `size`
-        has room for, at the quality "compact": those that together are examples of the most heads.
-
-        Args:
-            model, tokenizer, similarity, choices: as of `widget`.
-            size: the most bytes of the page, which has one text in any case.
-
-        Raises:
-            ValueError, ModuleNotFoundError: as of `widget`.
-        """
-        from attnwidget.widget import atlas_html
-
-        reader = self._reader_of(model, tokenizer)
-        return atlas_html(self, reader, size=size, similarity=similarity, **choices)
-
-    def save_html(
-        self,
-        path: str | PathLike[str],
-        model: torch.nn.Module | None = None,
-        tokenizer: Any = None,
-        *,
-        similarity: bool = False,
-        size: int = 5_000_000,
-        **choices: Any,
-    ) -> None:
-        """Write `to_html(…)` to a file, whole or not at all.
-
-        Raises:
-            ValueError, ModuleNotFoundError: as of `widget`.
-            OSError: the file cannot be written.
-        """
-        writable(path)
-        html = self.to_html(model, tokenizer, similarity=similarity, size=size, **choices)
-        write_whole(path, html.encode())
-
-    def _reader_of(self, model: torch.nn.Module | None, tokenizer: Any) -> TextReader:
-        """Reads texts with this model, or with that of `attnwidget.profile`."""
         if model is not None:
             from attnwidget.running.model import traceable
 
@@ -357,7 +284,7 @@ class HeadProfile:
         if self._reader is None:
             raise ValueError(
                 "a profile from a file has no model to read its examples: give it and its "
-                "tokenizer, as profile.widget(model, tokenizer)"
+                "tokenizer, as attnwidget.show(profile, model, tokenizer)"
             )
         return self._reader
 

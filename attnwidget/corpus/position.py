@@ -16,7 +16,8 @@ from attnwidget.record import Floats
 from attnwidget.tracing import CallId
 
 from .accumulators import FARTHEST, Estimate
-from .measurement import Measurement, MetricSet
+from .measurement import Measurement
+from .meter import Meter, MetricSet
 
 NEAREST = range(-5, 6)
 """The offsets among which `best_offset` finds the best, as in Clark et al. 2019, table 1."""
@@ -55,18 +56,17 @@ def best_offset(
         texts: says which offsets have any weight.
 
     Returns:
-        By metric, by place, [heads] each.
+        By metric, by call, [heads] each.
     """
     null = _measured_with(_on_offsets, metrics, measured, texts, seed)
-    of_offsets = null.means.estimate()
     found: dict[str, dict[CallId, Estimate]] = {name: {} for name in metrics.names}
-    for place, layer in null.layers.items():
-        heads = measured.layers[place].heads
-        for row, by_place in enumerate(found.values()):
-            estimate = of_offsets.at((row, layer.heads))
+    for call, layer in null.layers.items():
+        of_offsets = layer.means.estimate()
+        for row, by_call in enumerate(found.values()):
+            estimate = of_offsets.at(row)
             sizes = np.abs(estimate.mean)
             best = int(np.where(np.isnan(sizes), -1, sizes).argmax())
-            by_place[place] = estimate.at(np.full(heads.stop - heads.start, best))
+            by_call[call] = estimate.at(np.full(measured.layers[call].heads, best))
     return found
 
 
@@ -82,17 +82,16 @@ def _measured_with(
     Args:
         make: returns weights [heads, T, T] from the mean weights by offset, and T.
     """
-    null = Measurement(metrics, seed)
-    for index, text in sorted(measured.sample.texts.items()):
-        for place, tokens in text.own.items():
-            if place not in texts.layers or texts.offsets is None:
-                continue
-            heads = texts.layers[place].heads
+    null = Measurement(metrics.names, seed)
+    meter = Meter(metrics, null, offsets=False)
+    for index, text in sorted(measured.sample.items()):
+        for call, sampled in text.layers.items():
+            layer = texts.layers.get(call)
             # Cross-attention has offsets only where a text is its own target.
-            if texts.offsets.has(heads):
-                means = texts.offsets.means(heads)
-                null.add(place, index, make(means, len(tokens)), tokens, tokens)
-        null.finish()
+            if sampled.own is not None and layer is not None and layer.offsets is not None:
+                weights = make(layer.offsets.means(), len(sampled.own))
+                meter.add(call, index, weights, sampled.own, sampled.own)
+        meter.finish()
     return null
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -21,85 +21,18 @@ from attnwidget.running.stacks import Group, is_cross, tower
 from attnwidget.running.texts import Shard
 from attnwidget.tracing import CallId
 
-from .copying import CopyShares, copying, copying_weights
-from .measurement import Measurement
-from .nulls import Null
+from .copying import copying, copying_weights
+from .measurement import Measured, Measurement, ModelIdentity, Reading
+from .meter import Meter, MetricSet
 from .projections import find_projections
 from .repeated import repeated_tokens
 from .settings import COPYING, Settings
-
-Reading: TypeAlias = "Null | None"
-"""A null that reads texts, or None for the model itself."""
 
 # With more texts than twice those that examples need, the others are dropped.
 _FEWEST_TEXTS = 256
 
 # The numbers of each parameter by which models are told apart.
 _COMPARED = 64
-
-
-@dataclass(frozen=True)
-class ModelIdentity:
-    """The name of a model, and a digest of some of its weights."""
-
-    name: str
-    digest: str
-
-
-@dataclass
-class Measured:
-    """The measurements of some texts, which can be merged.
-
-    Attributes:
-        model: the model that read them.
-        by_reading: the measurements of the model, and of the nulls that read texts.
-        sources: by index, the texts that examples refer to.
-        count: the number of texts.
-        empty: the number of those that were left out, because they have no tokens.
-    """
-
-    model: ModelIdentity
-    by_reading: dict[Reading, Measurement]
-    sources: dict[int, str | tuple[str, ...]] = field(default_factory=dict)
-    count: int = 0
-    empty: int = 0
-
-    @property
-    def own(self) -> Measurement:
-        """The measurements of the model itself."""
-        return self.by_reading[None]
-
-    def merge(self, other: Measured) -> None:
-        """Add other texts, measured with the same settings.
-
-        Raises:
-            ValueError: another model read them.
-        """
-        if other.model != self.model:
-            raise ValueError(
-                f"some texts were read by {self.model.name}, and others by another model, or by "
-                "one with other weights; use one model for all texts"
-            )
-        for reading, measurement in self.by_reading.items():
-            measurement.merge(other.by_reading[reading])
-        self.sources = self.own.needed(self.sources | other.sources)
-        self.count += other.count
-        self.empty += other.empty
-
-
-@dataclass(frozen=True)
-class OnRepeated:
-    """The measurements of repeated tokens.
-
-    Attributes:
-        tokens: their metrics by rows.
-        copying: by place and sample; see `copying`.
-        copying_weights: by place, as of a single text; see `copying_weights`.
-    """
-
-    tokens: Measurement
-    copying: CopyShares = field(default_factory=dict)
-    copying_weights: CopyShares = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -110,7 +43,7 @@ class Repeated:
         missing: the reason why there are none; "" if there are.
     """
 
-    by_reading: dict[Reading, OnRepeated]
+    by_reading: dict[Reading, Measurement]
     missing: str
 
 
@@ -154,13 +87,13 @@ class Profiler:
         Raises:
             ValueError: no attention of the model can be read; or a text is too long for it.
         """
-        measured = Measured(
-            self._identity, {reading: self._new(reading) for reading in self._models}
-        )
+        metrics = self._settings.on_texts
+        by_reading = {reading: self._new(metrics) for reading in self._models}
+        measured = Measured(self._identity, by_reading)
         own, most = measured.own, _FEWEST_TEXTS
         for batch in self._batches.of(shard):
-            for reading, measurement in measured.by_reading.items():
-                self._read(batch, reading, measurement)
+            for reading, measurement in by_reading.items():
+                self._read(batch, reading, metrics, measurement)
             for text in batch.texts:
                 measured.sources[text.index] = text.source or text.tokens.labels
                 measured.count += 1
@@ -173,7 +106,7 @@ class Profiler:
         else:
             measured.empty = shard.count - measured.count
         if measured.count and not own.layers:
-            raise ValueError(no_attention(self._model, list(own.missing)))
+            raise ValueError(no_attention(self._model, own.missing))
         measured.sources = own.needed(measured.sources)
         return measured
 
@@ -185,46 +118,48 @@ class Profiler:
                 {reading: self._on_repeated(reading) for reading in self._models}, self._missing
             )
 
-    def _new(self, reading: Reading) -> Measurement:
-        of_position = {"position", "best offset"} & set(self._settings.nulls)
-        offsets = reading is None and bool(of_position)
-        return Measurement(self._settings.on_texts, self._settings.seed, offsets=offsets)
+    def _new(self, metrics: MetricSet) -> Measurement:
+        return Measurement(metrics.names, self._settings.seed)
 
-    def _on_repeated(self, reading: Reading) -> OnRepeated:
+    def _on_repeated(self, reading: Reading) -> Measurement:
         settings, model = self._settings, self._models[reading]
-        found = OnRepeated(Measurement(settings.on_repeated, settings.seed))
+        found = self._new(settings.on_repeated)
         if self._repeated is None:
             return found
         if settings.on_repeated.names:
-            self._read(self._repeated, reading, found.tokens)
-        if not any(name in settings.names for name in COPYING):
-            return found
-        projections = find_projections(model, first_text(self._repeated))
-        if "copying" in settings.names:
+            self._read(self._repeated, reading, settings.on_repeated, found)
+        if any(name in settings.names for name in COPYING):
             batch = self._changed(self._repeated, reading)
-            found.copying.update(copying(model, batch, projections))
-        if "copying_weights" in settings.names:
-            by_place = copying_weights(model, projections)
-            found.copying_weights.update({p: {0: values} for p, values in by_place.items()})
+            projections = find_projections(model, first_text(self._repeated))
+            if "copying" in settings.names:
+                found.further["copying"] = copying(model, batch, projections)
+            if "copying_weights" in settings.names:
+                by_call = copying_weights(model, projections)
+                found.further["copying_weights"] = {call: {0: n} for call, n in by_call.items()}
         return found
 
     def _changed(self, batch: TextBatch, reading: Reading) -> TextBatch:
         return shuffled(batch, self._settings.seed) if reading == "shuffled" else batch
 
-    def _read(self, batch: TextBatch, reading: Reading, measurement: Measurement) -> None:
+    def _read(
+        self, batch: TextBatch, reading: Reading, metrics: MetricSet, measurement: Measurement
+    ) -> None:
         batch = self._changed(batch, reading)
+        of_position = {"position", "best offset"} & set(self._settings.nulls)
+        offsets = reading is None and bool(of_position) and metrics is self._settings.on_texts
+        meter = Meter(metrics, measurement, offsets=offsets)
 
-        def receive(place: CallId, row: int, weights: Floats) -> None:
+        def receive(call: CallId, row: int, weights: Floats) -> None:
             text = batch.texts[row]
             sequences = Sequences(
                 text.tokens, text.target, global_tokens=batch.rows[row].global_tokens
             )
-            queries, keys = _sides(place.module, sequences, (weights.shape[1], weights.shape[2]))
-            measurement.add(place, text.index, weights, queries, keys)
+            queries, keys = _sides(call.module, sequences, (weights.shape[1], weights.shape[2]))
+            meter.add(call, text.index, weights, queries, keys)
 
-        for reason in read_attention(self._models[reading], batch, receive):
-            measurement.missing[reason] = None
-        measurement.finish()
+        missing = read_attention(self._models[reading], batch, receive)
+        measurement.missing += [why for why in missing if why not in measurement.missing]
+        meter.finish()
 
 
 def _sides(module: str, sequences: Sequences, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:

@@ -17,7 +17,8 @@ import torch
 from attnwidget.progress import step_done
 from attnwidget.running.texts import Shard
 
-from .profiler import Measured, Profiler, Repeated
+from .measurement import Measured
+from .profiler import Profiler, Repeated
 from .settings import Settings
 
 # The times that a shard is measured anew after its worker has ended.

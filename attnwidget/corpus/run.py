@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from os import PathLike
@@ -13,14 +13,17 @@ import torch
 
 from attnwidget.progress import end_asked
 from attnwidget.running.texts import Shard, Texts, read_texts, shards_of
+from attnwidget.tracing import CallId
 
-from .build import Condition, Estimates, build_stacks
+from .accumulators import Estimate
+from .build import Estimates, build_stacks, estimates_of
 from .checkpoint import Checkpoint
 from .head_profile import HeadProfile
-from .measurement import OwnMetric
+from .measurement import Measured, Measurement
+from .meter import OwnMetric
 from .nulls import Null
 from .position import best_offset, position_alone
-from .profiler import Measured, OnRepeated, Profiler, Repeated
+from .profiler import Profiler, Repeated
 from .settings import Settings, chosen_settings
 
 Model: TypeAlias = "torch.nn.Module | Callable[[], torch.nn.Module]"
@@ -129,19 +132,15 @@ def _profile(found: Measured, repeated: Repeated, settings: Settings) -> HeadPro
     missing += found.own.missing
     if found.empty:
         missing.append(f"texts: {found.empty:,} have no tokens but special ones")
-    conditions = {
-        reading: Condition(measurement, repeated.by_reading[reading])
-        for reading, measurement in found.by_reading.items()
-    }
-    own = conditions[None]
+    own = estimates_of(found.own, repeated.by_reading[None])
     nulls = {
-        null: conditions[null].estimates(settings.seed)
-        if null in conditions
-        else _of_position(null, own, settings)
+        null: estimates_of(found.by_reading[null], repeated.by_reading[null])
+        if null in found.by_reading
+        else _of_position(null, found.own, repeated.by_reading[None], settings)
         for null in settings.nulls
     }
     return HeadProfile(
-        build_stacks(own, nulls, settings.names, settings.seed),
+        build_stacks(found.own, own, nulls, settings.names),
         model=found.model.name,
         nulls=settings.nulls,
         num_texts=found.count,
@@ -153,15 +152,16 @@ def _profile(found: Measured, repeated: Repeated, settings: Settings) -> HeadPro
     )
 
 
-def _of_position(null: Null, own: Condition, settings: Settings) -> Estimates:
+def _of_position(
+    null: Null, texts: Measurement, repeated: Measurement, settings: Settings
+) -> Estimates:
     """The metrics of a null of position."""
-    texts, repeated, seed = own.texts, own.repeated.tokens, settings.seed
+    both = (settings.on_texts, texts), (settings.on_repeated, repeated)
     if null == "position":
-        return Condition(
-            position_alone(settings.on_texts, texts, texts, seed),
-            OnRepeated(position_alone(settings.on_repeated, repeated, texts, seed)),
-        ).estimates(seed)
-    return {
-        **best_offset(settings.on_texts, texts, texts, seed),
-        **best_offset(settings.on_repeated, repeated, texts, seed),
-    }
+        return estimates_of(
+            *(position_alone(metrics, measured, texts, settings.seed) for metrics, measured in both)
+        )
+    found: dict[str, Mapping[CallId, Estimate]] = {}
+    for metrics, measured in both:
+        found |= best_offset(metrics, measured, texts, settings.seed)
+    return found

@@ -11,7 +11,7 @@ from attnwidget.analysis import ALL_METRICS
 from attnwidget.running.batches import check_batch_options
 
 from .copying import copying, copying_weights
-from .measurement import MetricSet, OwnMetric
+from .meter import MetricSet, OwnMetric
 from .nulls import Null, chosen_nulls
 from .stack_profile import ProfileMetric
 from .variability import variability

@@ -241,7 +241,7 @@ def draw_figure(
     lines = shown
     if shown.view == "model":
         # A rollout is of no single head.
-        lens = "attention" if shown.lens == "rollout" else shown.lens
+        lens: str = "attention" if shown.lens == "rollout" else shown.lens
         lines = replace(
             shown, heads=[shown.head], combine="none", lens=lens, orientation="vertical"
         )

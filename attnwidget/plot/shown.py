@@ -15,8 +15,9 @@ from attnwidget.analysis.words import words
 from attnwidget.interventions import Link
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR, combination
-from attnwidget.view_state.choices import Combine, Compared
-from attnwidget.view_state.segments import NamedSegment, of_named
+from attnwidget.view_state.segments import of_named
+from attnwidget.view_state.table import Combine, Compared
+from attnwidget.view_state.traits import NamedSegment
 from attnwidget.wire import SentArc, SentMetric, SentSimilarity, encode_overview
 from attnwidget.wire.text import sendable
 

@@ -3,46 +3,6 @@
 A head that finds a relation need not be why a model says what it says: see docs/guide/probes.md.
 """
 
-from .annotated import Annotated, Mention, annotated
-from .attention_parser import ParserScores, attention_parser
-from .conllu_files import read_conllu
-from .coreference import CoreferenceScores, coreference
-from .edge_classifier import EdgeScore, EdgeScores, edge_classifier
-from .layers import LayerScore, LayerScores, layers
-from .regions import RegionScores, regions
-from .relation_score import RelationScore
-from .relations import Miss, RelationScores, relations
-from .segments import SegmentScores, segments
-from .shares import Share
-from .word_alignment import Aligned, AlignmentScores, alignment
-from .word_attention import WordAttention
+from attnwidget.lazy import lazy_names
 
-__all__ = [
-    "Aligned",
-    "AlignmentScores",
-    "Annotated",
-    "CoreferenceScores",
-    "EdgeScore",
-    "EdgeScores",
-    "LayerScore",
-    "LayerScores",
-    "Mention",
-    "Miss",
-    "ParserScores",
-    "RegionScores",
-    "RelationScore",
-    "RelationScores",
-    "SegmentScores",
-    "Share",
-    "WordAttention",
-    "alignment",
-    "annotated",
-    "attention_parser",
-    "coreference",
-    "edge_classifier",
-    "layers",
-    "read_conllu",
-    "regions",
-    "relations",
-    "segments",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import Numbers
+from attnwidget.analysis import HeadScores
 from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
-from .shares import Share, Shares, shares_table
-from .source import Null, Pairs, divided, opened
-from .word_attention import Heads, WordAttention
+from .best_heads import DIRECTIONS
+from .halves import Halves, Null, Pairs, open_source
+from .results import ProbeScores, compared_table
+from .shares import Share, Shares
+from .word_attention import WordAttention
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +28,11 @@ _FARTHEST = 10
 """Distances above are one, for the parser by distances."""
 
 
-@dataclass(frozen=True)
-class ParserScores:
+@dataclass(frozen=True, kw_only=True)
+class ParserScores(ProbeScores):
     """The scores of an attention parser on held-out texts; see `attention_parser`.
+
+    `heads` has the coefficients w ("attends") and u ("is attended to") of every head.
 
     Attributes:
         count: the words that have a head word, without punctuation.
@@ -36,13 +40,6 @@ class ParserScores:
         right_branching: that of the next word.
         distance: that of a parser that knows the signed distance of two words alone.
         null_accuracy: that of a parser of a network with random weights, or None.
-        coefficients: w and u of every head, float64 [2, layers, heads], with NaN where a layer has
-            fewer heads than another.
-        null_coefficients: the same of random weights, or None.
-        numbers: the layers' numbers in the model.
-        num_texts: the texts on which the parser was fitted, and those that were held out.
-        lost: the number of words without tokens, because a tokenizer cut them off or dropped them.
-        missing: attention that could not be read, as "module: reason".
     """
 
     count: int
@@ -50,12 +47,6 @@ class ParserScores:
     right_branching: Share
     distance: Share
     null_accuracy: Share | None
-    coefficients: Numbers = field(repr=False)
-    null_coefficients: Numbers | None = field(repr=False)
-    numbers: tuple[int, ...]
-    num_texts: tuple[int, int]
-    lost: int
-    missing: tuple[str, ...]
 
     def table(self) -> pd.DataFrame:
         """The parser and what it is compared with, as a table of pandas.
@@ -65,24 +56,13 @@ class ParserScores:
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        rows = {
+        shares = {
             "attention": self.accuracy,
             "next word": self.right_branching,
             "distance": self.distance,
             "attention of random weights": self.null_accuracy,
         }
-        return shares_table("parser", rows)
-
-    def metrics(self) -> dict[str, dict[str, Any]]:
-        """The coefficients of every head, as `metrics` of `attnwidget.show`."""
-        names = ("parser, attends", "parser, is attended to")
-        metrics: dict[str, dict[str, Any]] = {}
-        for direction, name in enumerate(names):
-            metrics[name] = {"values": self.coefficients[direction]}
-            if self.null_coefficients is not None:
-                metrics[name]["null"] = self.null_coefficients[direction]
-                metrics[name]["null_label"] = "random weights"
-        return metrics
+        return compared_table("parser", shares)
 
 
 def attention_parser(
@@ -116,32 +96,23 @@ def attention_parser(
         ValueError: a text has no heads or relations, or is too long for the model; there are no
             words to parse; an array has a wrong shape.
     """
-    source, texts = opened(
-        model,
-        tokenizer,
-        texts,
-        null=null,
-        seed=seed,
-        batch_size=batch_size,
-        max_tokens=max_tokens,
-    )
     from .pair_softmax import PairSoftmax
 
-    fitting, scoring = divided(source, texts, held_out)
+    source, texts = open_source(
+        model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
+    )
+    halves = Halves(source, texts, held_out)
     parsers: dict[str, PairSoftmax] = {}
     shares = {name: Shares((), seed) for name in (*_FEATURES, "next word")}
-    num_texts = [0, 0]
     with progress_bar("Probing", "texts"):
-        for read in source.read(fitting):
-            num_texts[0] += 1
+        for read in halves.first():
             words, heads = _parsed(read.text)
             for name, features in _FEATURES.items():
                 found = features(read)
                 if found is not None and len(words):
                     parser = parsers.setdefault(name, PairSoftmax(found.shape[0]))
                     parser.fit(found, words, heads)
-        for read in source.read(scoring):
-            num_texts[1] += 1
+        for read in halves.held_out():
             words, heads = _parsed(read.text)
             shares["next word"].add(read.index, (heads == words + 1).sum(), len(words))
             for name, parser in parsers.items():
@@ -151,19 +122,31 @@ def attention_parser(
                     shares[name].add(read.index, hits, len(words))
     if not parsers or not shares["next word"].count:
         raise ValueError("there are no texts, or none with a word that has a head word")
-    has_null = "null" in parsers
+    own, null_own = (
+        parsers[name].coefficients.reshape(2, *source.heads.shape) if name in parsers else None
+        for name in ("own", "null")
+    )
+    assert own is not None
+    coefficients: dict[str, HeadScores] = {
+        direction: source.heads.scores(
+            f"parser, {direction}",
+            "The coefficient of the head in a parser that adds up the weights of all heads",
+            own[number],
+            None if null_own is None else null_own[number],
+            signed=True,
+            measured_on=f"{halves.num_texts[0]:,} texts",
+        )
+        for number, direction in enumerate(DIRECTIONS)
+    }
     return ParserScores(
-        shares["own"].count,
-        shares["own"].share(),
-        shares["next word"].share(),
-        shares["distance"].share(),
-        shares["null"].share() if has_null else None,
-        _by_head(parsers["own"].coefficients, source.heads),
-        _by_head(parsers["null"].coefficients, source.heads) if has_null else None,
-        source.heads.numbers,
-        (num_texts[0], num_texts[1]),
-        source.heads.lost,
-        tuple(source.heads.missing),
+        count=shares["own"].count,
+        accuracy=shares["own"].share(),
+        right_branching=shares["next word"].share(),
+        distance=shares["distance"].share(),
+        null_accuracy=None if null_own is None else shares["null"].share(),
+        heads=coefficients,
+        num_texts=halves.num_texts,
+        lost=source.heads.lost,
     )
 
 
@@ -180,7 +163,7 @@ def _both_ways(weights: Floats) -> Floats:
     return np.concatenate([flat, flat.swapaxes(1, 2)])
 
 
-def _distances(read: WordAttention) -> Floats:
+def _distances(read: WordAttention[Annotated]) -> Floats:
     """1 for the signed distance of two words, [distances, words, words]."""
     places = np.arange(len(read.text))
     near = (places - places[:, None]).clip(-_FARTHEST, _FARTHEST)
@@ -188,16 +171,10 @@ def _distances(read: WordAttention) -> Floats:
     return columns
 
 
-_Features: TypeAlias = "Callable[[WordAttention], Floats | None]"
+_Features: TypeAlias = "Callable[[WordAttention[Annotated]], Floats | None]"
 
 _FEATURES: dict[str, _Features] = {
     "own": lambda read: _both_ways(read.weights),
     "null": lambda read: None if read.null is None else _both_ways(read.null),
     "distance": _distances,
 }
-
-
-def _by_head(coefficients: Numbers, heads: Heads) -> Numbers:
-    """Coefficients as [2, layers, heads]."""
-    found: Numbers = np.where(heads.exists, coefficients.reshape(2, *heads.shape), np.nan)
-    return found

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.corpus import Estimate
-from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated
-from .directions import DIRECTIONS, Direction, as_metric, best, of_better_direction
-from .shares import Share, Shares, shares_table
-from .source import Null, Pairs, divided, opened
-from .word_attention import WordAttention
+from .best_heads import DIRECTIONS, BestHead, Contest, Decisions, Direction
+from .halves import Halves, Null, Pairs, open_source
+from .results import ProbeScores, compared_table
+from .shares import Share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,46 +23,28 @@ if TYPE_CHECKING:
 
 _PRONOUN = "PRON"
 
+# The kinds of decisions.
+_ALL, _PRONOUNS = "all", "pronouns"
 
-@dataclass(frozen=True)
-class CoreferenceScores:
-    """The scores of the head that finds antecedents best, on held-out texts; see `coreference`.
+
+@dataclass(frozen=True, kw_only=True)
+class CoreferenceScores(BestHead, ProbeScores):
+    """The scores of the head that finds antecedents best; see `coreference`.
+
+    The decisions are those of mentions with an antecedent: right if the head finds one.
 
     Attributes:
-        count: the mentions with an antecedent.
-        layer: its number in the model.
-        head: the head of that layer.
         direction: "attends" if mentions attend to their antecedents, "is attended to" if these
             attend to them.
-        accuracy: the share of mentions of which the head finds an antecedent.
-        pronouns: the same of those whose head word has the tag "PRON"; None if there are none.
+        pronouns: the accuracy on those whose head word has the tag "PRON"; None if there are none.
         nearest: the accuracy of choosing the nearest candidate.
         same_word: that of choosing the nearest with the same head word, else the nearest.
-        null_accuracy: that of the best head of a network with random weights, or None.
-        values: the accuracy of every head in its better direction, arrays [layers, heads], with
-            NaN where a layer has fewer heads than another.
-        null_values: the same of random weights, or None.
-        numbers: the layers' numbers in the model.
-        num_texts: the texts that chose the head and its direction, and those that were held out.
-        lost: the number of words without tokens, because a tokenizer cut them off or dropped them.
-        missing: attention that could not be read, as "module: reason".
     """
 
-    count: int
-    layer: int
-    head: int
     direction: Direction
-    accuracy: Share
     pronouns: Share | None
     nearest: Share
     same_word: Share
-    null_accuracy: Share | None
-    values: Estimate = field(repr=False)
-    null_values: Estimate | None = field(repr=False)
-    numbers: tuple[int, ...]
-    num_texts: tuple[int, int]
-    lost: int
-    missing: tuple[str, ...]
 
     def table(self) -> pd.DataFrame:
         """The best head and what it is compared with, as a table of pandas.
@@ -74,26 +54,14 @@ class CoreferenceScores:
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        rows = {
+        shares = {
             f"head {self.layer}-{self.head}, {self.direction}": self.accuracy,
             f"head {self.layer}-{self.head}, of pronouns": self.pronouns,
             "nearest mention": self.nearest,
             "nearest with the same head word": self.same_word,
             "best head of random weights": self.null_accuracy,
         }
-        return shares_table("chosen by", rows)
-
-    def metrics(self) -> dict[str, dict[str, Any]]:
-        """The accuracy of every head, as `metrics` of `attnwidget.show`.
-
-        Beside it stands that of random weights, or without these of the nearest mention.
-        """
-        if self.null_values is not None:
-            null, label = self.null_values.mean, "random weights"
-        else:
-            null = np.where(np.isnan(self.values.mean), np.nan, self.nearest.value)
-            label = "nearest mention"
-        return {"finds antecedents": as_metric(self.values, null, label)}
+        return compared_table("chosen by", shares)
 
 
 def coreference(
@@ -126,47 +94,33 @@ def coreference(
         ValueError: no mention has an antecedent; a text is too long for the model; an array has a
             wrong shape.
     """
-    source, texts = opened(
-        model,
-        tokenizer,
-        texts,
-        null=null,
-        seed=seed,
-        batch_size=batch_size,
-        max_tokens=max_tokens,
+    source, texts = open_source(
+        model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
     )
-    choosing, scoring = divided(source, texts, held_out)
-    chosen, scored = _Tally(None), _Tally(seed)
-    with progress_bar("Probing", "texts"):
-        for read in source.read(choosing):
-            chosen.add(read)
-        for read in source.read(scoring):
-            scored.add(read)
-    if chosen.own is None or scored.own is None or scored.pronouns is None:
-        where = "the" if scored.own is not None else "the held-out"
+    halves = Halves(source, texts, held_out)
+    contest = Contest(halves, _decisions, seed)
+    contest.run()
+    counts = contest.counts
+    if not contest.chosen or not counts:
+        where = "the" if counts else "the held-out"
         raise ValueError(f"no mention of {where} texts has an earlier one of the same entity")
-    direction, layer, head = best(chosen.own)
-    has_pronouns = scored.pronouns.count > 0
-    null_accuracy = null_values = None
-    if chosen.null is not None and scored.null is not None:
-        null_accuracy = scored.null.share(*best(chosen.null))
-        null_values = of_better_direction(chosen.null, scored.null, source.heads)
+    at = contest.chosen[_ALL]
+    nearest = contest.rule(_ALL, "nearest").accuracy
+    scores = contest.scores(
+        _ALL,
+        "finds antecedents",
+        "The share of mentions with an antecedent whose antecedent the head finds",
+        ("nearest mention", nearest),
+    )
     return CoreferenceScores(
-        count=scored.own.count,
-        layer=source.heads.numbers[layer],
-        head=head,
-        direction=DIRECTIONS[direction],
-        accuracy=scored.own.share(direction, layer, head),
-        pronouns=scored.pronouns.share(direction, layer, head) if has_pronouns else None,
-        nearest=scored.baselines.share(0),
-        same_word=scored.baselines.share(1),
-        null_accuracy=null_accuracy,
-        values=of_better_direction(chosen.own, scored.own, source.heads),
-        null_values=null_values,
-        numbers=source.heads.numbers,
-        num_texts=(chosen.num_texts, scored.num_texts),
-        lost=source.heads.lost,
-        missing=tuple(source.heads.missing),
+        **vars(contest.best(_ALL)),
+        direction=DIRECTIONS[at[0]],
+        pronouns=contest.share(_PRONOUNS, at) if counts[_PRONOUNS] else None,
+        nearest=nearest,
+        same_word=contest.rule(_ALL, "same word").accuracy,
+        heads={"antecedents": scores},
+        num_texts=halves.num_texts,
+        lost=halves.heads.lost,
     )
 
 
@@ -197,42 +151,18 @@ def _choices(text: Annotated) -> Iterator[_Choice]:
                 yield _Choice(word, np.array(words[:place]), right)
 
 
-class _Tally:
-    """The hits of heads and of baselines.
-
-    Attributes:
-        own, null, pronouns: [directions, layers, heads]; None before the first.
-        baselines: of the nearest, and of the same word.
-        num_texts: the number of texts.
-    """
-
-    def __init__(self, seed: int | None) -> None:
-        self.own: Shares | None = None
-        self.null: Shares | None = None
-        self.pronouns: Shares | None = None
-        self.baselines = Shares((2,), seed)
-        self.num_texts = 0
-        self._seed = seed
-
-    def add(self, read: WordAttention) -> None:
-        """Add the mentions of a text."""
-        self.num_texts += 1
-        choices = list(_choices(read.text))
-        if not choices:
-            return
-        own = _hits(read.weights, choices)
-        if self.own is None or self.pronouns is None:
-            self.own, self.pronouns = (Shares(own.shape[:-1], self._seed) for _ in range(2))
-            self.null = None if read.null is None else Shares(own.shape[:-1], self._seed)
-        self.own.add(read.index, own.sum(axis=-1), len(choices))
-        if self.null is not None and read.null is not None:
-            hits = _hits(read.null, choices).sum(axis=-1)
-            self.null.add(read.index, hits, len(choices))
-        tags = read.text.tags
-        pronouns = [tags is not None and tags[choice.word] == _PRONOUN for choice in choices]
-        self.pronouns.add(read.index, own[..., pronouns].sum(axis=-1), sum(pronouns))
-        hits = np.array([_baselines(read.text, choice) for choice in choices]).sum(axis=0)
-        self.baselines.add(read.index, hits, len(choices))
+def _decisions(text: Annotated) -> Decisions:
+    """Of each mention, the choice of an antecedent."""
+    choices = list(_choices(text))
+    tags = text.tags
+    pronouns = [tags is not None and tags[choice.word] == _PRONOUN for choice in choices]
+    by_rules = [_by_rules(text, choice) for choice in choices]
+    nearest, same_word = np.array(by_rules, np.float32).reshape(-1, 2).T
+    return Decisions(
+        {_ALL: np.ones(len(choices), np.float32), _PRONOUNS: np.array(pronouns, np.float32)},
+        lambda weights: _hits(weights, choices),
+        {"nearest": nearest[None], "same word": same_word[None]},
+    )
 
 
 def _hits(weights: Floats, choices: list[_Choice]) -> Floats:
@@ -246,7 +176,7 @@ def _hits(weights: Floats, choices: list[_Choice]) -> Floats:
     return hits
 
 
-def _baselines(text: Annotated, choice: _Choice) -> tuple[bool, bool]:
+def _by_rules(text: Annotated, choice: _Choice) -> tuple[bool, bool]:
     """True if the nearest candidate is right, and the nearest with the same word."""
     forms = [text.words[word].lower() for word in choice.candidates]
     same = [n for n, form in enumerate(forms) if form == text.words[choice.word].lower()]

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import Numbers, data_frame
+from attnwidget.analysis import Numbers
 from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
+from .halves import Halves, Null, Pairs, open_source
 from .linear import Classifier
-from .shares import Share, Shares
-from .source import Null, Pairs, Source, divided, opened
+from .results import ProbeScores, shares_table
+from .shares import Share, share_of
+from .word_attention import Heads, WordAttention
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 _FARTHEST = 10
 """Distances above are one."""
+
+_TASKS = ("related", "relation")
 
 _FEWEST = 20
 """A relation that is rarer among the texts for fitting is no class."""
@@ -53,31 +57,20 @@ class EdgeScore:
     null_accuracy: Share | None
 
 
-@dataclass(frozen=True)
-class EdgeScores:
+@dataclass(frozen=True, kw_only=True)
+class EdgeScores(ProbeScores):
     """Both classifiers; see `edge_classifier`.
+
+    `heads` has by task how much each head counts: the length of its standardized coefficients in
+    both directions, over all classes.
 
     Attributes:
         related: is there a relation.
         relation: which.
-        sizes: by task, how much each head counts: the length of its standardized coefficients in
-            both directions, over all classes, float64 [layers, heads], with NaN where a layer has
-            fewer heads than another.
-        null_sizes: the same of random weights, or None.
-        numbers: the layers' numbers in the model.
-        num_texts: the texts on which the classifiers were fitted, and those that were held out.
-        lost: the number of words without tokens, because a tokenizer cut them off or dropped them.
-        missing: attention that could not be read, as "module: reason".
     """
 
     related: EdgeScore
     relation: EdgeScore
-    sizes: dict[str, Numbers] = field(repr=False)
-    null_sizes: dict[str, Numbers] | None = field(repr=False)
-    numbers: tuple[int, ...]
-    num_texts: tuple[int, int]
-    lost: int
-    missing: tuple[str, ...]
 
     def table(self) -> pd.DataFrame:
         """Both classifiers as a table of pandas, a row each.
@@ -88,32 +81,7 @@ class EdgeScores:
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        scores = (self.related, self.relation)
-        columns: dict[str, list[Any]] = {
-            name: [getattr(score, name) for score in scores]
-            for name in ("task", "classes", "count")
-        }
-        columns["accuracy"] = [score.accuracy.value for score in scores]
-        columns["low"] = [score.accuracy.low for score in scores]
-        columns["high"] = [score.accuracy.high for score in scores]
-        columns["distance"] = [score.distance.value for score in scores]
-        columns["majority"] = [score.majority.value for score in scores]
-        if self.null_sizes is not None:
-            columns["null_accuracy"] = [
-                np.nan if score.null_accuracy is None else score.null_accuracy.value
-                for score in scores
-            ]
-        return data_frame(columns)
-
-    def metrics(self) -> dict[str, dict[str, Any]]:
-        """The lengths of each head's coefficients, as `metrics` of `attnwidget.show`."""
-        metrics: dict[str, dict[str, Any]] = {}
-        for task, sizes in self.sizes.items():
-            metrics[f"counts for {task}"] = {"values": sizes}
-            if self.null_sizes is not None:
-                metrics[f"counts for {task}"]["null"] = self.null_sizes[task]
-                metrics[f"counts for {task}"]["null_label"] = "random weights"
-        return metrics
+        return shares_table(vars(score) for score in (self.related, self.relation))
 
 
 def edge_classifier(
@@ -151,47 +119,34 @@ def edge_classifier(
             few pairs; an array has a wrong shape.
         ModuleNotFoundError: scikit-learn is not installed.
     """
-    source, texts = opened(
-        model,
-        tokenizer,
-        texts,
-        null=null,
-        seed=seed,
-        batch_size=batch_size,
-        max_tokens=max_tokens,
+    source, texts = open_source(
+        model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
     )
     if type(max_pairs) is not int or max_pairs < 1:
         raise ValueError(f"max_pairs is {max_pairs!r}; expected a number from 1")
-    fitting, scoring = divided(source, texts, held_out)
+    halves = Halves(source, texts, held_out)
     with progress_bar("Probing", "texts"):
-        fitted = _collected(source, fitting, max_pairs, seed)
-        scored = _collected(source, scoring, max_pairs, seed)
-    scores: dict[str, EdgeScore] = {}
-    sizes: dict[str, Numbers] = {}
-    null_sizes: dict[str, Numbers] = {}
-    for task in ("related", "relation"):
-        before, after = fitted.pairs[task].arrays(), scored.pairs[task].arrays()
-        often = [
-            name for name, count in Counter(before.classes.tolist()).items() if count >= _FEWEST
-        ]
-        before, after = before.of(often), after.of(often)
-        if len(often) < 2 or not len(after.classes):
-            raise ValueError(
-                f"there are too few pairs of words to tell their classes ({task}); each needs "
-                f"{_FEWEST}"
-            )
-        scores[task], sizes[task], of_null = _compared(task, before, after, source, seed)
-        if of_null is not None:
-            null_sizes[task] = of_null
+        fitted = _collected(halves.first(), max_pairs, seed)
+        scored = _collected(halves.held_out(), max_pairs, seed)
+    found = {
+        task: _compared(task, fitted[task].pairs(), scored[task].pairs(), source.heads, seed)
+        for task in _TASKS
+    }
     return EdgeScores(
-        scores["related"],
-        scores["relation"],
-        sizes,
-        null_sizes or None,
-        source.heads.numbers,
-        (fitted.num_texts, scored.num_texts),
-        source.heads.lost,
-        tuple(source.heads.missing),
+        related=found["related"][0],
+        relation=found["relation"][0],
+        heads={
+            task: source.heads.scores(
+                f"counts for {task}",
+                "The length of the coefficients of the head in a classifier of pairs of words",
+                own,
+                of_null,
+                measured_on=f"{halves.num_texts[0]:,} texts",
+            )
+            for task, (_, own, of_null) in found.items()
+        },
+        num_texts=halves.num_texts,
+        lost=source.heads.lost,
     )
 
 
@@ -238,50 +193,44 @@ class _Collector:
     classes: list[str] = field(default_factory=list)
     texts: list[int] = field(default_factory=list)
 
-    def arrays(self) -> _Pairs:
-        own = np.concatenate([*self.own, np.zeros((0, *self.own[0].shape[1:]), np.float32)])
-        null = np.concatenate(self.null) if self.null else None
+    def add(self, read: WordAttention[Annotated], pairs: Mapping[tuple[int, int], str]) -> None:
+        """Add the pairs of a text, by their class."""
+        places = np.array(list(pairs))
+        self.own.append(_vectors(read.weights, places))
+        if read.null is not None:
+            self.null.append(_vectors(read.null, places))
+        self.distances += (places[:, 1] - places[:, 0]).tolist()
+        self.classes += pairs.values()
+        self.texts += [read.index] * len(pairs)
+
+    def pairs(self) -> _Pairs:
         return _Pairs(
-            own,
-            null,
+            np.concatenate(self.own),
+            np.concatenate(self.null) if self.null else None,
             np.array(self.distances, np.int64),
             np.array(self.classes, np.str_),
             np.array(self.texts, np.int64),
         )
 
 
-@dataclass
-class _Collected:
-    """The pairs of both tasks."""
-
-    pairs: dict[str, _Collector]
-    num_texts: int = 0
-
-
-def _collected(source: Source, texts: Iterable[Any], most: int, seed: int) -> _Collected:
-    found = _Collected({"related": _Collector(), "relation": _Collector()})
-    for read in source.read(texts):
-        found.num_texts += 1
+def _collected(
+    texts: Iterable[WordAttention[Annotated]], most: int, seed: int
+) -> dict[str, _Collector]:
+    """The pairs of each task in some texts, until there are enough of all."""
+    found = {task: _Collector() for task in _TASKS}
+    for read in texts:
         random = np.random.default_rng([seed, read.index])
         edges = {
             (word, head): relation.split(":")[0] for word, head, relation in dependencies(read.text)
         }
         related = _with_others(read.text, edges, random)
         for task, pairs in (("related", related), ("relation", edges)):
-            collector = found.pairs[task]
             # Each text is read as a whole, so that the classes of "related" stay balanced.
-            if not pairs or len(collector.classes) + len(pairs) > most:
-                continue
-            places = np.array(list(pairs))
-            collector.own.append(_vectors(read.weights, places))
-            if read.null is not None:
-                collector.null.append(_vectors(read.null, places))
-            collector.distances += (places[:, 1] - places[:, 0]).tolist()
-            collector.classes += pairs.values()
-            collector.texts += [read.index] * len(pairs)
-        if all(len(collector.classes) > most - 100 for collector in found.pairs.values()):
+            if pairs and len(found[task].classes) + len(pairs) <= most:
+                found[task].add(read, pairs)
+        if all(len(collector.classes) > most - 100 for collector in found.values()):
             break
-    if not found.pairs["relation"].classes or not found.pairs["related"].classes:
+    if not all(collector.classes for collector in found.values()):
         raise ValueError("there are no texts, or none with a word that has a head word")
     return found
 
@@ -315,20 +264,22 @@ def _vectors(weights: Floats, places: NDArray[np.int64]) -> Floats:
 
 
 def _compared(
-    task: str, fitted: _Pairs, scored: _Pairs, source: Source, seed: int
+    task: str, fitted: _Pairs, scored: _Pairs, heads: Heads, seed: int
 ) -> tuple[EdgeScore, Numbers, Numbers | None]:
     """The accuracies of one task; how much each head counts, and how much of random weights."""
+    often = [name for name, count in Counter(fitted.classes.tolist()).items() if count >= _FEWEST]
+    fitted, scored = fitted.of(often), scored.of(often)
+    if len(often) < 2 or not len(scored.classes):
+        raise ValueError(
+            f"there are too few pairs of words to tell their classes ({task}); each needs {_FEWEST}"
+        )
 
     def share(hits: NDArray[np.bool_]) -> Share:
-        shares = Shares((), seed)
-        for index in np.unique(scored.texts).tolist():
-            of_text = hits[scored.texts == index]
-            shares.add(index, of_text.sum(), len(of_text))
-        return shares.share()
+        return share_of(hits, scored.texts, seed)
 
     def sizes(classifier: Classifier) -> Numbers:
-        both = classifier.size.reshape(2, *source.heads.shape)
-        found: Numbers = np.where(source.heads.exists, np.hypot(both[0], both[1]), np.nan)
+        both = classifier.size.reshape(2, *heads.shape)
+        found: Numbers = np.hypot(both[0], both[1])
         return found
 
     own = Classifier(fitted.own, fitted.classes)
@@ -340,12 +291,12 @@ def _compared(
         null_accuracy = share(null.hits(scored.null, scored.classes))
         null_sizes = sizes(null)
     score = EdgeScore(
-        task,
-        len(np.unique(fitted.classes)),
-        len(scored.classes),
-        share(own.hits(scored.own, scored.classes)),
-        share(by_distance.hits(scored.distance_columns, scored.classes)),
-        share(scored.classes == most_frequent),
-        null_accuracy,
+        task=task,
+        classes=len(often),
+        count=len(scored.classes),
+        accuracy=share(own.hits(scored.own, scored.classes)),
+        distance=share(by_distance.hits(scored.distance_columns, scored.classes)),
+        majority=share(scored.classes == most_frequent),
+        null_accuracy=null_accuracy,
     )
     return score, sizes(own), null_sizes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .relation_rows import SUBTYPES
-from .relation_score import RelationScore
+from .relation_score import SUBTYPES, RelationScore
 
 # Universal Dependencies in plain words.
 _WORDS = {

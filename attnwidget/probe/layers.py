@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import Numbers, data_frame
+from attnwidget.analysis import HeadScores, Numbers
+from attnwidget.analysis.head_scores import Rows
 from attnwidget.progress import progress_bar
 
-from .shares import Share, Shares
-from .source import divided, opened
+from .halves import divide, open_source
+from .results import shares_table
+from .shares import Share, share_of
 from .tasks import TASKS
 
 if TYPE_CHECKING:
@@ -110,41 +112,44 @@ class LayerScores:
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
+        nulls = self.null_scores or {}
         scores = sorted(self.scores.values(), key=lambda score: _last_if_nan(score.expected_layer))
-        columns: dict[str, list[Any]] = {
-            "task": [score.task for score in scores],
-            "classes": [score.classes for score in scores],
-            "count": [score.count for score in scores],
-            "accuracy": [score.accuracy.value for score in scores],
-            "low": [score.accuracy.low for score in scores],
-            "high": [score.accuracy.high for score in scores],
-            "majority": [score.majority.value for score in scores],
-            "embeddings": [score.cumulative[0] for score in scores],
-            "expected_layer": [score.expected_layer for score in scores],
-            "center_of_gravity": [score.center_of_gravity for score in scores],
-        }
-        if self.null_scores is not None:
-            nulls = self.null_scores
-            columns["null_accuracy"] = [nulls[score.task].accuracy.value for score in scores]
-        return data_frame(columns)
+        return shares_table(
+            {
+                "task": score.task,
+                "classes": score.classes,
+                "count": score.count,
+                "accuracy": score.accuracy,
+                "majority": score.majority,
+                "embeddings": score.cumulative[0],
+                "expected_layer": score.expected_layer,
+                "center_of_gravity": score.center_of_gravity,
+                "null_accuracy": nulls[score.task].accuracy if score.task in nulls else None,
+            }
+            for score in scores
+        )
 
-    def metrics(self, heads: int) -> dict[str, dict[str, Any]]:
+    def metrics(self, heads: int) -> dict[str, HeadScores]:
         """The accuracy that each layer adds to each task, as `metrics` of `attnwidget.show`.
 
         Args:
             heads: the number of heads of a layer; all of a layer have its number.
         """
 
-        def of_heads(score: LayerScore) -> Numbers:
-            return np.repeat(score.gains[:, None], heads, axis=1)
+        def rows(score: LayerScore) -> Rows:
+            return {"self": {n: np.full(heads, gain) for n, gain in enumerate(score.gains)}}
 
-        metrics: dict[str, dict[str, Any]] = {}
-        for task, score in self.scores.items():
-            metrics[f"layer adds to {task}"] = {"values": of_heads(score)}
-            if self.null_scores is not None:
-                metrics[f"layer adds to {task}"]["null"] = of_heads(self.null_scores[task])
-                metrics[f"layer adds to {task}"]["null_label"] = "random weights"
-        return metrics
+        return {
+            f"layer adds to {task}": HeadScores(
+                f"layer adds to {task}",
+                "The accuracy that the layer adds, the same for all of its heads",
+                rows(score),
+                measured_on=f"{score.count:,} examples of held-out texts",
+                null=None if self.null_scores is None else rows(self.null_scores[task]),
+                null_label=None if self.null_scores is None else "random weights",
+            )
+            for task, score in self.scores.items()
+        }
 
 
 def _last_if_nan(layer: float) -> float:
@@ -203,20 +208,14 @@ def layers(
     from .hidden_states import read_examples
     from .model_attention import ModelAttention
 
-    source, texts = opened(
-        model,
-        tokenizer,
-        texts,
-        null=None,
-        seed=seed,
-        batch_size=batch_size,
-        max_tokens=max_tokens,
+    source, texts = open_source(
+        model, tokenizer, texts, null=None, seed=seed, batch_size=batch_size, max_tokens=max_tokens
     )
     if not isinstance(source, ModelAttention):
         raise TypeError("layers are probed by hidden states, so a model is needed")
     if type(max_examples) is not int or max_examples < 1:
         raise ValueError(f"max_examples is {max_examples!r}; expected a number from 1")
-    fitting, scoring = ([*part] for part in divided(source, texts, held_out))
+    fitting, scoring = ([*part] for part in divide(source, texts, held_out))
 
     def scores_of(read: torch.nn.Module) -> tuple[dict[str, LayerScore], tuple[int, int]]:
         with progress_bar("Probing", "texts"):
@@ -256,11 +255,7 @@ def _score(name: str, before: TaskExamples, after: TaskExamples, seed: int) -> L
     held_out, expected, texts = after.of(classes)
 
     def share(predicted: NDArray[np.int64]) -> Share:
-        shares = Shares((), seed)
-        for index in np.unique(texts).tolist():
-            of_text = texts == index
-            shares.add(index, (predicted == expected)[of_text].sum(), int(of_text.sum()))
-        return shares.share()
+        return share_of(predicted == expected, texts, seed)
 
     cumulative = []
     for depth in range(1, states.shape[1] + 1):

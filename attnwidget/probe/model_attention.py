@@ -15,7 +15,7 @@ from attnwidget.running.batches import TextBatch, text_batches
 from attnwidget.running.missing import no_attention
 from attnwidget.running.model import is_encoder_decoder, traceable
 from attnwidget.running.random_weights import with_random_weights
-from attnwidget.running.stacks import is_cross, numbers, tower
+from attnwidget.running.stacks import Group, is_cross, numbers, titles, tower
 from attnwidget.tracing import CallId
 
 from .annotated import Annotated, annotated
@@ -44,7 +44,8 @@ class ModelAttention:
         max_tokens: int | None,
     ) -> None:
         model = traceable(model)
-        if is_encoder_decoder(model):
+        self._is_encoder = is_encoder_decoder(model)
+        if self._is_encoder:
             model = model.get_encoder()  # type: ignore[operator]
         self.model = model
         self.heads = Heads()
@@ -80,7 +81,7 @@ class ModelAttention:
         self.heads.lost += sum(int((~each.any(axis=1)).sum()) for each in members)
         return members
 
-    def read(self, texts: Iterable[Any]) -> Iterator[WordAttention]:
+    def read(self, texts: Iterable[Any]) -> Iterator[WordAttention[Annotated]]:
         """The attention of each text, batch by batch; those of a batch have like lengths.
 
         Raises:
@@ -107,8 +108,10 @@ class ModelAttention:
         """
         queries = [each / each.sum(axis=1, keepdims=True).clip(1) for each in members]
         found: dict[CallId, dict[int, Floats]] = {}
+        stacks: dict[tuple[str, bool], None] = {}
 
         def receive(place: CallId, row: int, weights: Floats) -> None:
+            stacks[tower(place.module), is_cross(place.module)] = None
             length = members[row].shape[1]
             first = next(iter(found), place)
             is_own = not is_cross(place.module) and tower(place.module) == tower(first.module)
@@ -123,6 +126,9 @@ class ModelAttention:
         if not self.heads.counts:
             self.heads.counts = counts
             self.heads.numbers = tuple(numbers([place.module for place in found]))
+            own = next(iter(found)).module
+            names = dict(zip(stacks, titles([Group(*stack) for stack in stacks]), strict=True))
+            self.heads.stack = "encoder" if self._is_encoder else names[tower(own), False]
         if counts != self.heads.counts or any(len(rows) < len(members) for rows in found.values()):
             raise ValueError(
                 f"the attention of {type(model).__name__} could not be read in all texts: "

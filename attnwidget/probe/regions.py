@@ -3,58 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from attnwidget.corpus import Estimate
+from attnwidget.analysis import Numbers
 from attnwidget.corpus.accumulators import Means
 from attnwidget.progress import progress_bar, step_done
-from attnwidget.record import AttentionRecord, Patches
+from attnwidget.record import AttentionRecord, Patches, Stack
 
-from .directions import as_metric
-from .shares import heads_table
+from .results import ProbeScores
+from .word_attention import Heads
 
 if TYPE_CHECKING:
-    import pandas as pd
     import torch
 
 
-@dataclass(frozen=True)
-class RegionScores:
+@dataclass(frozen=True, kw_only=True)
+class RegionScores(ProbeScores):
     """The share of each head's attention inside marked regions; see `regions`.
 
     Attributes:
-        values: of the weights on patches, the share inside: arrays [layers, heads], NaN where a
-            layer has fewer heads than another.
         area: the mean share of the image that the regions cover, which even attention would have.
-        stack: the stack that was read.
-        numbers: the layers' numbers in the model.
-        num_images: the number of images.
     """
 
-    values: Estimate = field(repr=False)
     area: float
-    stack: str
-    numbers: tuple[int, ...]
-    num_images: int
-
-    def table(self) -> pd.DataFrame:
-        """All heads as a table of pandas, those that attend most to regions first.
-
-        Columns: layer, head, inside, low, high, area.
-
-        Raises:
-            ModuleNotFoundError: pandas is not installed.
-        """
-        return heads_table("inside", self.values, self.numbers, {"area": self.area})
-
-    def metrics(self) -> dict[str, dict[str, Any]]:
-        """The share of every head, as `metrics` of `attnwidget.show`, beside the regions' area."""
-        null = np.where(np.isnan(self.values.mean), np.nan, self.area)
-        return {"attends to regions": as_metric(self.values, null, "area of the regions")}
 
 
 def regions(
@@ -95,21 +69,31 @@ def regions(
         pairs = ((capture(model, processor, inputs), region) for inputs, region in images)  # type: ignore[arg-type]
     means: Means | None = None
     areas: list[float] = []
-    stack_name, numbers = "", list[int]()
+    heads = Heads()
     with progress_bar("Probing", "images"):
         for index, (record, region) in enumerate(pairs):
-            stack_name, patches = _patches(record)
+            heads.stack, patches = _patches(record)
             inside = _inside(region, patches)
-            shares = _shares(record, stack_name, patches, inside)
-            means = means or Means(shares.shape, seed)
+            shares = _shares(record.stack(heads.stack), patches, inside)
+            means = means or Means.empty(shares.shape, seed)
             means.add({index: shares})
             areas.append(float(inside.mean()))
-            numbers = list(record.stack(stack_name).numbers)
+            stack = record.stack(heads.stack)
+            heads.numbers = stack.numbers
+            heads.counts = tuple(layer.num_heads for layer in stack.layers)
             step_done()
     if means is None:
         raise ValueError("there are no images")
     area = float(np.mean(areas))
-    return RegionScores(means.estimate(), area, stack_name, tuple(numbers), len(areas))
+    scores = heads.scores(
+        "attends to regions",
+        "The share of the weights on patches that lies inside the regions",
+        means.estimate(),
+        np.full(heads.shape, area),
+        null_label="area of the regions",
+        measured_on=f"{len(areas):,} images",
+    )
+    return RegionScores(heads={"regions": scores}, num_texts=(0, len(areas)), lost=0, area=area)
 
 
 def _patches(record: AttentionRecord) -> tuple[str, Patches]:
@@ -123,7 +107,7 @@ def _patches(record: AttentionRecord) -> tuple[str, Patches]:
     )
 
 
-def _inside(region: Any, patches: Patches) -> NDArray[np.float64]:
+def _inside(region: Any, patches: Patches) -> Numbers:
     """The share of each patch that lies inside, [rows x columns] in reading order."""
     given = np.asarray(region, np.float64)
     if given.shape == (4,):
@@ -145,33 +129,30 @@ def _inside(region: Any, patches: Patches) -> NDArray[np.float64]:
         _cells(count, size)
         for count, size in zip((patches.rows, patches.columns), given.shape, strict=True)
     )
-    inside: NDArray[np.float64] = (rows @ given @ columns.T).ravel()
+    inside: Numbers = (rows @ given @ columns.T).ravel()
     return inside
 
 
-def _covered(start: float, end: float, count: int) -> NDArray[np.float64]:
+def _covered(start: float, end: float, count: int) -> Numbers:
     """The share of each of `count` equal parts of 0 to 1 that lies between start and end."""
     edges = np.arange(count + 1) / count
-    covered: NDArray[np.float64] = np.clip(
+    covered: Numbers = np.clip(
         (np.minimum(edges[1:], end) - np.maximum(edges[:-1], start)) * count, 0, 1
     )
     return covered
 
 
-def _cells(count: int, size: int) -> NDArray[np.float64]:
+def _cells(count: int, size: int) -> Numbers:
     """Means over `count` equal parts of `size` pixels, as a matrix [count, size]."""
     edges = np.arange(count + 1) / count
     pixels = np.arange(size + 1) / size
     shared = np.minimum(edges[1:, None], pixels[1:]) - np.maximum(edges[:-1, None], pixels[:-1])
-    parts: NDArray[np.float64] = shared.clip(0) * count
+    parts: Numbers = shared.clip(0) * count
     return parts
 
 
-def _shares(
-    record: AttentionRecord, stack_name: str, patches: Patches, inside: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _shares(stack: Stack, patches: Patches, inside: Numbers) -> Numbers:
     """The weights inside as a share of those on all patches, by head: [layers, heads]."""
-    stack = record.stack(stack_name)
     weights_of = np.array([0 if place is None else inside[place] for place in patches.of])
     is_patch = np.array([place is not None for place in patches.of], np.float64)
     shares = np.full(

@@ -1,37 +1,42 @@
-"""The score of the head that finds a relation best."""
+"""The score of the head that finds a relation best, and the relations that have a score."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .directions import Direction
+from .best_heads import BestHead, Direction
 from .shares import Share
 
+ALL = "all"
+"""The row of all relations but punctuation."""
 
-@dataclass(frozen=True)
-class RelationScore:
+SUBTYPES = ":*"
+"""The end of the name of a row with a relation and all its subtypes."""
+
+
+def rows_of(relation: str) -> tuple[str, ...]:
+    """Its own row, that with its subtypes, and "all"; none for "punct" and "root"."""
+    base = relation.split(":")[0]
+    return () if base in ("punct", "root") else (relation, f"{base}{SUBTYPES}", ALL)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelationScore(BestHead):
     """The head that finds a relation best.
+
+    The decisions are those of words with this relation: right if the head word has the largest
+    weight of all other words.
 
     Attributes:
         relation: the relation as the texts have it, such as "nmod" or "nmod:poss"; ``nmod:*`` for
             one with its subtypes; "all" for all but punctuation.
-        count: the words with this relation in the held-out texts.
-        layer: its number in the model.
-        head: the head of that layer.
         direction: "attends" if words attend to their head words, "is attended to" if head words
             attend to them.
-        accuracy: the share of words whose head word has the largest weight of all other words.
         offset: the best fixed offset from a word to its head word.
         offset_accuracy: the share of words whose head word is there.
-        null_accuracy: that of the best head of a network with random weights, or None.
     """
 
     relation: str
-    count: int
-    layer: int
-    head: int
     direction: Direction
-    accuracy: Share
     offset: int
     offset_accuracy: Share
-    null_accuracy: Share | None

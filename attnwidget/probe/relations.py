@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import data_frame
-from attnwidget.corpus import Estimate
-from attnwidget.progress import progress_bar
-from attnwidget.record import Floats
+from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
 
 from .annotated import Annotated, dependencies
-from .directions import DIRECTIONS, as_metric, best, of_better_direction
+from .best_heads import DIRECTIONS, Contest, Decisions, Direction
+from .halves import Halves, Null, Pairs, open_source
 from .head_names import head_names
-from .relation_rows import ALL, SUBTYPES, rows_of
-from .relation_score import RelationScore
-from .shares import Shares
-from .source import Null, Pairs, divided, opened
-from .word_arcs import word_arcs
-from .word_attention import Heads, WordAttention
+from .relation_score import ALL, SUBTYPES, RelationScore, rows_of
+from .results import ProbeScores, shares_table
+from .word_attention import WordAttention
+from .word_tokens import tokens_of_words
 
 if TYPE_CHECKING:
     import pandas as pd
     import torch
-
-    from attnwidget.widget import AttentionWidget, StaticView
 
 _MOST_MISSES = 20
 # Relations in the text that stands for scores.
@@ -59,32 +53,18 @@ class Miss:
         return f"{words[self.word]} → {words[self.head]}, found {other}: {' '.join(words)}"
 
 
-@dataclass(frozen=True)
-class RelationScores:
+@dataclass(frozen=True, kw_only=True)
+class RelationScores(ProbeScores):
     """The relations that heads find; see `relations`.
 
     Attributes:
-        scores: by relation, the most frequent first, and "all" last.
-        values: by relation, the accuracy of every head in its better direction, arrays
-            [layers, heads], with NaN where a layer has fewer heads than another.
-        null_values: the same of random weights; None without this null.
-        numbers: the layers' numbers in the model.
-        num_texts: the number of texts that chose heads, directions and offsets, and of those that
-            were held out, on which all is scored.
-        lost: the number of words without tokens, because a tokenizer cut them off or dropped them;
-            nothing finds them.
-        missing: attention that could not be read, as "module: reason".
+        scores: by relation, the most frequent first, and "all" last. `heads` has the accuracy of
+            every head by the same names.
         misses: by relation, the first 20 held-out words whose head word the best head misses.
     """
 
     scores: Mapping[str, RelationScore]
-    values: Mapping[str, Estimate]
-    null_values: Mapping[str, Estimate] | None
-    numbers: tuple[int, ...]
-    num_texts: tuple[int, int]
-    lost: int
-    missing: tuple[str, ...]
-    misses: Mapping[str, Sequence[Miss]]
+    misses: Mapping[str, Sequence[Miss]] = field(repr=False)
 
     def __repr__(self) -> str:
         heads = [
@@ -106,48 +86,13 @@ class RelationScores:
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        scores = list(self.scores.values())
-        columns: dict[str, list[Any]] = {
-            name: [getattr(score, name) for score in scores]
-            for name in ("relation", "count", "layer", "head", "direction")
-        }
-        columns["accuracy"] = [score.accuracy.value for score in scores]
-        columns["low"] = [score.accuracy.low for score in scores]
-        columns["high"] = [score.accuracy.high for score in scores]
-        columns["offset"] = [score.offset for score in scores]
-        columns["offset_accuracy"] = [score.offset_accuracy.value for score in scores]
-        if self.null_values is not None:
-            columns["null_accuracy"] = [
-                np.nan if score.null_accuracy is None else score.null_accuracy.value
-                for score in scores
-            ]
-        return data_frame(columns)
-
-    def metrics(self, relations: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
-        """The accuracy of every head, as `metrics` of `attnwidget.show`.
-
-        Beside it stands that of random weights, or without these of the best fixed offset.
-
-        Args:
-            relations: one relation, or several; None for all.
-
-        Raises:
-            KeyError: a relation is not among the scores.
-        """
-        metrics = {}
-        if isinstance(relations, str):
-            relations = [relations]
-        for relation in self.scores if relations is None else relations:
-            self._known(relation)
-            values = self.values[relation]
-            if self.null_values is not None:
-                null, label = self.null_values[relation].mean, "random weights"
-            else:
-                score = self.scores[relation]
-                null = np.where(np.isnan(values.mean), np.nan, score.offset_accuracy.value)
-                label = f"offset {score.offset:+d}"
-            metrics[f"finds {relation}"] = as_metric(values, null, label)
-        return metrics
+        columns = (
+            *("relation", "count", "layer", "head", "direction", "accuracy"),
+            *("offset", "offset_accuracy", "null_accuracy"),
+        )
+        return shares_table(
+            {name: getattr(score, name) for name in columns} for score in self.scores.values()
+        )
 
     def head_names(self) -> dict[tuple[int, int], str]:
         """Words for the heads that find relations, as `head_names` of `attnwidget.show`.
@@ -157,25 +102,24 @@ class RelationScores:
         """
         return head_names(score for name, score in self.scores.items() if name != ALL)
 
-    def show(
+    def on_text(
         self,
         relation: str,
         model: torch.nn.Module,
         tokenizer: Any,
         text: Annotated | None = None,
-        **options: Any,
-    ) -> AttentionWidget | StaticView:
-        """Show the head that finds a relation, with the relation's links in a text.
+    ) -> tuple[AttentionRecord, dict[str, Any]]:
+        """The attention over a text, and options of `attnwidget.show` for a relation in it.
 
-        A link is solid if the head finds it. The view joins the tokens of a word, as the probe
+        The options choose the head that finds the relation, and have the relation's links. A link
+        is solid in the view if the head finds it. The view joins the tokens of a word, as the probe
         does, by the tokenizer's own words: where these differ from the annotated ones, a link can
-        be found here that the probe counts as missed, and the other way round.
+        be found there that the probe counts as missed, and the other way round.
 
         Args:
             relation: one of `scores`.
             model, tokenizer: those that were probed.
             text: a text with heads and relations; None for the first of `misses`.
-            options: those of `attnwidget.show`.
 
         Raises:
             KeyError: the relation is not among the scores.
@@ -183,9 +127,9 @@ class RelationScores:
             ValueError: the text has no such relation; or no text is given, and none is missed.
         """
         from attnwidget.capture import capture
-        from attnwidget.show import show
 
-        score = self._known(relation)
+        self._heads_of(relation)
+        score = self.scores[relation]
         if text is None:
             if not self.misses[relation]:
                 raise ValueError(f"no {relation} was missed: give a text to show")
@@ -197,17 +141,31 @@ class RelationScores:
             )
         record = capture(model, tokenizer, text.text or "")
         tokens = record.stack().queries
-        arcs = word_arcs(tokenizer, text, tokens, relation, score.direction)
+        arcs = _arcs(tokenizer, text, tokens, relation, score.direction)
         if not arcs:
             raise ValueError(f"the text has no {relation}: {' '.join(text.words)!r:.80}")
-        place: dict[str, Any] = {"layer": score.layer, "head": score.head, "heads": [score.head]}
-        shown = place | {"words": True, "arcs": arcs, "head_names": self.head_names()}
-        return show(record, **{**shown, **options})
+        place = {"layer": score.layer, "head": score.head, "heads": [score.head]}
+        return record, {**place, "words": True, "arcs": arcs, "head_names": self.head_names()}
 
-    def _known(self, relation: str) -> RelationScore:
-        if relation not in self.scores:
-            raise KeyError(f"no relation {relation!r:.200}; there are {', '.join(self.scores)}")
-        return self.scores[relation]
+
+def _arcs(
+    tokenizer: Any, text: Annotated, tokens: Tokens, relation: str, direction: Direction
+) -> list[Arc]:
+    """The arcs of a relation between the tokens of a text, decided by the dependent word."""
+    members = tokens_of_words(tokenizer, text, tokens, None)
+    spans = [
+        (int(positions[0]), int(positions[-1]) + 1) if len(positions) else None
+        for positions in map(np.flatnonzero, members)
+    ]
+    arcs = []
+    for word, head, name in dependencies(text):
+        own, other = spans[word], spans[head]
+        if own is None or other is None or relation not in rows_of(name):
+            continue
+        arcs.append(
+            Arc(own, other, name) if direction == "attends" else Arc(other, own, name, by="key")
+        )
+    return arcs
 
 
 def relations(
@@ -250,139 +208,64 @@ def relations(
         ValueError: a text has no heads or relations, or is too long for the model; no relation is
             frequent enough; an array has a wrong shape.
     """
-    source, texts = opened(
-        model,
-        tokenizer,
-        texts,
-        null=null,
-        seed=seed,
-        batch_size=batch_size,
-        max_tokens=max_tokens,
+    source, texts = open_source(
+        model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
     )
-    choosing, scoring = divided(source, texts, held_out)
-    chosen, scored = _Tallies(None), _Tallies(seed)
+    halves = Halves(source, texts, held_out)
+    contest = Contest(halves, _decisions, seed)
     misses: dict[str, list[Miss]] = {}
-    with progress_bar("Probing", "texts"):
-        for read in source.read(choosing):
-            chosen.add(read)
-        best_heads = {name: best(tally.own) for name, tally in chosen.by_relation.items()}
-        for read in source.read(scoring):
-            scored.add(read)
-            _add_misses(misses, read, best_heads)
+    contest.run(seen=lambda read: _add_misses(misses, read, contest))
+    counts = contest.counts
     names = [
         name
-        for name, tally in scored.by_relation.items()
-        if tally.own.count >= max(min_count, 1)
-        and name in chosen.by_relation
-        and not _repeats(name, scored.by_relation)
+        for name, count in counts.items()
+        if count >= max(min_count, 1) and name in contest.chosen and not _repeats(name, counts)
     ]
     if not names:
-        most = max((tally.own.count for tally in scored.by_relation.values()), default=0)
+        most = max(counts.values(), default=0)
         raise ValueError(
             f"no relation is frequent enough: the most frequent has {most} words in the held-out "
             f"texts, and min_count is {min_count}"
         )
-    names.sort(key=lambda name: (name == ALL, -scored.by_relation[name].own.count, name))
-    scores, values, null_values = {}, {}, {}
+    names.sort(key=lambda name: (name == ALL, -counts[name], name))
+    scores, heads = {}, {}
     for name in names:
-        before, after = chosen.by_relation[name], scored.by_relation[name]
-        scores[name] = _score(name, before, after, source.heads)
-        values[name] = of_better_direction(before.own, after.own, source.heads)
-        if before.null is not None and after.null is not None:
-            null_values[name] = of_better_direction(before.null, after.null, source.heads)
+        direction, _, _ = contest.chosen[name]
+        rule = contest.rule(name, "offset")
+        offset = OFFSETS[rule.chosen]
+        scores[name] = RelationScore(
+            **vars(contest.best(name)),
+            relation=name,
+            direction=DIRECTIONS[direction],
+            offset=offset,
+            offset_accuracy=rule.accuracy,
+        )
+        heads[name] = contest.scores(
+            name,
+            f"finds {name}",
+            f"The share of words with the relation {name} whose head word the head finds",
+            (f"offset {offset:+d}", rule.accuracy),
+        )
     return RelationScores(
-        scores,
-        values,
-        null_values or None,
-        source.heads.numbers,
-        (chosen.num_texts, scored.num_texts),
-        source.heads.lost,
-        tuple(source.heads.missing),
-        {name: misses.get(name, []) for name in names},
+        scores=scores,
+        misses={name: misses.get(name, []) for name in names},
+        heads=heads,
+        num_texts=halves.num_texts,
+        lost=halves.heads.lost,
     )
 
 
-@dataclass
-class _Tally:
-    """The hits on one relation.
-
-    Attributes:
-        own: of the model's heads, [directions, layers, heads].
-        null: the same of random weights, or None.
-        offsets: of fixed offsets.
-    """
-
-    own: Shares
-    null: Shares | None
-    offsets: Shares
-
-
-class _Tallies:
-    """The hits on all relations.
-
-    Args:
-        seed: of the bootstrap, or None.
-    """
-
-    def __init__(self, seed: int | None) -> None:
-        self.by_relation: dict[str, _Tally] = {}
-        self.num_texts = 0
-        self._seed = seed
-
-    def add(self, read: WordAttention) -> None:
-        """Add the words of a text."""
-        self.num_texts += 1
-        words, heads, places = _related(read.text)
-        if not len(words):
-            return
-        rows = np.stack(list(places.values()))
-        own = _hits(read.weights, words, heads) @ rows.T
-        null = None if read.null is None else _hits(read.null, words, heads) @ rows.T
-        offsets = np.equal.outer(OFFSETS, heads - words).astype(np.float32) @ rows.T
-        for number, (relation, row) in enumerate(places.items()):
-            if relation not in self.by_relation:
-                self.by_relation[relation] = _Tally(
-                    Shares(own.shape[:-1], self._seed),
-                    None if null is None else Shares(null.shape[:-1], self._seed),
-                    Shares((len(OFFSETS),), self._seed),
-                )
-            tally, count = self.by_relation[relation], int(row.sum())
-            tally.own.add(read.index, own[..., number], count)
-            tally.offsets.add(read.index, offsets[:, number], count)
-            if tally.null is not None and null is not None:
-                tally.null.add(read.index, null[..., number], count)
-
-
-def _add_misses(
-    misses: dict[str, list[Miss]], read: WordAttention, best_heads: Mapping[str, tuple[int, ...]]
-) -> None:
-    """Add the words of a text whose head word the best head of their relation misses."""
-    words, heads, places = _related(read.text)
-    for relation, row in places.items():
-        listed = misses.setdefault(relation, [])
-        if relation not in best_heads or len(listed) >= _MOST_MISSES:
-            continue
-        direction, layer, head = best_heads[relation]
-        weights = read.weights[layer, head].copy()
-        np.fill_diagonal(weights, 0)
-        weights = weights.T if direction else weights
-        for at in np.flatnonzero(row):
-            own = weights[words[at]]
-            found = int(own.argmax()) if own.max() > 0 else None
-            if found != heads[at] and len(listed) < _MOST_MISSES:
-                listed.append(Miss(read.text, int(words[at]), int(heads[at]), found))
-
-
-def _repeats(name: str, tallies: Mapping[str, _Tally]) -> bool:
-    """True for the row of a relation with its subtypes, if it has only one of these."""
-    base = name.removesuffix(SUBTYPES)
-    return base != name and sum(other.split(":")[0] == base for other in tallies) == 2
+def _decisions(text: Annotated) -> Decisions:
+    """Of each word that has a relation, the choice of its head word."""
+    words, heads, places = _related(text)
+    rules = np.equal.outer(OFFSETS, heads - words).astype(np.float32)
+    return Decisions(places, lambda weights: _hits(weights, words, heads), {"offset": rules})
 
 
 def _related(
     text: Annotated,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, Floats]]:
-    """The words of a text that have a relation, their head words, and by relation 1 for each."""
+    """The words of a text that have a relation, their head words, and by row 1 for each."""
     found = [d for d in dependencies(text) if rows_of(d.relation)]
     places: dict[str, Floats] = {}
     for number, (_, _, relation) in enumerate(found):
@@ -404,21 +287,27 @@ def _hits(weights: Floats, words: NDArray[np.int64], heads: NDArray[np.int64]) -
     return hits
 
 
-def _score(name: str, chosen: _Tally, scored: _Tally, heads: Heads) -> RelationScore:
-    at = best(chosen.own)
-    direction, layer, head = at
-    [offset] = best(chosen.offsets)
-    null_accuracy = None
-    if chosen.null is not None and scored.null is not None:
-        null_accuracy = scored.null.share(*best(chosen.null))
-    return RelationScore(
-        name,
-        scored.own.count,
-        heads.numbers[layer],
-        head,
-        DIRECTIONS[direction],
-        scored.own.share(*at),
-        OFFSETS[offset],
-        scored.offsets.share(offset),
-        null_accuracy,
-    )
+def _add_misses(
+    misses: dict[str, list[Miss]], read: WordAttention[Annotated], contest: Contest[Annotated]
+) -> None:
+    """Add the words of a text whose head word the best head of their relation misses."""
+    words, heads, places = _related(read.text)
+    for relation, row in places.items():
+        listed = misses.setdefault(relation, [])
+        if relation not in contest.chosen or len(listed) >= _MOST_MISSES:
+            continue
+        direction, layer, head = contest.chosen[relation]
+        weights = read.weights[layer, head].copy()
+        np.fill_diagonal(weights, 0)
+        weights = weights.T if direction else weights
+        for at in np.flatnonzero(row):
+            own = weights[words[at]]
+            found = int(own.argmax()) if own.max() > 0 else None
+            if found != heads[at] and len(listed) < _MOST_MISSES:
+                listed.append(Miss(read.text, int(words[at]), int(heads[at]), found))
+
+
+def _repeats(name: str, counts: Mapping[str, int]) -> bool:
+    """True for the row of a relation with its subtypes, if it has only one of these."""
+    base = name.removesuffix(SUBTYPES)
+    return base != name and sum(other.split(":")[0] == base for other in counts) == 2

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from attnwidget.analysis import Numbers, data_frame
+from attnwidget.analysis import Numbers
 from attnwidget.corpus.accumulators import (
     REPLICATES,
     Estimate,
     bootstrap_copies,
     bootstrap_interval,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # The texts whose decisions are added at once.
 _TOGETHER = 64
@@ -34,52 +30,6 @@ class Share:
 
     def __str__(self) -> str:
         return f"{self.value:.1%} ({self.low:.1%} to {self.high:.1%})"
-
-
-def shares_table(column: str, rows: Mapping[str, Share | None]) -> pd.DataFrame:
-    """A table of shares: their names in a column, accuracy, low and high; None is left out.
-
-    Raises:
-        ModuleNotFoundError: pandas is not installed.
-    """
-    known = {name: share for name, share in rows.items() if share is not None}
-    return data_frame(
-        {
-            column: list(known),
-            "accuracy": [share.value for share in known.values()],
-            "low": [share.low for share in known.values()],
-            "high": [share.high for share in known.values()],
-        }
-    )
-
-
-def heads_table(
-    column: str, values: Estimate, numbers: Sequence[int], beside: Mapping[str, ArrayLike]
-) -> pd.DataFrame:
-    """A table of a number of all heads, the largest first: layer, head, the number, low, high.
-
-    Args:
-        column: the name of the number.
-        values: arrays [layers, heads]; NaN for a head without the number.
-        numbers: the number of each layer.
-        beside: further columns, arrays of that shape or one number for all heads.
-
-    Raises:
-        ModuleNotFoundError: pandas is not installed.
-    """
-    layers, heads = np.nonzero(~np.isnan(values.mean))
-    order = np.argsort(-values.mean[layers, heads], kind="stable")
-    at = layers[order], heads[order]
-    columns: dict[str, Any] = {
-        "layer": [numbers[layer] for layer in at[0].tolist()],
-        "head": at[1].tolist(),
-        column: values.mean[at],
-        "low": values.low[at],
-        "high": values.high[at],
-    }
-    for name, number in beside.items():
-        columns[name] = np.broadcast_to(number, values.mean.shape)[at]
-    return data_frame(columns)
 
 
 class Shares:
@@ -156,3 +106,17 @@ class Shares:
         """The share of one kind."""
         found = self.estimate(at)
         return Share(float(found.mean), float(found.low), float(found.high))
+
+
+def share_of(hits: NDArray[np.bool_], texts: NDArray[np.int64], seed: int) -> Share:
+    """The share of decisions that are right.
+
+    Args:
+        texts: the index of the text of each decision.
+        seed: of the bootstrap over texts.
+    """
+    shares = Shares((), seed)
+    for index in np.unique(texts).tolist():
+        of_text = hits[texts == index]
+        shares.add(index, of_text.sum(), len(of_text))
+    return shares.share()

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from attnwidget.analysis import Numbers
-from attnwidget.corpus import Estimate
-from attnwidget.progress import progress_bar, step_done
+from attnwidget.progress import step_done
 from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
 
 from .annotated import Annotated
-from .directions import as_metric, best, of_better_direction
-from .shares import Share, Shares, shares_table
-from .source import Null
-from .word_attention import Heads
+from .best_heads import BestHead, Contest, Decisions
+from .halves import Halves, Null
+from .results import ProbeScores, compared_table
+from .shares import Share
+from .word_attention import Heads, WordAttention
 from .word_tokens import tokens_by_labels, tokens_of_words
 
 if TYPE_CHECKING:
     import pandas as pd
     import torch
 
-    from attnwidget.widget import AttentionWidget, StaticView
-
 Moment: TypeAlias = Literal["writes", "reads"]
 """The row that counts for a target word: that which makes it, or that which reads it."""
 
 _MOMENTS: tuple[Moment, Moment] = ("writes", "reads")
 _OFFSETS = tuple(range(-5, 6))
+
+# The only kind of decisions.
+_LINKED = "linked words"
 
 
 @dataclass(frozen=True)
@@ -68,44 +69,28 @@ class Aligned:
         return linked
 
 
-@dataclass(frozen=True)
-class AlignmentScores:
+@dataclass(frozen=True, kw_only=True)
+class AlignmentScores(BestHead, ProbeScores):
     """The scores of the cross-attention head that aligns words best; see `alignment`.
 
+    The decisions are those of linked target words: right if the largest weight lies on a source
+    word that they are linked with. Texts are pairs of sentences.
+
     Attributes:
-        count: the linked target words of the held-out pairs.
-        layer: its number in the model.
-        head: the head of that layer.
         moment: "writes" if the row that makes a target word finds its source, "reads" if the row
             that reads it does.
-        accuracy: the share of linked target words whose largest weight lies on a source word that
-            they are linked with.
-        diagonal: that of the source word at the same place in its sentence.
+        diagonal: the accuracy of the source word at the same place in its sentence.
         offset: the best fixed offset from a target word to its source word.
         offset_accuracy: the share of words whose source word is there.
-        null_accuracy: the accuracy of the best head of random weights, or None.
-        values: the accuracy of every head in its better moment, arrays [layers, heads].
         by_moment: the accuracy of every head at either moment, arrays [layers, heads]; of arrays,
             at the moment "writes" alone.
-        null_values: the same of random weights, or None.
-        numbers: the layers' numbers in the model.
-        num_pairs: the pairs that chose head, moment and offset, and those that were held out.
     """
 
-    count: int
-    layer: int
-    head: int
     moment: Moment
-    accuracy: Share
     diagonal: Share
     offset: int
     offset_accuracy: Share
-    null_accuracy: Share | None
-    values: Estimate = field(repr=False)
     by_moment: Mapping[Moment, Numbers] = field(repr=False)
-    null_values: Estimate | None = field(repr=False)
-    numbers: tuple[int, ...]
-    num_pairs: tuple[int, int]
 
     def table(self) -> pd.DataFrame:
         """The best head and what it is compared with, as a table of pandas.
@@ -115,48 +100,29 @@ class AlignmentScores:
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        rows = {
+        shares = {
             f"head {self.layer}-{self.head}, {self.moment}": self.accuracy,
             "same place in the sentence": self.diagonal,
             f"offset {self.offset:+d}": self.offset_accuracy,
             "best head of random weights": self.null_accuracy,
         }
-        return shares_table("chosen by", rows)
+        return compared_table("chosen by", shares)
 
-    def metrics(self) -> dict[str, dict[str, Any]]:
-        """The accuracy of every cross-attention head, as `metrics` of `attnwidget.show`.
+    def on_pair(
+        self, model: torch.nn.Module, tokenizer: Any, pair: Aligned
+    ) -> tuple[AttentionRecord, dict[str, Any]]:
+        """The attention over a pair, and options of `attnwidget.show` for the head in it.
 
-        Beside it stands that of random weights, or without these of the same place.
-        """
-        if self.null_values is not None:
-            null, label = self.null_values.mean, "random weights"
-        else:
-            null = np.where(np.isnan(self.values.mean), np.nan, self.diagonal.value)
-            label = "same place"
-        metric = as_metric(self.values, null, label)
-        by_stack = {
-            name: value if name == "null_label" else {"cross": value}
-            for name, value in metric.items()
-        }
-        return {"aligns words": by_stack}
-
-    def show(
-        self, model: torch.nn.Module, tokenizer: Any, pair: Aligned, **options: Any
-    ) -> AttentionWidget | StaticView:
-        """Show the head with the links of a pair over its lines, solid where it finds them.
-
-        The view judges each link by the largest weight of a token. The probe adds up the tokens of
+        The options have the links of the pair, which the view draws solid where the head finds
+        them. It judges each link by the largest weight of a token. The probe adds up the tokens of
         a word, and counts a target word as found by any of its links, so the two can differ.
 
         Args:
             model, tokenizer: those that were probed.
-            options: those of `attnwidget.show`.
 
         Raises:
             TypeError: the pair is no Aligned.
         """
-        from attnwidget.show import show
-
         record = _captured(model, tokenizer, pair)
         source, target = _members(tokenizer, pair, record)
         shift = 1 if self.moment == "writes" else 0
@@ -165,8 +131,8 @@ class AlignmentScores:
             for written, read in pair.links
             if target[written].any() and source[read].any()
         ]
-        place: dict[str, Any] = {"layer": self.layer, "head": self.head, "heads": [self.head]}
-        return show(record, **{"stack": "cross", **place, "arcs": arcs, **options})
+        place = {"layer": self.layer, "head": self.head, "heads": [self.head]}
+        return record, {"stack": "cross", **place, "arcs": arcs}
 
 
 def alignment(
@@ -201,122 +167,73 @@ def alignment(
         TypeError: an argument is of the wrong kind.
         ValueError: the model has no cross-attention; there are no links to choose by or to score.
     """
-    heads = Heads()
-    moments: tuple[Moment, ...]
     if tokenizer is None and pairs is None:
         if not isinstance(model, Iterable):
             raise TypeError(
                 "expected a model, its tokenizer and pairs; or pairs of an array [layers, heads, "
                 "target words, source words] and an Aligned"
             )
-        given: list[Any] = list(model)
-        read, moments = _of_arrays, _MOMENTS[:1]
+        source, given = _CrossAttention(_of_arrays), list[Any](model)
     else:
         if tokenizer is None or pairs is None:
             raise TypeError("alignment needs a model, its tokenizer and pairs of sentences")
         if isinstance(pairs, Aligned) or not isinstance(pairs, Iterable):
             raise TypeError(f"pairs is {type(pairs).__name__}; expected a list of Aligned")
-        given = list(pairs)
-        read, moments = _reader(model, tokenizer, null, seed, heads), _MOMENTS
-    choosing, scoring = (given[::2], given[1::2]) if held_out is None else (given, list(held_out))
-    chosen, scored = _Tally(None), _Tally(seed)
-    with progress_bar("Probing", "pairs"):
-        for tally, part in ((chosen, choosing), (scored, scoring)):
-            for index, item in enumerate(part):
-                tally.add(index, read(item))
-                step_done()
-    if not (chosen.count and scored.count):
+        source, given = _CrossAttention(_reader(model, tokenizer, null, seed)), list[Any](pairs)
+    halves = Halves(source, given, held_out)
+    contest = Contest(halves, _decisions, seed)
+    contest.run("pairs")
+    if not (contest.chosen and contest.counts):
         raise ValueError(
-            f"there are {chosen.count} linked words to choose by and {scored.count} to score; "
-            "give more pairs, or held_out"
+            f"there are no linked words {'to score' if contest.chosen else 'to choose by'}; give "
+            "more pairs, or held_out"
         )
-    own, before = scored.own, chosen.own
-    assert own is not None
-    assert before is not None
-    layers, most = own.values.shape[1:]
-    heads.counts = heads.counts or (most,) * layers
-    heads.numbers = heads.numbers or tuple(range(layers))
-    moment, layer, head = best(before)
-    [offset] = best(chosen.offsets)
-    null_accuracy, null_values = None, None
-    if chosen.null is not None and scored.null is not None:
-        null_accuracy = scored.null.share(*best(chosen.null))
-        null_values = of_better_direction(chosen.null, scored.null, heads)
+    moment, _, _ = contest.chosen[_LINKED]
+    diagonal, offset = (contest.rule(_LINKED, name) for name in ("diagonal", "offset"))
+    scores = contest.scores(
+        _LINKED,
+        "aligns words",
+        "The share of linked target words whose source word the head finds",
+        ("same place", diagonal.accuracy),
+    )
     return AlignmentScores(
-        scored.count,
-        heads.numbers[layer],
-        head,
-        _MOMENTS[moment],
-        own.share(moment, layer, head),
-        scored.diagonal.share(0),
-        _OFFSETS[offset],
-        scored.offsets.share(offset),
-        null_accuracy,
-        of_better_direction(before, own, heads),
-        dict(zip(moments, np.where(heads.exists, own.values, np.nan), strict=False)),
-        null_values,
-        heads.numbers,
-        (len(choosing), len(scoring)),
+        **vars(contest.best(_LINKED)),
+        moment=_MOMENTS[moment],
+        diagonal=diagonal.accuracy,
+        offset=_OFFSETS[offset.chosen],
+        offset_accuracy=offset.accuracy,
+        by_moment=dict(
+            zip(
+                _MOMENTS,
+                np.where(source.heads.exists, contest.all_heads(_LINKED), np.nan),
+                strict=False,
+            )
+        ),
+        heads={"links": scores},
+        num_texts=halves.num_texts,
+        lost=source.heads.lost,
     )
 
 
-class _Read(NamedTuple):
-    """Weights [moments, layers, heads, target words, source words] of a pair."""
-
-    pair: Aligned
-    weights: Floats
-    null: Floats | None
+_Weights: TypeAlias = "tuple[Aligned, Floats, Floats | None]"
+"""A pair, and its weights [moments, layers, heads, target words, source words] beside a null's."""
 
 
-class _Tally:
-    """The hits of heads, offsets and the diagonal.
+class _CrossAttention:
+    """Reads pairs of sentences."""
 
-    Args:
-        seed: of the bootstrap, or None.
-    """
+    def __init__(self, read: Callable[[Any, Heads], _Weights]) -> None:
+        self.heads = Heads("cross")
+        self._read = read
 
-    def __init__(self, seed: int | None) -> None:
-        self.own: Shares | None = None
-        self.null: Shares | None = None
-        self.offsets = Shares((len(_OFFSETS),), seed)
-        self.diagonal = Shares((1,), seed)
-        self.count = 0
-        self._seed = seed
-
-    def add(self, index: int, read: _Read) -> None:
-        """Add the linked words of a pair."""
-        sources = read.pair.sources
-        if not sources:
-            return
-        count = len(sources)
-        self.count += count
-        hits = _hits(read.weights, sources)
-        self.own = self.own or Shares(hits.shape, self._seed)
-        self.own.add(index, hits, count)
-        if read.null is not None:
-            hits = _hits(read.null, sources)
-            self.null = self.null or Shares(hits.shape, self._seed)
-            self.null.add(index, hits, count)
-        places = [sum(t + offset in s for t, s in sources.items()) for offset in _OFFSETS]
-        self.offsets.add(index, places, count)
-        stretch = len(read.pair.source) / len(read.pair.target)
-        self.diagonal.add(
-            index, [sum(int((t + 0.5) * stretch) in s for t, s in sources.items())], count
-        )
+    def read(self, pairs: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
+        """The weights of each pair."""
+        for index, pair in enumerate(pairs):
+            yield WordAttention(index, *self._read(pair, self.heads))
+            step_done()
 
 
-def _hits(weights: Floats, sources: dict[int, set[int]]) -> Floats:
-    """The number of linked words that each head finds, [moments, layers, heads]."""
-    found = weights.argmax(axis=-1)
-    # If all weights are 0, as for words without tokens, nothing is found.
-    found[weights.max(axis=-1) <= 0] = -1
-    hits = np.zeros(found.shape[:-1], np.float32)
-    for target, words in sources.items():
-        hits += np.isin(found[..., target], list(words))
-    return hits
-
-
-def _of_arrays(item: Any) -> _Read:
+def _of_arrays(item: Any, heads: Heads) -> _Weights:
     if not (isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], Aligned)):
         raise TypeError(f"a pair is {type(item).__name__}; expected (weights, Aligned)")
     weights, pair = np.asarray(item[0], np.float32), item[1]
@@ -325,31 +242,55 @@ def _of_arrays(item: Any) -> _Read:
             f"weights have the shape {list(weights.shape)}; expected [layers, heads, "
             f"{len(pair.target)} target words, {len(pair.source)} source words]"
         )
-    # Only one moment is known.
-    return _Read(pair, np.stack([weights, np.zeros_like(weights)]), None)
+    heads.numbers, heads.counts = tuple(range(len(weights))), weights.shape[1:2] * len(weights)
+    return pair, weights[None], None
 
 
-def _reader(model: Any, tokenizer: Any, null: Null | None, seed: int, heads: Heads) -> Any:
+def _reader(
+    model: Any, tokenizer: Any, null: Null | None, seed: int
+) -> Callable[[Any, Heads], _Weights]:
     """A function that reads a pair with the model, and with random weights."""
     if null not in (None, "random weights"):
         raise ValueError(f"null is {null!r}; expected 'random weights' or None")
-    fresh = None
+    models = [model]
     if null is not None:
         from attnwidget.running.random_weights import with_random_weights
 
-        fresh = with_random_weights(model, seed)
+        models.append(with_random_weights(model, seed))
 
-    def read(pair: Any) -> _Read:
-        own, *others = (
-            _captured(each, tokenizer, pair) for each in (model, fresh) if each is not None
-        )
-        members = _members(tokenizer, pair, own)
-        heads.counts = tuple(layer.num_heads for layer in own.stack("cross").layers)
-        heads.numbers = tuple(own.stack("cross").numbers)
-        weights = [_between_words(record, members) for record in (own, *others)]
-        return _Read(pair, weights[0], weights[1] if others else None)
+    def read(pair: Any, heads: Heads) -> _Weights:
+        records = [_captured(each, tokenizer, pair) for each in models]
+        members = _members(tokenizer, pair, records[0])
+        stack = records[0].stack("cross")
+        heads.counts = tuple(layer.num_heads for layer in stack.layers)
+        heads.numbers = tuple(stack.numbers)
+        heads.lost += sum(int((~each.any(axis=1)).sum()) for each in members)
+        own, *nulls = (_between_words(record, members) for record in records)
+        return pair, own, nulls[0] if nulls else None
 
     return read
+
+
+def _decisions(pair: Aligned) -> Decisions:
+    """Of each linked target word, the choice of a source word."""
+    sources = pair.sources
+    stretch = len(pair.source) / len(pair.target)
+    offsets = [[t + offset in linked for t, linked in sources.items()] for offset in _OFFSETS]
+    diagonal = [[int((t + 0.5) * stretch) in linked for t, linked in sources.items()]]
+    return Decisions(
+        {_LINKED: np.ones(len(sources), np.float32)},
+        lambda weights: _hits(weights, sources),
+        {"offset": np.array(offsets, np.float32), "diagonal": np.array(diagonal, np.float32)},
+    )
+
+
+def _hits(weights: Floats, sources: dict[int, set[int]]) -> Floats:
+    """1 where a head finds a linked word, float32 [moments, layers, heads, linked words]."""
+    found = weights.argmax(axis=-1)
+    # If all weights are 0, as for words without tokens, nothing is found.
+    found[weights.max(axis=-1) <= 0] = -1
+    hits = [np.isin(found[..., target], list(words)) for target, words in sources.items()]
+    return np.stack(hits, axis=-1).astype(np.float32)
 
 
 def _captured(model: Any, tokenizer: Any, pair: Aligned) -> AttentionRecord:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnwidget.analysis import HeadScores, Numbers
+from attnwidget.corpus import Estimate
 from attnwidget.progress import step_done
 from attnwidget.record import Floats
 
 from .annotated import Annotated, annotated
 
+Text = TypeVar("Text")
+"""What is known of a text, such as `Annotated`."""
+
 
 @dataclass(frozen=True)
-class WordAttention:
+class WordAttention(Generic[Text]):
     """The attention of every head between the words of one text.
 
     Attributes:
@@ -30,7 +35,7 @@ class WordAttention:
     """
 
     index: int
-    text: Annotated
+    text: Text
     weights: Floats
     null: Floats | None
 
@@ -40,12 +45,14 @@ class Heads:
     """The heads that are read, and what could not be read.
 
     Attributes:
+        stack: the name of the stack, as in `AttentionRecord.stacks`.
         numbers: the layers' numbers in the model.
         counts: the number of heads of each layer.
         missing: what could not be read.
         lost: the number of words without tokens.
     """
 
+    stack: str = "self"
     numbers: tuple[int, ...] = ()
     counts: tuple[int, ...] = ()
     missing: list[str] = field(default_factory=list)
@@ -62,6 +69,37 @@ class Heads:
         present: NDArray[np.bool_] = np.arange(self.shape[1]) < np.array(self.counts)[:, None]
         return present
 
+    def scores(
+        self,
+        name: str,
+        description: str,
+        found: Estimate | Numbers,
+        null: Numbers | None,
+        *,
+        null_label: str | None = "random weights",
+        signed: bool = False,
+        measured_on: str,
+    ) -> HeadScores:
+        """Numbers [layers, heads] of these heads, with those of a null."""
+        ends = (found.low, found.high) if isinstance(found, Estimate) else (None, None)
+        low, high, of_null = (None if each is None else self._rows(each) for each in (*ends, null))
+        return HeadScores(
+            name,
+            description,
+            self._rows(found.mean if isinstance(found, Estimate) else found),
+            signed=signed,
+            measured_on=measured_on,
+            null=of_null,
+            null_label=None if null is None else null_label,
+            low=low,
+            high=high,
+            missing=tuple(self.missing),
+        )
+
+    def _rows(self, numbers: Numbers) -> dict[str, dict[int, Numbers]]:
+        rows = zip(self.numbers, self.counts, numbers, strict=True)
+        return {self.stack: {number: row[:count] for number, count, row in rows}}
+
 
 class ArrayAttention:
     """Reads pairs of the attention between words, and an annotated text."""
@@ -69,7 +107,7 @@ class ArrayAttention:
     def __init__(self) -> None:
         self.heads = Heads()
 
-    def read(self, pairs: Iterable[tuple[Any, Any]]) -> Iterator[WordAttention]:
+    def read(self, pairs: Iterable[tuple[Any, Any]]) -> Iterator[WordAttention[Annotated]]:
         """The attention of each text, in order.
 
         Raises:

@@ -27,8 +27,8 @@ _OPENED = {
     "attnwidget-record": ("record", "attnwidget.show(path) shows it"),
     "attnwidget-profile": (
         "profile",
-        "attnwidget.HeadProfile.load(path).widget(model, tokenizer) shows it, and "
-        ".save_html(page, model, tokenizer) in its place writes a page",
+        "attnwidget.show(path, model, tokenizer) shows it, and "
+        "attnwidget.save_html(page, path, model, tokenizer) writes a page",
     ),
 }
 
@@ -79,6 +79,17 @@ def described_file(path: str | PathLike[str], kind: Kind) -> Iterator[tuple[Any,
         raise ValueError(f"{name} does not fit into memory: {error}") from error
     except DAMAGE as error:
         raise ValueError(f"{name} is a damaged attnwidget {kind.name}: {reason(error)}") from error
+
+
+def kind_of_file(path: str | PathLike[str]) -> str:
+    """The kind of an attnwidget file, "record" or "profile"; "" of another file, or of none."""
+    try:
+        _check_header(path, Kind("record or profile", "", 0, "save"))
+        with safe_open(fsdecode(path), framework="numpy") as file:
+            metadata = file.metadata() or {}
+    except (OSError, SafetensorError, _OtherFile):
+        return ""
+    return next((name for key, (name, _) in _OPENED.items() if key in metadata), "")
 
 
 def _check_header(path: str | PathLike[str], kind: Kind) -> None:

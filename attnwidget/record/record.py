@@ -16,7 +16,6 @@ from .scores import Floats
 from .stack import Stack, check_name, runs
 
 if TYPE_CHECKING:
-    import pandas as pd
     from typing_extensions import Self
 
 
@@ -190,20 +189,6 @@ class AttentionRecord:
     def keys(self, layer: int, head: int, stack: str | None = None) -> Floats:
         """Vectors of the key head that this query head uses: float32 [Tk, d]."""
         return self._head(layer, head, stack).head_keys(head)
-
-    def metrics(self) -> pd.DataFrame:
-        """The metrics of every head on this text as a table of pandas: one row per stack, layer
-        and head.
-
-        Columns: stack, layer, head, and the metrics by name, NaN where one is not defined (those
-        of neighbours in cross-attention, those of punctuation in a text without any).
-
-        Raises:
-            ModuleNotFoundError: pandas is not installed: pip install 'attnwidget[analysis]'.
-        """
-        from attnwidget.analysis import metrics_table  # a shortcut to a room above this one
-
-        return metrics_table(self._stacks)
 
     def _head(self, layer: int, head: int, stack: str | None) -> Layer:
         """The layer, after a check that it has this head."""

@@ -1,16 +1,7 @@
 """The choices that a view has, checked against the record it shows."""
 
-from .choices import (
-    CHOICES,
-    ChoiceOptions,
-    Choices,
-    View,
-    check_names,
-    choice_values,
-    combination,
-    no_choice,
-)
-from .following import NO_SIZE, PAIR, SIMILARITY
+from .choices import CHOICES, Choices, check_names, choice_values, combination, no_choice
+from .table import NO_SIZE, PAIR, SIMILARITY, ChoiceOptions, View
 
 __all__ = [
     "CHOICES",

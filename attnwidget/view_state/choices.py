@@ -5,27 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from difflib import get_close_matches
-from typing import Any, Literal, NamedTuple, SupportsIndex, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.interventions import KnockOut
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity, check_link, partner_stacks
 
-from .following import NO_SIZE, PAIR, SIMILARITY, following, following_metrics, layer_of
-from .integers import Integer, Integers, Pairs
-from .links import Links
-from .segments import NamedSegment, NamedSegments, segment_choice
+from .following import following, following_metrics, layer_of
+from .segments import segment_choice
+from .table import SIMILARITY, TABLE, Combine
 
-View = Literal["head", "model", "neuron", "map"]
-Compared = Literal["a", "b", "difference"]
-Theme = Literal["auto", "light", "dark"]
-Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
-Orientation = Literal["vertical", "horizontal"]
-Thumbnails = Literal["matrix", "lines"]
-Neurons = Literal["model", "pair", "sum"]
 Side = Literal["query", "key"]
 
 
@@ -36,59 +27,16 @@ class Combination(NamedTuple):
     over: Literal["heads", "layers"]
 
 
-_COMBINATIONS: dict[Combine, Combination | None] = {
-    "none": None,
-    "mean": Combination("mean", "heads"),
-    "max": Combination("max", "heads"),
-    "layers_mean": Combination("mean", "layers"),
-    "layers_max": Combination("max", "layers"),
-}
-
-
 def combination(combine: Combine) -> Combination | None:
     """The combination that a choice stands for; None for single heads."""
-    return _COMBINATIONS[combine]
+    if combine == "none":
+        return None
+    how: Any = combine.removeprefix("layers_")
+    return Combination(how, "heads" if how == combine else "layers")
 
 
-class ChoiceOptions(TypedDict, total=False):
-    """The choices as keyword arguments; `AttentionWidget` says what each means."""
-
-    stack: str | None
-    compared: Compared
-    layer: SupportsIndex | None
-    head: SupportsIndex
-    heads: Iterable[SupportsIndex] | None
-    query: SupportsIndex | None
-    key: SupportsIndex | None
-    also: Iterable[SupportsIndex]
-    named_segments: Iterable[NamedSegment]
-    segments: str | Iterable[NamedSegment]
-    combine: Combine
-    lens: str
-    words: bool
-    arcs_shown: bool
-    orientation: Orientation
-    picture: bool
-    thumbnails: Thumbnails
-    sort: str
-    color: str
-    opened: bool
-    ranking: bool
-    include_layers: Iterable[SupportsIndex] | None
-    include_heads: Iterable[SupportsIndex] | None
-    neurons: Neurons
-    muted: Iterable[SupportsIndex]
-    off: Iterable[tuple[SupportsIndex, SupportsIndex]]
-    cut: Iterable[KnockOut]
-    expanded: bool
-    map_x: str
-    map_y: str
-    map_size: str
-    theme: Theme
-
-
-# A choice comes after those that it depends on.
-CHOICES = ("view", *ChoiceOptions.__annotations__)
+CHOICES = tuple(TABLE)
+"""The names of all choices, those first that others depend on."""
 
 
 def check_names(choices: Iterable[str]) -> None:
@@ -105,82 +53,16 @@ def no_choice(owner: str, name: str) -> str:
     return f"{owner} has no choice {name}{end}"
 
 
-def _choice(options: Any, default: str) -> Any:
-    return traitlets.Enum(get_args(options), default).tag(sync=True, choice=True)
-
-
-def _flag(default: bool) -> Any:
-    return traitlets.Bool(default).tag(sync=True, choice=True)
-
-
-def _number(default: int | None) -> Any:
-    return Integer(default, allow_none=default is None).tag(sync=True, choice=True)
-
-
-def _numbers(default: list[int] | None) -> Any:
-    return Integers(default, allow_none=default is None).tag(sync=True, choice=True)
-
-
-class MetricName(traitlets.Unicode):  # type: ignore[type-arg]
-    """The name of a metric, or of another order or colouring of heads."""
-
-    def validate(self, obj: Any, value: Any) -> Any:
-        if isinstance(value, str):
-            return value
-        raise TraitError(
-            f"{self.name} is {type(value).__name__}; expected a name, as 'entropy'. Numbers of "
-            f"your own have one in metrics: metrics={{'my score': array}}, {self.name}='my score'"
-        )
-
-
-class LensName(traitlets.Unicode):  # type: ignore[type-arg]
-    """The name of a lens."""
-
-    def validate(self, obj: Any, value: Any) -> Any:
-        if isinstance(value, str):
-            return value
-        raise TraitError(
-            f"{self.name} is {type(value).__name__}; expected a name, as 'scores'. Numbers of your "
-            "own have one in lenses: lenses={'mine': array}, lens='mine'"
-        )
-
-
 class Choices(traitlets.HasTraits):
     """Every choice that a reader of the view can make, checked against the record shown."""
 
-    view = _choice(View, "head")
-    stack = traitlets.Unicode().tag(sync=True, choice=True)
-    compared = _choice(Compared, "a")
-    layer = _number(0)
-    head = _number(0)
-    heads = _numbers(None)
-    query = _number(None)
-    key = _number(None)
-    also = _numbers([])
-    named_segments = NamedSegments().tag(sync=True, choice=True)
-    segments = traitlets.Unicode("all").tag(sync=True, choice=True)
-    combine = _choice(Combine, "none")
-    lens = LensName("attention").tag(sync=True, choice=True)
-    words = _flag(False)
-    arcs_shown = _flag(True)
-    orientation = _choice(Orientation, "vertical")
-    picture = _flag(True)
-    thumbnails = _choice(Thumbnails, "matrix")
-    sort = MetricName("model").tag(sync=True, choice=True)
-    color = MetricName("pattern").tag(sync=True, choice=True)
-    opened = _flag(False)
-    ranking = _flag(False)
-    include_layers = _numbers(None)
-    include_heads = _numbers(None)
-    neurons = _choice(Neurons, "model")
-    muted = _numbers([])
-    off = Pairs([]).tag(sync=True, choice=True)
-    cut = Links([]).tag(sync=True, choice=True)
-    expanded = _flag(True)
-    map_x = MetricName("distance").tag(sync=True, choice=True)
-    map_y = MetricName("entropy").tag(sync=True, choice=True)
-    map_size = MetricName(NO_SIZE).tag(sync=True, choice=True)
-    theme = _choice(Theme, "auto")
+    # In the body of a class, this is its namespace.
+    locals().update({name: trait.tag(sync=True, choice=True) for name, (_, trait) in TABLE.items()})
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     _record: AttentionRecord
     # It has the metrics of the record, or of its profile.
@@ -215,7 +97,7 @@ class Choices(traitlets.HasTraits):
         if proposal.value != "a" and not self._partners:
             raise TraitError(
                 f"compared is {proposal.value!r}, but there is one record: "
-                "attnwidget.compare(a, b).widget() shows two"
+                "attnwidget.show([a, b]) shows two"
             )
         return proposal.value
 
@@ -227,18 +109,16 @@ class Choices(traitlets.HasTraits):
     def _valid_head(self, proposal: Any) -> Any:
         return _in_range("head", proposal.value, self._layer.num_heads)
 
-    @traitlets.validate("heads")
+    @traitlets.validate("heads", "include_heads")
     def _valid_heads(self, proposal: Any) -> Any:
-        heads = _chosen("heads", proposal.value)
-        return heads and [_in_range("head", head, self._layer.num_heads) for head in heads]
+        heads = _chosen(proposal.trait.name, proposal.value)
+        layers = [self._layer] if proposal.trait.name == "heads" else self._shown.layers
+        most = max(layer.num_heads for layer in layers)
+        return heads and [_in_range("head", head, most) for head in heads]
 
-    @traitlets.validate("query")
-    def _valid_query(self, proposal: Any) -> Any:
-        return self._known_position("query", proposal.value)
-
-    @traitlets.validate("key")
-    def _valid_key(self, proposal: Any) -> Any:
-        return self._known_position("key", proposal.value)
+    @traitlets.validate("query", "key")
+    def _valid_position(self, proposal: Any) -> Any:
+        return self._known_position(proposal.trait.name, proposal.value)
 
     @traitlets.validate("also")
     def _valid_also(self, proposal: Any) -> Any:
@@ -282,37 +162,17 @@ class Choices(traitlets.HasTraits):
             )
         return name
 
-    @traitlets.validate("sort")
-    def _valid_sort(self, proposal: Any) -> Any:
-        return _one_of("sort", proposal.value, ["model", PAIR, *self._metric_names])
-
-    @traitlets.validate("color")
-    def _valid_color(self, proposal: Any) -> Any:
-        return _one_of("color", proposal.value, ["pattern", "layer", *self._metric_names])
-
-    @traitlets.validate("map_x")
-    def _valid_map_x(self, proposal: Any) -> Any:
-        similarity = [] if self._similarity is None else [SIMILARITY]
-        return _one_of("map_x", proposal.value, [*self._metric_names, *similarity])
-
-    @traitlets.validate("map_y")
-    def _valid_map_y(self, proposal: Any) -> Any:
-        return _one_of("map_y", proposal.value, self._metric_names)
-
-    @traitlets.validate("map_size")
-    def _valid_map_size(self, proposal: Any) -> Any:
-        return _one_of("map_size", proposal.value, [NO_SIZE, *self._metric_names])
+    @traitlets.validate("sort", "color", "map_x", "map_y", "map_size")
+    def _valid_metric(self, proposal: Any) -> Any:
+        by_similarity = proposal.trait.name == "map_x" and self._similarity is not None
+        places = [SIMILARITY] if by_similarity else []
+        there = [*proposal.trait.beside, *self._metric_names, *places]
+        return _one_of(proposal.trait.name, proposal.value, there)
 
     @traitlets.validate("include_layers")
     def _valid_include_layers(self, proposal: Any) -> Any:
         layers = _chosen("include_layers", proposal.value)
         return layers and [self._known_layer(layer) for layer in layers]
-
-    @traitlets.validate("include_heads")
-    def _valid_include_heads(self, proposal: Any) -> Any:
-        most = max(layer.num_heads for layer in self._shown.layers)
-        heads = _chosen("include_heads", proposal.value)
-        return heads and [_in_range("head", head, most) for head in heads]
 
     @traitlets.validate("muted")
     def _valid_muted(self, proposal: Any) -> Any:

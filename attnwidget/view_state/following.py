@@ -7,14 +7,7 @@ from typing import Any
 
 from attnwidget.record import Layer, Stack, Tokens
 
-PAIR = "pair"
-"""The value of `sort` for the weight of the locked pair of tokens."""
-
-SIMILARITY = "similarity"
-"""The value of `map_x` for places by the similarity of heads."""
-
-NO_SIZE = "none"
-"""The value of `map_size` for points of one size."""
+from .table import NO_SIZE, PAIR, SIMILARITY
 
 
 def following(stack: Stack, before: Mapping[str, Any], name: str, value: object) -> dict[str, Any]:
@@ -51,8 +44,8 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         follow["off"] = []
         follow["cut"] = []
         follow["named_segments"] = []
-        if ":" in chosen["segments"]:
-            follow["segments"] = "all"
+        words = [word for word in chosen["segments"].split() if ":" not in word]
+        follow["segments"] = " ".join(words) or "all"
     if name in ("stack", "query", "key"):
         follow["also"] = _also(stack, before, {**chosen, **follow})
     if name in ("stack", "layer") or follow.get("head", chosen["head"]) != before["head"]:

@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import traitlets
-
-from attnwidget.arguments import whole_number
+from .traits import NamedSegment
 
 PAIR_SEGMENTS = ("all", "aa", "ab", "ba", "bb")
 """All attention, or that from the first to the second letter's text of a pair."""
-
-NamedSegment = tuple[int, int, str]
-"""The positions of a segment's first token, and of the one after its last; its name."""
-
-
-# Older versions of traitlets, as Colab's, cannot be asked for TraitType[Any, Any].
-class NamedSegments(traitlets.List):  # type: ignore[type-arg]
-    """A list of `NamedSegment`."""
-
-    def __init__(self) -> None:
-        super().__init__(traitlets.Any(), [])
-
-    def validate(self, obj: Any, value: Any) -> Any:
-        if not isinstance(value, Iterable) or isinstance(value, (str, bytes)):
-            raise traitlets.TraitError(_expected(value))
-        return super().validate(obj, [_named(each) for each in value])
 
 
 def segment_choice(chosen: str, named: Sequence[NamedSegment]) -> str:
@@ -56,21 +37,3 @@ def of_named(chosen: str) -> tuple[str, range] | None:
         return None
     start, end = map(int, span.split("-"))
     return way, range(start, end)
-
-
-def _named(given: Any) -> NamedSegment:
-    try:
-        start, end, name = given
-        start, end = whole_number(start), whole_number(end)
-    except (TypeError, ValueError):
-        raise traitlets.TraitError(_expected(given)) from None
-    if not isinstance(name, str) or not name.strip() or not 0 <= start < end:
-        raise traitlets.TraitError(_expected(given))
-    return start, end, name
-
-
-def _expected(given: Any) -> str:
-    return (
-        f"segments are {given!r:.100}; expected (start, end, name) for each, as "
-        "(1, 5, 'subject'): the positions of the first token and of the one after the last"
-    )

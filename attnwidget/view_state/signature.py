@@ -6,17 +6,12 @@ from collections.abc import Callable, Mapping
 from inspect import Parameter, signature
 from typing import Any, Literal, TypeVar, get_origin
 
-from . import choices
-from .choices import ChoiceOptions, Choices
+from .table import TABLE
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-_TRAITS = Choices.class_traits(choice=True)
-
-# Without a stack and a layer, the first ones are shown.
 CHOICE_DEFAULTS: Mapping[str, Any] = {
-    name: None if name in ("stack", "layer") else _TRAITS[name].default()
-    for name in ChoiceOptions.__annotations__
+    name: choice.default for name, choice in TABLE.items() if name != "view"
 }
 
 
@@ -32,13 +27,16 @@ def with_options(options: type, defaults: Mapping[str, Any]) -> Callable[[_Funct
     def decorate(function: _Function) -> _Function:
         before = signature(function)
         own = [
-            each.replace(annotation=_readable(each.annotation))
+            each.replace(annotation=_readable(each.name, each.annotation))
             for each in before.parameters.values()
             if each.kind is not Parameter.VAR_KEYWORD
         ]
         named = [
             Parameter(
-                name, Parameter.KEYWORD_ONLY, default=defaults[name], annotation=_readable(hint)
+                name,
+                Parameter.KEYWORD_ONLY,
+                default=defaults[name],
+                annotation=_readable(name, hint),
             )
             for name, hint in options.__annotations__.items()
         ]
@@ -50,8 +48,11 @@ def with_options(options: type, defaults: Mapping[str, Any]) -> Callable[[_Funct
     return decorate
 
 
-def _readable(hint: Any) -> Any:
-    """An annotation as it is written, or the values that it allows."""
-    written = getattr(hint, "__forward_arg__", hint)
-    alias = getattr(choices, str(written), None)
-    return alias if get_origin(alias) is Literal else written
+def _readable(name: str, hint: Any) -> Any:
+    """An annotation as it is written; of a choice, the values that it allows."""
+    if name not in TABLE:
+        return getattr(hint, "__forward_arg__", hint)
+    argument = TABLE[name].argument
+    if get_origin(argument) is Literal or isinstance(argument, type):
+        return argument
+    return repr(argument).replace("typing.", "").replace("collections.abc.", "")

@@ -1,10 +1,8 @@
 """The notebook widget, with its pages, saved layers and PNG fallback."""
 
 from .atlas import atlas_html
-from .comparison_widget import ComparisonWidget
-from .pages import save_html, to_html
-from .profile_widget import ProfileWidget
-from .record_view import RecordView
+from .profile_widget import ProfileWidget, StaticProfile
+from .record_view import RecordOptions, RecordView
 from .selection import Selection
 from .static_cell import StaticCell
 from .static_view import STATIC_VARIABLE, StaticView, static_by_default
@@ -13,14 +11,13 @@ from .widget import AttentionWidget
 __all__ = [
     "STATIC_VARIABLE",
     "AttentionWidget",
-    "ComparisonWidget",
     "ProfileWidget",
+    "RecordOptions",
     "RecordView",
     "Selection",
     "StaticCell",
+    "StaticProfile",
     "StaticView",
     "atlas_html",
-    "save_html",
     "static_by_default",
-    "to_html",
 ]

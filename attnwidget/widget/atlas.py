@@ -11,7 +11,7 @@ from attnwidget.page import pack_example, page_of_examples
 from attnwidget.progress import on_step, progress_bar, step_done
 from attnwidget.wire import encode_examples
 
-from .profile_widget import ProfileWidget
+from .profile_widget import StaticProfile
 
 # The most texts of a page.
 _MAX_TEXTS = 64
@@ -25,15 +25,14 @@ def atlas_html(
     Args:
         reader: reads the texts.
         size: the most bytes of the page, which has one text in any case.
-        similarity: see `ProfileWidget`.
+        similarity: see `ProfileView`.
         choices: those of `AttentionWidget`, with which the page opens.
     """
     texts = profile.example_texts(_MAX_TEXTS)
     with progress_bar("Reading", "texts"):
         with _whole_step():
-            widget = ProfileWidget(profile, reader, similarity=similarity, **choices)
-            shown = widget.shown_record()
-            widget.close()
+            view = StaticProfile(profile, reader, similarity=similarity, **choices)
+            shown = view.shown_record()
             packed = [pack_example(shown.record)]
         # With fewer texts, there are fewer examples.
         room = size - len(page_of_examples(shown, encode_examples(profile, texts), packed))

@@ -1,4 +1,4 @@
-"""ProfileWidget: the widget of a profile, which opens its examples as a reader asks for them."""
+"""The views of a profile, in a notebook and without a kernel."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from attnwidget.corpus import Example, HeadProfile, TextReader
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import Metrics, encode_examples, encode_overview, profile_similarity
+from attnwidget.wire import encode_examples, encode_overview, profile_similarity
 
+from .record_view import RecordOptions, RecordView
+from .static_view import StaticView
 from .widget import AttentionWidget
 
 if TYPE_CHECKING:
@@ -21,24 +23,23 @@ if TYPE_CHECKING:
 _MAX_TEXTS = 256
 
 
-class ProfileWidget(AttentionWidget):
+class ProfileView(RecordView):
     """The views of a profile: numbers of heads over many texts, and attention over one of them.
 
     The map and the model view show the profile's metrics with their intervals and null, the words
-    of `HeadProfile.patterns`, and mean thumbnails. The head and the neuron view show one text,
-    which the model reads when it is opened. `HeadProfile.widget` makes such widgets.
+    of `HeadProfile.patterns`, and mean thumbnails. The head and the neuron view show one text.
 
     Args:
         profile: the profile.
         reader: reads its texts.
-        similarity: True to offer places by the similarity of heads, and the nearest of each.
+        similarity: True to offer places by the similarity of heads, and the nearest of each, which
+            takes several seconds for hundreds of heads.
         view, metrics, choices: as of `AttentionWidget`.
 
     Raises:
         ValueError: the reader cannot read the texts, or has the heads of another model.
+        ModuleNotFoundError: for similarity, scikit-learn is not installed.
     """
-
-    _examples = traitlets.Any(None, allow_none=True).tag(sync=True)
 
     @with_options(ChoiceOptions, CHOICE_DEFAULTS)
     def __init__(
@@ -48,8 +49,7 @@ class ProfileWidget(AttentionWidget):
         *,
         similarity: bool = False,
         view: View = "map",
-        metrics: Metrics | None = None,
-        **choices: Unpack[ChoiceOptions],
+        **options: Unpack[RecordOptions],
     ) -> None:
         texts = profile.example_texts(_MAX_TEXTS)
         if not texts:
@@ -60,13 +60,29 @@ class ProfileWidget(AttentionWidget):
         self._text = texts[0]
         record = reader.read(profile.text(texts[0]))
         # Places by similarity can be chosen once it is known.
-        map_x = choices.pop("map_x", None)
-        super().__init__(record, view=view, metrics=metrics, **choices)
-        self._examples = encode_examples(profile, texts)
+        map_x = options.pop("map_x", None)
+        super().__init__(record, view=view, **options)
         if similarity:
             self._similarity = profile_similarity(profile)
         if map_x is not None:
             self.map_x = map_x
+
+    def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+        return encode_overview(record, self._profile, self._lenses)
+
+
+class StaticProfile(ProfileView, StaticView):
+    """The views of a profile without a kernel: those of one text, as no other can be read."""
+
+
+class ProfileWidget(ProfileView, AttentionWidget):
+    """The views of a profile in a notebook, which open its examples as a reader asks for them."""
+
+    _examples = traitlets.Any(None, allow_none=True).tag(sync=True)
+
+    def _opened(self) -> None:
+        super()._opened()
+        self._examples = encode_examples(self._profile, self._texts)
         self.on_msg(lambda _widget, content, _buffers: self._open_asked(content))
 
     def open_example(
@@ -84,9 +100,6 @@ class ProfileWidget(AttentionWidget):
             ValueError: the text cannot be read once more.
         """
         self._show_text(example.index, stack or self.stack, layer, head, example.pair[0])
-
-    def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
-        return encode_overview(record, self._profile, self._lenses)
 
     def _show_text(self, text: int, stack: str, layer: int, head: int, query: int) -> None:
         self._profile.stack(stack).place(layer, head)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import LENSES, OwnLenses, own_lenses
+from attnwidget.analysis import LENSES, Comparison, OwnLenses, own_lenses
 from attnwidget.interventions import KnockOut, Rerun
 from attnwidget.page import ShownRecord, page_html, save_page
 from attnwidget.plot import require_matplotlib
@@ -34,11 +34,14 @@ from attnwidget.wire import (
     OffSet,
     SavedEffect,
     SentMetric,
+    compared_metrics,
     encode_arcs,
+    encode_comparison,
     encode_effects,
     encode_overview,
     encode_own_metrics,
     encode_similarity,
+    joined_record,
     with_head_names,
 )
 from attnwidget.wire.compression import Quality
@@ -54,15 +57,31 @@ if TYPE_CHECKING:
     from attnwidget.plot.shown import Shown
 
 
+class RecordOptions(ChoiceOptions, total=False):
+    """The options of a view: its choices, and what it shows beside the record."""
+
+    metrics: Metrics | None
+    arcs: Iterable[Arc] | None
+    head_names: HeadNames | None
+    lenses: OwnLenses | None
+
+
 class RecordView(Choices):
     """A record with the choices of a view, which can be saved as a page and drawn as a figure.
+
+    Of a comparison, it has the views of both records, and of their difference: `compared` says
+    which is shown, by default "difference", b - a, and the numbers of `Comparison.metrics` are
+    among its `metrics`. More of them, and `lenses`, are given by stack, those of b as "self of B".
 
     See `AttentionWidget` for the choices, `metrics` and `arcs`.
 
     Raises:
         TypeError: `record` is no record, or no such choice exists.
+        ValueError: of a comparison, some heads of a layer have a partner, and others none.
         traitlets.TraitError: a value that this record does not have, or metrics of another shape.
     """
+
+    _comparison: Comparison | None = None
 
     metrics = traitlets.Any()
     arcs = traitlets.Any()
@@ -76,7 +95,7 @@ class RecordView(Choices):
     @with_options(ChoiceOptions, CHOICE_DEFAULTS)
     def __init__(
         self,
-        record: AttentionRecord,
+        record: AttentionRecord | Comparison,
         *,
         view: View = "head",
         metrics: Metrics | None = None,
@@ -85,6 +104,12 @@ class RecordView(Choices):
         lenses: OwnLenses | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
+        if isinstance(record, Comparison):
+            self._comparison = record
+            choices.setdefault("compared", "difference")
+            choices.setdefault("color", "moved")
+            metrics = {**compared_metrics(record), **({} if metrics is None else metrics)}
+            record = joined_record(record)
         if not isinstance(record, AttentionRecord):
             raise TypeError(
                 f"record is {type(record).__name__}; expected an AttentionRecord, as "
@@ -131,6 +156,10 @@ class RecordView(Choices):
         self.heads = heads
         self.also, self.muted, self.off, self.cut = also, muted, off, cut
         self.named_segments, self.segments = named, segments
+        self._opened()
+
+    def _opened(self) -> None:
+        """Take further steps once all choices are made."""
 
     def __setattr__(self, name: str, value: object) -> None:
         # A misspelt choice would be a new attribute that changes nothing.
@@ -153,6 +182,8 @@ class RecordView(Choices):
         )
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
+        if self._comparison is not None:
+            return encode_comparison(self._comparison, record, self._lenses)
         return encode_overview(record, lenses=self._lenses)
 
     def _named_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
@@ -204,8 +235,13 @@ class RecordView(Choices):
 
     @property
     def record(self) -> AttentionRecord:
-        """The record shown."""
+        """The record shown; of a comparison, the stacks of both, those of b as "self of B"."""
         return self._record
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison that is shown; None for a record."""
+        return self._comparison
 
     @property
     def selection(self) -> Selection:

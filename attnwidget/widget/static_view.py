@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, SupportsIndex
 
 from attnwidget.page import check_selection, layer_numbers
@@ -34,9 +34,7 @@ class StaticView(RecordView):
     display neither follows them nor sends what its reader chooses.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._options: dict[str, Any] = {}
+    _options: Mapping[str, Any] = {}
 
     def embed(
         self,

@@ -4,90 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import Any, SupportsIndex
 
 import anywidget
 import traitlets
 
-from attnwidget.analysis import OwnLenses
 from attnwidget.interventions import Rerun
 from attnwidget.page import layers_within, numbers_within
-from attnwidget.record import Arc, AttentionRecord
-from attnwidget.view_state import CHOICES, ChoiceOptions, View, choice_values
-from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import HeadNames, Metrics, Replies, partner_stacks
+from attnwidget.view_state import CHOICES, choice_values
+from attnwidget.view_state.table import described
+from attnwidget.wire import Replies, partner_stacks
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
 from .png_fallback import with_picture
 from .record_view import RecordView
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
 
 class AttentionWidget(RecordView, anywidget.AnyWidget):
-    """Four linked views of an AttentionRecord.
+    """Four linked views of an AttentionRecord, or of a Comparison.
 
     Every choice is a trait that follows the view, and can be set from Python, observed, and linked
     to another widget's with `ipywidgets.link`:
 
     Attributes:
         view: "head", "model", "neuron" or "map".
-        stack: the stack shown.
-        compared: of a comparison (`attnwidget.compare(a, b).widget()`), what is shown: "a", "b", or
-            the "difference" b - a; "a" of a single record.
-        layer, head: the layer and head shown, counted from 0 as the model counts them.
-        heads: the heads whose lines the head view draws; None for all.
-        query, key: the locked query or key position (of several, the last), or None.
-        also: more positions locked together with `query` (or, without one, with `key`). The head
-            view sums their attention; the neuron view compares `query` with the first of them.
-        segments: the attention shown of a text pair: "all", or "aa", "ab", "ba" and "bb" for
-            queries of the first and keys of the second letter's text. Or segments that you name, as
-            [(1, 5, "subject")]: positions of tokens, the last one excluded. The reader then chooses
-            attention from or to one, which is "from:subject" or "to:subject" here.
-        named_segments: these segments, to change them later.
-        combine: the combination that the head view shows: the "mean" or "max" of the heads drawn,
-            or "layers_mean" or "layers_max" of every head of every layer; "none" for single heads.
-        lens: the numbers that the head view and the model view show: "attention"; "scores",
-            which go into the softmax (not of layers that are weights alone); "values", the
-            value-weighted norms ‖w f(x)‖ of Kobayashi et al. 2020 as shares of each row, of records
-            of `capture(..., values=True)`; "rollout" of all layers up to the one shown (Abnar
-            and Zuidema 2020), in the head view alone; or one of `lenses`. See
-            `attnwidget.analysis.LENSES`.
-        words: True if the head view joins the tokens of a word: the attention to a word is the
-            sum over its tokens, that from a word the mean.
-        arcs_shown: True if the head view draws `arcs`.
-        orientation: "vertical" (tokens in columns) or "horizontal" (in lines).
-        picture: True if the head view shows the patches of a vision model on its image, False if
-            as a list; see `AttentionRecord.image`.
-        thumbnails: the thumbnails of the model view, "matrix" or "lines".
-        sort: the order of a layer's heads in the model view: "model", or, from the highest to the
-            lowest, the weight of the locked "pair" of `query` and `key`, or a metric: "entropy"
-            (nats), "distance" (tokens), the share on the "previous", "same", "next", "first" or
-            "special" token, any other of `attnwidget.analysis.METRICS`, or one of `metrics`.
-        color: the meaning of colours in the model view and on the map: "pattern", "layer", or a
-            metric.
-        opened: True if the current head is open in the model view.
-        ranking: True if the model view lists the heads of all layers from the highest to the lowest
-            number, in place of its grid.
-        include_layers, include_heads: the layers and heads of the model view; None for all.
-        neurons: the order of the neuron view's components: "model", by |q x k| of the selected
-            "pair", or by its "sum" over the keys.
-        muted: the neurons of this head that are left out of q.k in the neuron view.
-        off: (layer, head) of the heads of this stack that are switched off: beside the views stands
-            what the model does without them, for which the kernel runs it again. The views show
-            the attention of the whole model. It needs the model: `attnwidget.show(model, tokenizer,
-            text)` has the widget refer to it, weakly.
-        cut: links of this stack that are cut, each an `attnwidget.KnockOut` of positions, layers
-            and heads: their scores are -inf, and the softmax is taken anew. As `off` besides.
-        expanded: True if the neuron view shows vectors, False for lines alone.
-        map_x, map_y: the metrics on the axes of the map.
-        map_size: the metric whose magnitude is the size of the map's points, or "none".
-        theme: "auto" (as the notebook), "light" or "dark".
+        CHOICES
         head_names: words for heads by (layer, head) of the stack shown. They stand in the model
             view and the map in place of those for its pattern. No trait.
-
         lenses: lenses of your own: by name, numbers [layers, heads, Tq, Tk] of all heads,
             [layers, Tq, Tk] of whole layers, which the head view shows, or [layers, heads, Tk], a
             factor of each key, by which weights are multiplied and shown as shares of their row;
@@ -122,30 +66,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     _blocks = traitlets.Dict().tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
 
-    @with_options(ChoiceOptions, CHOICE_DEFAULTS)
-    def __init__(
-        self,
-        record: AttentionRecord,
-        *,
-        view: View = "head",
-        metrics: Metrics | None = None,
-        arcs: Iterable[Arc] | None = None,
-        head_names: HeadNames | None = None,
-        lenses: OwnLenses | None = None,
-        **choices: Unpack[ChoiceOptions],
-    ) -> None:
-        # Set first, because close() runs even if the constructor fails.
-        replies = self._replies = Replies(self.send)
-        super().__init__(
-            record,
-            view=view,
-            metrics=metrics,
-            arcs=arcs,
-            head_names=head_names,
-            lenses=lenses,
-            **choices,
-        )
-        replies.lenses = self._lenses
+    def _opened(self) -> None:
+        replies = self._replies = Replies(self.send, self._lenses)
         self.on_msg(lambda _widget, request, _buffers: replies.to(self._record, request))
         embed_after_cell(self)
 
@@ -170,8 +92,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
                 "default", or "draft" if only that has room for all.
             budget: the most bytes that the layers may add to the notebook. The nearest to the
                 current layer, or the first in `layers`, have precedence, and the view says which
-                are saved, and why. What is left is for the numbers of lenses: rollout, if it is
-                the `lens`, and those of `lenses`.
+                are saved, and why. What is left is for the numbers of lenses: of rollout, if it is
+                the `lens`, and of `lenses`.
 
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
@@ -249,10 +171,13 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     def close(self) -> None:
         """Remove the widget from the page, and stop its work in the kernel."""
-        # It runs even if a constructor fails.
+        # It runs even if a constructor fails, and there are none yet.
         if self._replies:
             self._replies.close()
         super().close()
+
+
+AttentionWidget.__doc__ = (AttentionWidget.__doc__ or "").replace("CHOICES", described())
 
 
 def _rank(name: str) -> int:

@@ -49,13 +49,11 @@ class Replies:
 
     Args:
         reply: sends a message with its buffers, from any thread.
-
-    Attributes:
         lenses: those of the package, and the user's own.
     """
 
-    def __init__(self, reply: Reply) -> None:
-        self.lenses: Sequence[Lens] = LENSES
+    def __init__(self, reply: Reply, lenses: Sequence[Lens] = LENSES) -> None:
+        self._lenses = lenses
         self._numbers = LensNumbers()
         self._reply = reply
         self._columns = Columns(reply)
@@ -121,10 +119,10 @@ class Replies:
             )
         recorded = record.layer(layer, stack)
         if op == "block":
-            return encode_block(recorded, factors_of(self.lenses, record, stack, layer))
+            return encode_block(recorded, factors_of(self._lenses, record, stack, layer))
         if op == "lens":
             name = request.get("lens")
-            for lens in self.lenses:
+            for lens in self._lenses:
                 if lens.name == name:
                     return self._numbers.block(lens, record, stack, layer)
             raise ValueError(f"there is no lens {name!r:.100}")

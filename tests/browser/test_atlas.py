@@ -32,7 +32,7 @@ def profile(model: Any) -> aw.HeadProfile:
 @pytest.fixture(scope="module")
 def atlas(profile: aw.HeadProfile, model: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("pages") / "atlas.html"
-    profile.save_html(path, *model, map_y="previous")
+    aw.save_html(path, profile, *model, map_y="previous")
     return path
 
 

@@ -25,7 +25,7 @@ def comparison() -> aw.Comparison:
 @pytest.fixture(scope="module")
 def page(comparison: aw.Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("comparison") / "page.html"
-    comparison.save_html(path, layer=2, head=8, heads=[8])
+    aw.save_html(path, comparison, layer=2, head=8, heads=[8])
     return path
 
 
@@ -99,7 +99,7 @@ def test_scores_of_weights_alone_are_refused(
         np.stack([comparison.b.weights(layer, head) for head in range(12)]) for layer in range(6)
     ]
     bare = aw.AttentionRecord.from_arrays(weights, list(comparison.b.tokens()[0]))
-    widget = aw.compare(comparison.a, bare).widget(lens="scores")
+    widget = aw.show(aw.compare(comparison.a, bare), lens="scores")
     with pytest.raises(ValueError, match="recorded as weights alone"):
         widget.save_figure(tmp_path / "figure.svg")
     widget.save_html(tmp_path / "page.html")

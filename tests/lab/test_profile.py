@@ -12,7 +12,7 @@ from attnwidget.default_model import default_model
 model, tokenizer = default_model()
 texts = ["The dog was tired because it ran.", "Rain fell all day on the bridge."]
 profile = aw.profile(model, tokenizer, texts, null=None)
-widget = profile.widget(layer=0, head=2)
+widget = aw.show(profile, layer=0, head=2)
 widget
 """
 

@@ -20,7 +20,7 @@ def _files(*patterns: str) -> set[str]:
 
 
 def _package() -> set[str]:
-    return _files("attnwidget/**/*.py", "attnwidget/py.typed", "attnwidget/plot/*.json") | BUNDLES
+    return _files("attnwidget/**/*.py", "attnwidget/py.typed", "attnwidget/*.json") | BUNDLES
 
 
 def test_the_wheel(wheel: Path) -> None:
@@ -39,7 +39,7 @@ def test_the_sdist(sdist: Path) -> None:
     root = sdist.name.removesuffix(".tar.gz")
     names = {member.name.removeprefix(f"{root}/") for member in members if member.isfile()}
     front_end = _files("js/src/**/*", "js/assembly/**/*") | _files(
-        *(f"js/{name}" for name in ("*.mjs", "package*.json", "tsconfig.json"))
+        *(f"js/{name}" for name in ("build.mjs", "inline.mjs", "package*.json", "tsconfig.json"))
     )
     described = {"CHANGELOG.md", "LICENSE", "PKG-INFO", "README.md", "pyproject.toml"}
     assert names == _package() | front_end | described | {".gitignore", "hatch_build.py"}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget import AttentionRecord, capture, compare, show, to_html
+from attnwidget import AttentionRecord, capture, show, to_html
 from attnwidget.wire import Replies, encode_overview
 from attnwidget.wire.compression import LIMITS, pack_layer
 from tests.decoding import to_base85
@@ -275,7 +275,7 @@ def test_every_field_of_the_protocol_is_named() -> None:
     text = (DOCS / "protocol.md").read_text(encoding="utf-8")
     found = {field for r in _records() for field in _fields(encode_overview(r)[0])}
     record = next(iter(_records()))
-    compared = compare(record, record).widget().get_state("_manifest")["_manifest"]
+    compared = show([record, record]).get_state("_manifest")["_manifest"]
     found |= set(_fields(compared))
     # Numbers of heads go by the names of stacks.
     found -= {f"{stack} of B" for stack in record.stacks}

@@ -1,46 +1,19 @@
-"""choices.json and following.json: the choices of a view, and what follows from each."""
+"""following.json: what follows from a choice of a view."""
 
 from itertools import product
 
 import numpy as np
-from traitlets import Bool, Enum
 
 from attnwidget.record import Fidelity, Layer, Stack, Tokens
 from attnwidget.view_state import Choices, choice_values
 from attnwidget.view_state.following import following
-from attnwidget.view_state.integers import Integer, Integers, Pairs
-from attnwidget.view_state.links import Links
-from attnwidget.view_state.segments import NamedSegments
 from tests.vectors.reference import Json
-
-_TYPES = {
-    Enum: "option",
-    Bool: "flag",
-    Integer: "index",
-    Integers: "indices",
-    Pairs: "pairs",
-    Links: "links",
-    NamedSegments: "segments",
-}
 
 # By stack: the numbers of queries and keys, and the heads of each layer by its number.
 _STACKS: dict[str, tuple[int, int, dict[int, int]]] = {
     "encoder": (7, 7, {0: 4, 1: 2}),
     "cross": (3, 5, {3: 4, 7: 2, 11: 6}),
 }
-
-
-def choices() -> Json:
-    """By name: type, default, whether it may be null, and its options, where these are few."""
-    return {
-        name: {
-            "type": _TYPES.get(type(trait), "text"),
-            "default": trait.default(),
-            "nullable": trait.allow_none,
-            "options": trait.values if isinstance(trait, Enum) else [],
-        }
-        for name, trait in Choices.class_traits(choice=True).items()
-    }
 
 
 def follows() -> list[Json]:

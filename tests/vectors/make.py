@@ -19,7 +19,6 @@ def files() -> dict[str, str]:
         "base85.json": _lines(base85.cases()),
         "overview.json": _object(records.overview()),
         "record.json": _object(records.record()),
-        "choices.json": _object(choices.choices()),
         "following.json": _lines(choices.follows()),
     }
 

@@ -1,9 +1,8 @@
 /** A layer with all of its arrays, which computes weights, scores and vectors on demand. */
 
 import { signal } from "@preact/signals-core";
-import { kernelsFor } from "../kernels/compiled.ts";
+import { kernelsFor, scriptKernels } from "../kernels/compiled.ts";
 import type { Kernels } from "../kernels/kernels.ts";
-import { typescript } from "../kernels/typescript.ts";
 import { nextFrame } from "../scheduling/frame.ts";
 import { sliced } from "../scheduling/slices.ts";
 import type { Arrays, NumberArray } from "./arrays.ts";
@@ -79,7 +78,7 @@ export class LayerData {
     // Kernels read four vectors at a time, so there must be memory after the last one.
     const work = row + column * (1 + 2 * heads) + 5 * (dim ?? 0);
     const numbers = multipliedSizes.reduce((sum, count) => sum + count, work);
-    this.#kernels = program ? kernelsFor(numbers) : typescript;
+    this.#kernels = program ? kernelsFor(numbers) : scriptKernels(numbers);
     this.#arrays = new Map([...arrays].map(([name, array]) => [name, this.#placed(name, array)]));
     this.#factored = [...arrays.keys()].filter((name) => name.startsWith(FACTORS));
     this.#query = this.#kernels.floats(dim ?? 0);

@@ -1,7 +1,7 @@
 /** The record in the browser: manifest and thumbnails at once, layers on demand. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import { compiled } from "../kernels/compile.ts";
+import { compiled } from "../kernels/compiled.ts";
 import { bytesIn } from "./arrays.ts";
 import type { AttentionMatrix } from "./attention-matrix.ts";
 import {

@@ -2,11 +2,7 @@
 
 import type { Thumbnail } from "./codec.ts";
 import type { Tokens } from "./manifest.ts";
-
-interface Sides {
-  readonly queries: Tokens;
-  readonly keys: Tokens;
-}
+import { type Sides, shownTokens } from "./shown.ts";
 
 /** The first token of a pair's second text; null unless one text follows the other. */
 export function splitOf({ segments, labels }: Tokens): number | null {
@@ -15,52 +11,34 @@ export function splitOf({ segments, labels }: Tokens): number | null {
   return segments.lastIndexOf(0) < at && at < labels.length ? at : null;
 }
 
-/**
- * The range of cells of one text of the pair, "a" or "b", of which no cell holds tokens of both, or
- * of the tokens of a named segment, as "1-5".
- */
-function cellsOf(tokens: Tokens, cells: number, part: string | undefined): [number, number] {
-  if (part?.includes("-")) {
-    const within = cellsOfTokens(tokens, cells).slice(...ends(part));
-    return within.length ? [within[0], within[within.length - 1] + 1] : [0, cells];
-  }
-  const split = splitOf(tokens);
-  if (split === null || part === undefined) return [0, cells];
-  const { length } = tokens.labels;
-  const share = Math.floor((2 * cells * split + length) / (2 * length));
-  const first = Math.max(1, Math.min(cells - 1, share));
-  return part === "a" ? [0, first] : [first, cells];
+/** The cells that hold some of these tokens, in order. */
+function cellsWith(tokens: Tokens, cells: number, positions: readonly number[]): readonly number[] {
+  if (positions.length === tokens.labels.length) return Array.from({ length: cells }, (_, n) => n);
+  const of = cellsOfTokens(tokens, cells);
+  return [...new Set(positions.map((at) => of[at]))];
 }
 
-const ends = (span: string) => span.split("-").map(Number) as [start: number, end: number];
-
-/** The parts of queries and of keys: of a pair, or the tokens of a named segment. */
-function partsOf(segments: string): readonly (string | undefined)[] {
-  const [way, span] = segments.split(":");
-  if (span) return way === "from" ? [span] : [undefined, span];
-  return segments === "all" ? [] : [...segments];
-}
-
-/** True if cells at the ends of a named segment hold other tokens, too. */
+/** True if some cells hold tokens of the chosen segments, and others. */
 export function sharesCells(
   { rows, columns }: Pick<Thumbnail, "rows" | "columns">,
-  { queries, keys }: Sides,
+  sides: Sides,
   segments: string,
 ): boolean {
-  const [query, key] = partsOf(segments);
-  const shared = (tokens: Tokens, cells: number, part: string | undefined) => {
-    if (!part?.includes("-")) return false;
+  const shown = shownTokens(segments, sides);
+  const shared = (tokens: Tokens, cells: number, positions: readonly number[]) => {
     const of = cellsOfTokens(tokens, cells);
-    return ends(part).some((at) => of[at] !== undefined && of[at] === of[at - 1]);
+    const within = new Set(positions.map((at) => of[at]));
+    return of.filter((cell) => within.has(cell)).length > positions.length;
   };
-  return shared(queries, rows, query) || shared(keys, columns, key);
+  return shared(sides.queries, rows, shown.queries) || shared(sides.keys, columns, shown.keys);
 }
 
-/** The cell of each token, of so many. */
+/** The cell of each token, of so many: no cell holds tokens of both texts of a pair. */
 export function cellsOfTokens(tokens: Tokens, cells: number): readonly number[] {
   const { length } = tokens.labels;
   const split = splitOf(tokens) ?? 0;
-  const first = split && cellsOf(tokens, cells, "a")[1];
+  const share = Math.floor((2 * cells * split + length) / (2 * length));
+  const first = split && Math.max(1, Math.min(cells - 1, share));
   return tokens.labels.map((_, at) => {
     const [token, count, start, own] =
       at < split ? [at, split, 0, first] : [at - split, length - split, first, cells - first];
@@ -77,24 +55,21 @@ export function shownSegments<Segments extends string>(
   return splitOf(queries) === null || splitOf(keys) === null ? "all" : segments;
 }
 
-/** @param segments as in `Choices` */
-export function cropped(
-  thumbnail: Thumbnail,
-  { queries, keys }: Sides,
-  segments: string,
-): Thumbnail {
-  const [query, key] = partsOf(segments);
-  const [top, bottom] = cellsOf(queries, thumbnail.rows, query);
-  const [left, right] = cellsOf(keys, thumbnail.columns, key);
-  const [rows, columns] = [bottom - top, right - left];
-  const cut = (cells: Uint8Array) => {
-    const out = new Uint8Array(rows * columns);
-    for (let row = 0; row < rows; row++) {
-      const start = (top + row) * thumbnail.columns + left;
-      out.set(cells.subarray(start, start + columns), row * columns);
-    }
-    return out;
-  };
+/** The cells of a thumbnail that hold tokens of the chosen segments. */
+export function cropped(thumbnail: Thumbnail, sides: Sides, segments: string): Thumbnail {
+  const shown = shownTokens(segments, sides);
+  const rows = cellsWith(sides.queries, thumbnail.rows, shown.queries);
+  const columns = cellsWith(sides.keys, thumbnail.columns, shown.keys);
+  if (rows.length === thumbnail.rows && columns.length === thumbnail.columns) return thumbnail;
+  const cut = (cells: Uint8Array) =>
+    Uint8Array.from(
+      rows.flatMap((row) => columns.map((column) => cells[row * thumbnail.columns + column])),
+    );
   const { levels, less } = thumbnail;
-  return { rows, columns, levels: cut(levels), ...(less && { less: cut(less) }) };
+  return {
+    rows: rows.length,
+    columns: columns.length,
+    levels: cut(levels),
+    ...(less && { less: cut(less) }),
+  };
 }

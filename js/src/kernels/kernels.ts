@@ -1,4 +1,8 @@
-/** The interface of the hot loops, in TypeScript and (compiled from `assembly`) WebAssembly. */
+/** The interface of the hot loops, which `compiled.ts` provides. */
+
+/** The numbers per column of the bends, and per curve, that `curves` takes. */
+export const BENDS = 3;
+export const CURVE = 8;
 
 export interface Kernels {
   /** A new array of zeros. Every array that a kernel gets is one of these, or a view into one. */
@@ -53,8 +57,9 @@ export interface Kernels {
    * Add curves to [width, height, 4], sums of red, green and blue times opacity, and of opacity, by
    * how much of each pixel they cover. May read the bends of three columns more.
    *
-   * @param bends per column, the progress of a curve (0 to 1) in its middle, its slope, and how far
-   * it moves while it is smoothed from left to right
+   * @param bends [3, columns]: the progress of a curve (0 to 1) in the middle of a column, its slope,
+   * and how far it moves while it is smoothed from left to right
+   * @param first the column with which `sums` begin
    * @param list [curves, 8]: from, to, thickness, opacity, red, green, blue, 1
    * @param cover 1 if a curve covers what is below it, 0 if it is added to that
    */
@@ -62,6 +67,7 @@ export interface Kernels {
     sums: Float32Array,
     height: number,
     bends: Float32Array,
+    first: number,
     list: Float32Array,
     cover: 0 | 1,
   ): void;

@@ -1,10 +1,8 @@
 /** Thousands of translucent curves, summed pixel by pixel instead of stroked one by one. */
 
-import { BENDS, CURVE } from "./curve.ts";
-import { ease, steepness } from "./ease.ts";
-import type { Kernels } from "./kernels.ts";
-import { lightFor } from "./light.ts";
-import { typescript } from "./typescript.ts";
+import { scriptKernels } from "./compiled.ts";
+import { BENDS, CURVE, type Kernels } from "./kernels.ts";
+import { ease, lightFor, steepness } from "./shape.ts";
 
 /** Each component from 0 to 255. */
 type Color = readonly [red: number, green: number, blue: number];
@@ -20,18 +18,19 @@ const WAITING = 512;
 
 /**
  * Set, for each column of a picture, the progress of a curve (0 to 1), its slope, and how far it
- * moves while it is smoothed.
+ * moves while it is smoothed: `bends` of `Kernels`.
  *
  * @param width of the picture in pixels
  * @param stretch the number of pixels per column
  */
 export function setBends(bends: Float32Array, width: number, stretch = 1): void {
-  for (let x = 0, at = 0; at < bends.length; x++, at += BENDS) {
+  const columns = bends.length / BENDS;
+  for (let x = 0; x < columns; x++) {
     const t = ((x + 0.5) * stretch) / width;
     const slope = steepness(t) / width;
-    bends[at] = ease(t);
-    bends[at + 1] = slope;
-    bends[at + 2] = slope * Math.max(stretch, SMOOTHED);
+    bends[x] = ease(t);
+    bends[columns + x] = slope;
+    bends[2 * columns + x] = slope * Math.max(stretch, SMOOTHED);
   }
 }
 
@@ -55,7 +54,7 @@ export class LineField {
   constructor(
     readonly width: number,
     readonly height: number,
-    private readonly kernels: Kernels = typescript,
+    private readonly kernels: Kernels = scriptKernels(LineField.numbers(width, height)),
     private readonly stretch = 1,
   ) {
     const columns = Math.ceil(width / stretch);
@@ -79,7 +78,7 @@ export class LineField {
 
   #draw(): void {
     const list = this.#list.subarray(0, CURVE * this.#waiting);
-    this.kernels.curves(this.#sums, this.height, this.#bends, list, 0);
+    this.kernels.curves(this.#sums, this.height, this.#bends, 0, list, 0);
     this.#waiting = 0;
   }
 

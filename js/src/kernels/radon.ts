@@ -9,9 +9,8 @@
  * second half, queries and keys are exchanged.
  */
 
-import { ease, steepness } from "./ease.ts";
 import type { Kernels } from "./kernels.ts";
-import { lightFor } from "./light.ts";
+import { ease, lightFor, steepness } from "./shape.ts";
 
 export class RadonField {
   /** [queries, keys, 4]: red, green and blue times weight, and weight. */

@@ -1,9 +1,9 @@
 /** The filters in the header: the stack, and the segments of a text. */
 
 import { type Manifest, ownStacks } from "../data/manifest.ts";
+import { isPair } from "../data/shown.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { goToStack } from "../state/navigation.ts";
-import { isPair } from "../state/shown.ts";
 import type { State } from "../state/state.ts";
 import { choice, type Option } from "./choice.ts";
 import { capitalized } from "./text.ts";

@@ -2,10 +2,10 @@
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
+import { shownTokens } from "../data/shown.ts";
 import { unitsOf } from "../data/units.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { joinsWords } from "../state/lens.ts";
-import { shownTokens } from "../state/shown.ts";
 import type { Side, State } from "../state/state.ts";
 import { el, revealWithin } from "./dom.ts";
 import { icon } from "./icons.ts";

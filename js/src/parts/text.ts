@@ -145,6 +145,10 @@ export function scalingSteps(program: Scaling, head: number, dim: number): reado
 
 type Scaling = Pick<Program, "scale" | "softcap" | "bias" | "relative">;
 
+/** "99.9% of attention shown", rounded down, so that 100% means all of it; "" for all. */
+export const shareShown = (percent: number, of = "attention"): string =>
+  percent < 100 ? `${Math.floor(percent * 10) / 10}% of ${of} shown` : "";
+
 /** The text with a capital first letter. */
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 

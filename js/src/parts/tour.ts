@@ -3,9 +3,9 @@
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { same } from "../basics/same.ts";
 import { type Manifest, middleOf, patchesOn } from "../data/manifest.ts";
+import { shownTokens } from "../data/shown.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { CHOICES, type Choices } from "../state/choices.ts";
-import { shownTokens } from "../state/shown.ts";
 import type { State } from "../state/state.ts";
 import { dialog } from "./dialog.ts";
 import { button, el } from "./dom.ts";

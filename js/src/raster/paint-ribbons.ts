@@ -1,8 +1,8 @@
 /** Draws ribbons, which start at a few tokens, as one picture: browsers stroke curves slowly. */
 
-import { BENDS, CURVE } from "../kernels/curve.ts";
-import { ease } from "../kernels/ease.ts";
+import { BENDS, CURVE } from "../kernels/kernels.ts";
 import { setBends } from "../kernels/lines.ts";
+import { ease } from "../kernels/shape.ts";
 import { workspace } from "../kernels/workspace.ts";
 import type { Ink } from "./mixer.ts";
 
@@ -83,8 +83,8 @@ export function paintRibbons(
         const way = ease(forward ? t : 1 - t);
         for (const { start, sizes } of bundles) shrink(column(x), start, sizes, way);
       }
-      const band = bends.subarray(BENDS * from, BENDS * until);
-      kernels.curves(sums, height, band, list, 1);
+      const band = sums.subarray(0, 4 * (until - from) * height);
+      kernels.curves(band, height, bends, from, list, 1);
       for (let x = from; x < until; x++) {
         kernels.image(column(x), pixels.subarray(4 * (first + x)), width, 1);
       }

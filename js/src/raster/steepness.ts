@@ -1,6 +1,6 @@
 /** The coverage of lines: a line covers more of a pixel column the steeper it is. */
 
-import { steepness } from "../kernels/ease.ts";
+import { steepness } from "../kernels/shape.ts";
 
 export class Steepness {
   /** The coverage of a line with its mean slope, by distance of query and key in cells. */

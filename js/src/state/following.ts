@@ -47,7 +47,8 @@ export function following<Name extends keyof Choices>(
     follow.off = [];
     follow.cut = [];
     follow.named_segments = [];
-    if (chosen.segments.includes(":")) follow.segments = "all";
+    const words = chosen.segments.split(" ").filter((word) => !word.includes(":"));
+    follow.segments = words.join(" ") || "all";
   }
   if (name === "stack" || name === "query" || name === "key") {
     follow.also = also(stack, before, { ...chosen, ...follow });

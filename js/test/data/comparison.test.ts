@@ -6,7 +6,7 @@ import type { Layer } from "../../src/data/layer.ts";
 import type { LayerData } from "../../src/data/layer-data.ts";
 import type { ComparedStack, Manifest } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
-import { compiled } from "../../src/kernels/compile.ts";
+import { compiled } from "../../src/kernels/compiled.ts";
 import { lensRefusal } from "../../src/state/lens.ts";
 import { compared } from "../support/compared.ts";
 import { noise, noisyLayer } from "../support/layers.ts";

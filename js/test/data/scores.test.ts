@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { LayerData } from "../../src/data/layer-data.ts";
-import { compiled } from "../../src/kernels/compile.ts";
-import { compiledModule, useModule } from "../../src/kernels/compiled.ts";
+import { compiled, compiledModule, useModule } from "../../src/kernels/compiled.ts";
 import { layerWith } from "../support/layers.ts";
 import { expectClose, SCORES, type ScoreCase } from "../support/vectors.ts";
 

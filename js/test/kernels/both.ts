@@ -1,10 +1,12 @@
-/** The same kernels twice: as they are written, and compiled. */
+/** The same kernels twice: in JavaScript, and in WebAssembly. */
 
-import { compiled } from "../../src/kernels/compile.ts";
-import { compiledModule } from "../../src/kernels/compiled.ts";
+import {
+  compiled,
+  compiledModule,
+  scriptKernels,
+  wasmKernels,
+} from "../../src/kernels/compiled.ts";
 import type { Kernels } from "../../src/kernels/kernels.ts";
-import { typescript } from "../../src/kernels/typescript.ts";
-import { wasmKernels } from "../../src/kernels/wasm.ts";
 
 await compiled();
 
@@ -12,8 +14,10 @@ await compiled();
 export const wasm = (numbers = 1 << 20): Kernels =>
   wasmKernels(compiledModule() as WebAssembly.Module, numbers);
 
+export const script = (numbers = 1 << 20): Kernels => scriptKernels(numbers);
+
 export const BOTH: readonly (readonly [name: string, make: () => Kernels])[] = [
-  ["TypeScript", () => typescript],
+  ["JavaScript", script],
   ["WebAssembly", wasm],
 ];
 

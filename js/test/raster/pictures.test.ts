@@ -9,7 +9,7 @@ import {
   wordMatrix,
 } from "../../src/data/attention-matrix.ts";
 import type { LayerData } from "../../src/data/layer-data.ts";
-import { compiled } from "../../src/kernels/compile.ts";
+import { compiled } from "../../src/kernels/compiled.ts";
 import type { LinesJob } from "../../src/raster/lines-job.ts";
 import { rasterize } from "../../src/raster/run.ts";
 import { Client } from "../../src/raster/worker/client.ts";

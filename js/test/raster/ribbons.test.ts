@@ -1,7 +1,7 @@
 /** Ribbons as one picture: each from its start to its end, one by one or merged. */
 
 import { describe, expect, test } from "vitest";
-import { compiled } from "../../src/kernels/compile.ts";
+import { compiled } from "../../src/kernels/compiled.ts";
 import { paintRibbons, type RibbonsJob } from "../../src/raster/paint-ribbons.ts";
 
 await compiled();

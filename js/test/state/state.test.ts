@@ -1,11 +1,12 @@
 import { effect } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import { readManifest } from "../../src/data/read-manifest.ts";
+import { shownTokens } from "../../src/data/shown.ts";
 import { CHOICES, defaults } from "../../src/state/choices.ts";
 import { toggleLock } from "../../src/state/locks.ts";
 import { activeHeads, goTo, goToStack, stepLayer } from "../../src/state/navigation.ts";
-import { shownTokens, visible } from "../../src/state/shown.ts";
 import { accept, createState, type State } from "../../src/state/state.ts";
+import { visible } from "../../src/views/neuron/query-analysis.ts";
 import { stateOf } from "../support/choices.ts";
 import { OVERVIEW, RECORD } from "../support/vectors.ts";
 

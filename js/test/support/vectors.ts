@@ -3,7 +3,6 @@
 import { expect } from "vitest";
 import base85 from "../../../tests/vectors/base85.json";
 import blocks from "../../../tests/vectors/blocks.json";
-import choices from "../../../tests/vectors/choices.json";
 import coded from "../../../tests/vectors/coded.json";
 import following from "../../../tests/vectors/following.json";
 import overview from "../../../tests/vectors/overview.json";
@@ -52,15 +51,6 @@ export interface CodedCase extends SentBlock {
   readonly values: readonly number[];
 }
 
-/** A choice as it is declared in Python. */
-export interface ChoiceCase {
-  readonly type: "option" | "flag" | "index" | "indices" | "pairs" | "segments" | "text";
-  readonly default: unknown;
-  readonly nullable: boolean;
-  /** Given for the type "option" only. */
-  readonly options: readonly string[];
-}
-
 /** The consequences of a change. Choices that `before` does not name have their default. */
 export interface FollowingCase {
   /** The stack after the change: its numbers of queries and keys, and heads by layer number. */
@@ -83,7 +73,6 @@ export interface SentRecord {
   readonly blocks: Readonly<Record<string, SentBlock>>;
 }
 
-export const CHOICE_CASES = choices as Readonly<Record<string, ChoiceCase>>;
 export const FOLLOWING = following as unknown as readonly FollowingCase[];
 export const SCORES = scores as unknown as readonly ScoreCase[];
 export const BLOCKS = blocks as unknown as readonly BlockCase[];

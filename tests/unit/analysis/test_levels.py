@@ -99,6 +99,6 @@ def test_every_view_and_number_of_a_record_of_words(minilm: Loaded) -> None:
     np.testing.assert_allclose(rows, 1, rtol=0, atol=1e-5)
     widget = aw.model_view(found, layer=2, head=9)
     assert "8 x 8 tokens" in repr(widget)
-    [previous] = found.metrics().query("layer == 2 and head == 9")["previous"]
+    [previous] = aw.analysis.metrics(found).query("layer == 2 and head == 9")["previous"]
     expected = np.diagonal(found.weights(2, 9), -1).sum() / 7
     assert previous == pytest.approx(expected, abs=1e-6)

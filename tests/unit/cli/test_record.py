@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from attnwidget import compare, show
+from attnwidget import compare, show, to_html
 from attnwidget.cli import main
 from tests.support import PATIENCE_SECONDS
 from tests.unit.pages import content_of
@@ -59,7 +59,7 @@ def test_two_records_become_a_page_of_both(record: Path, tmp_path: Path) -> None
     page = tmp_path / "out.html"
     assert main(["compare", str(record), str(record), "--layer", "2", "-o", str(page)]) == 0
     own = record_with_every_program()
-    assert page.read_text(encoding="utf-8") == compare(own, own).widget(layer=2).to_html()
+    assert page.read_text(encoding="utf-8") == to_html(compare(own, own), layer=2)
     assert main(["compare", str(page), str(record), "-o", str(page)]) == 1
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from attnwidget.analysis import ALL_METRICS
-from attnwidget.corpus.accumulators import REPLICATES, Extremes, Means, Sample
-from attnwidget.corpus.measurement import Measurement, MetricSet
+from attnwidget.corpus.accumulators import REPLICATES, Extremes, Means, keep_sample
+from attnwidget.corpus.measurement import Measurement
+from attnwidget.corpus.meter import Meter, MetricSet
 from attnwidget.record import Tokens
 from attnwidget.tracing import CallId
 from tests.unit.records import some_weights
@@ -29,9 +30,9 @@ PARTITIONS = {
 
 
 def means_of(parts: list[range]) -> Means:
-    whole = Means((3, 2), seed=7)
+    whole = Means.empty((3, 2), seed=7)
     for part in parts:
-        one = Means((3, 2), seed=7)
+        one = Means.empty((3, 2), seed=7)
         one.add({index: values(index) for index in part})
         whole.merge(one)
     return whole
@@ -59,7 +60,7 @@ def test_the_mean_and_its_interval() -> None:
 def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
     covered = 0
     for trial in range(200):
-        means, random = Means((), seed=trial), np.random.default_rng(trial)
+        means, random = Means.empty((), seed=trial), np.random.default_rng(trial)
         means.add({index: np.asarray(random.normal()) for index in range(40)})
         found = means.estimate()
         covered += found.low <= 0 <= found.high
@@ -67,7 +68,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says() -> None:
 
 
 def test_numbers_of_one_text_have_no_interval_and_those_of_none_no_mean() -> None:
-    means = Means((2,), seed=0)
+    means = Means.empty((2,), seed=0)
     means.add({3: np.array([5.0, np.nan])})
     found = means.estimate()
     assert found.mean[0] == 5
@@ -78,22 +79,21 @@ def test_numbers_of_one_text_have_no_interval_and_those_of_none_no_mean() -> Non
 
 @pytest.mark.parametrize("name", PARTITIONS)
 def test_the_sample_and_the_extremes_do_not_depend_on_the_partition(name: str) -> None:
-    sample: Sample[int] = Sample(10, seed=1)
-    extremes = Extremes((3, 2), 4)
+    sample: dict[int, int] = {}
+    extremes = Extremes.empty((3, 2), 4)
     for part in PARTITIONS[name]:
-        of_part: Sample[int] = Sample(10, seed=1)
-        found = Extremes((3, 2), 4)
-        for index in part:
-            kept = of_part.of(index, lambda index=index: index)
-            assert kept in (None, index)
-            found.add(index, values(index), np.array([index, 2 * index]))
-        sample.merge(of_part)
+        found = Extremes.empty((3, 2), 4)
+        found.add({n: values(n) for n in part[1:]}, {n: np.array([n, 2 * n]) for n in part[1:]})
+        found.add({part[0]: values(part[0])}, {part[0]: np.array([part[0], 2 * part[0]])})
+        of_part = {n: n for n in part}
+        keep_sample(of_part, 10, seed=1)
+        sample |= of_part
+        keep_sample(sample, 10, seed=1)
         extremes.merge(found)
-    whole: Sample[int] = Sample(10, seed=1)
-    for index in range(TEXTS):
-        whole.of(index, lambda index=index: index)
-    assert sample.texts == whole.texts
-    assert len(whole.texts) == 10
+    whole = {n: n for n in range(TEXTS)}
+    keep_sample(whole, 10, seed=1)
+    assert sample == whole
+    assert len(whole) == 10
     every = np.stack([values(index) for index in range(TEXTS)])
     for row, column in np.ndindex(3, 2):
         order = np.argsort(every[:, row, column])
@@ -104,23 +104,25 @@ def test_the_sample_and_the_extremes_do_not_depend_on_the_partition(name: str) -
 
 
 def test_of_equal_numbers_the_earlier_text_is_kept() -> None:
-    extremes = Extremes((), 2)
+    extremes = Extremes.empty((), 2)
     for index in (5, 2, 9):
-        extremes.add(index, np.asarray(1.0), np.asarray(0))
+        extremes.add({index: np.asarray(1.0)}, {index: np.asarray(0)})
     assert extremes.texts.tolist() == [[2, 5], [2, 5]]
 
 
 def measured(indices: list[int], layers: list[str]) -> Measurement:
     """Weights of some texts in layers that come in this order."""
     rows = {name: ALL_METRICS[name] for name in ("previous", "entropy")}
-    measurement = Measurement(MetricSet(rows, {}), seed=0)
+    metrics = MetricSet(rows, {})
+    measurement = Measurement(metrics.names, seed=0)
+    meter = Meter(metrics, measurement, offsets=False)
     for index in indices:
         tokens = Tokens(tuple(f"token{n}" for n in range(5 + index)))
         for name in layers:
             weights = some_weights(3, len(tokens), len(tokens)) ** (1 + int(name))
             weights /= weights.sum(axis=2, keepdims=True)
-            measurement.add(CallId(name, 0), index, weights, tokens, tokens)
-        measurement.finish()
+            meter.add(CallId(name, 0), index, weights, tokens, tokens)
+        meter.finish()
     return measurement
 
 
@@ -129,23 +131,14 @@ def test_measurements_do_not_depend_on_the_partition_or_on_the_order_of_layers()
     merged = measured([7, 0, 5], ["1", "0"])
     merged.merge(measured([8, 1], ["0", "1"]))
     merged.merge(measured([2, 3, 4, 6], ["1", "0"]))
-    expected, found = whole.means.estimate(), merged.means.estimate()
     for place, layer in whole.layers.items():
         other = merged.layers[place]
         assert other.texts == layer.texts == 9
         assert other.shape == layer.shape == (5, 5)
+        expected, found = layer.means.estimate(), other.means.estimate()
         for field in ("mean", "low", "high", "count"):
-            np.testing.assert_allclose(
-                getattr(found, field)[:, other.heads],
-                getattr(expected, field)[:, layer.heads],
-                rtol=1e-9,
-            )
+            np.testing.assert_allclose(getattr(found, field), getattr(expected, field), rtol=1e-9)
         for name in ("values", "texts", "marks"):
-            assert np.array_equal(
-                getattr(merged.extremes, name)[:, :, other.heads],
-                getattr(whole.extremes, name)[:, :, layer.heads],
-            )
-        np.testing.assert_allclose(
-            merged.thumbnails[other.heads], whole.thumbnails[layer.heads], rtol=1e-9
-        )
-    assert merged.sample.texts.keys() == whole.sample.texts.keys()
+            assert np.array_equal(getattr(other.extremes, name), getattr(layer.extremes, name))
+        np.testing.assert_allclose(other.thumbnails, layer.thumbnails, rtol=1e-9)
+    assert merged.sample.keys() == whole.sample.keys()

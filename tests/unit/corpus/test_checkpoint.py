@@ -1,5 +1,6 @@
 """Runs that go on after an interruption: nothing is measured or counted twice."""
 
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -78,10 +79,24 @@ def test_a_folder_of_another_run(tmp_path: Path, name: str) -> None:
         aw.profile(**{**options, "texts": texts(65), **changed})
 
 
-def test_a_damaged_file(tmp_path: Path) -> None:
-    (tmp_path / "profile.checkpoint").write_bytes(b"\x80\x04 no pickle")
-    with pytest.raises(ValueError, match="no checkpoint of a profile, or a damaged one"):
-        aw.profile(llama(), None, texts(1), resume=tmp_path)
+def test_a_damaged_file_or_one_of_an_earlier_version(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"metrics": ["first"], "null": None, "resume": tmp_path}
+    aw.profile(llama(), None, texts(1), **options)
+    file = tmp_path / "profile.checkpoint"
+    whole = file.read_bytes()
+    flipped = bytearray(whole)
+    flipped[-100] ^= 1
+    for content, message in (
+        (whole[:-1], "is not a readable safetensors file"),
+        (bytes(flipped), "is a damaged attnwidget checkpoint: its arrays are not those"),
+        (
+            pickle.dumps(["measured"]),
+            "is a pickle of an earlier attnwidget.*: delete it to begin anew",
+        ),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match=message):
+            aw.profile(llama(), None, texts(1), **options)
 
 
 def test_texts_of_a_resumed_run_are_those_that_examples_name(

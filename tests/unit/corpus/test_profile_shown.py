@@ -31,7 +31,7 @@ def found(minilm: Loaded) -> aw.HeadProfile:
 
 @pytest.fixture(scope="module")
 def widget(found: aw.HeadProfile) -> ProfileWidget:
-    return found.widget()
+    return aw.show(found)
 
 
 def test_the_map_has_the_numbers_of_the_profile(
@@ -67,7 +67,7 @@ def test_words_stand_beside_their_rules(found: aw.HeadProfile, widget: ProfileWi
 def test_an_example_is_read_when_it_is_asked_for(
     found: aw.HeadProfile, minilm: Loaded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    widget = found.widget(layer=1, query=2)
+    widget = aw.show(found, layer=1, query=2)
     sent: list[dict[str, Any]] = []
     monkeypatch.setattr(widget.comm, "send", lambda data, buffers=None, **_: sent.append(data))
     examples = found.examples("previous", 4, 7).highest
@@ -89,7 +89,7 @@ def test_an_example_is_read_when_it_is_asked_for(
 def test_a_request_for_no_example_says_so(
     found: aw.HeadProfile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    widget = found.widget()
+    widget = aw.show(found)
     sent: list[Any] = []
     monkeypatch.setattr(widget, "send", lambda content, buffers=None: sent.append(content))
     before = widget.record
@@ -104,8 +104,11 @@ def test_a_request_for_no_example_says_so(
 def test_another_text_has_the_words_for_heads_and_neither_arcs_nor_cuts(
     found: aw.HeadProfile,
 ) -> None:
-    widget = found.widget(
-        arcs=[aw.Arc(1, 2, "obj")], head_names={(0, 3): "finds nouns"}, cut=[aw.KnockOut(2, 1)]
+    widget = aw.show(
+        found,
+        arcs=[aw.Arc(1, 2, "obj")],
+        head_names={(0, 3): "finds nouns"},
+        cut=[aw.KnockOut(2, 1)],
     )
     _receive(widget, {"op": "open", "text": 1, "stack": "self", "layer": 0, "head": 3, "query": 0})
     assert widget._text == widget._texts[1]
@@ -120,7 +123,7 @@ def _receive(widget: ProfileWidget, content: dict[str, Any]) -> None:
 
 
 def test_places_by_similarity(found: aw.HeadProfile) -> None:
-    widget = found.widget(similarity=True, map_x="similarity")
+    widget = aw.show(found, similarity=True, map_x="similarity")
     sent, similarity = widget._similarity, found.similarity()
     layer, head, distance = sent["nearest"]["self"][3][5][0]
     assert (layer, head) == similarity.nearest(3, 5)[0].head
@@ -153,10 +156,10 @@ def test_an_atlas_has_as_many_texts_as_there_is_room_for(
 ) -> None:
     path = tmp_path / "atlas.html"
     counts = []
-    found.save_html(path)
+    aw.save_html(path, found)
     whole = path.stat().st_size
     for size in (whole + 10_000, whole - 1, 1):
-        found.save_html(path, size=size)
+        aw.save_html(path, found, size=size)
         [(_, text)] = Elements(path.read_text("utf-8")).all("script", "data-content")
         content = json.loads(text)
         [widget] = content["widgets"]
@@ -176,16 +179,25 @@ def test_a_profile_of_a_file_needs_its_model(
     found.save(path)
     loaded = aw.HeadProfile.load(path)
     for copy in (loaded, pickle.loads(pickle.dumps(found))):
-        with pytest.raises(ValueError, match=r"give it and its tokenizer, as profile\.widget"):
-            copy.widget()
-    assert loaded.widget(*minilm)._manifest == found.widget()._manifest
+        with pytest.raises(ValueError, match=r"tokenizer, as attnwidget\.show\(profile, model"):
+            aw.show(copy)
+    for opened in (loaded, path, str(path)):
+        for static in (False, True):
+            shown = aw.show(opened, *minilm, static=static)
+            assert shown._manifest == aw.show(found)._manifest
+            assert shown.view == "map"
+    model, tokenizer = minilm
+    page = aw.to_html(path, model=model, tokenizer=tokenizer, size=1)
+    assert page == aw.to_html(found, size=1)
+    with pytest.raises(TypeError, match="an atlas has whole texts"):
+        aw.to_html(found, layers=[0])
     with pytest.raises(ValueError, match="heads in 'self' differ; give the model of the profile"):
-        loaded.widget(llama(vocab_size=40000), minilm[1])
+        aw.show(loaded, llama(vocab_size=40000), minilm[1])
 
 
 def test_a_profile_without_the_usual_metrics(minilm: Loaded) -> None:
     few = aw.profile(*minilm, TEXTS[:2], metrics=["first", "special"], null=None, max_tokens=4)
-    widget = few.widget(metrics={"own": np.zeros((6, 12))}, map_y="own")
+    widget = aw.show(few, metrics={"own": np.zeros((6, 12))}, map_y="own")
     assert (widget.map_x, widget.map_y) == ("first", "own")
     # The text is cut off as the profile had it.
     assert len(widget.record.stack().queries) == 4

@@ -197,9 +197,9 @@ def test_what_cannot_be_chosen(
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda w: aw.to_html(), "at least one AttentionWidget"),
-        (lambda w: aw.to_html([w, w]), "not list; give them one by one"),
-        (lambda w: aw.to_html(w.record), "not AttentionRecord"),
+        (lambda w: aw.to_html([w, w]), r"cannot be shown: show\(\[a, b\]\) compares two records"),
+        (lambda w: aw.to_html(w, 7), "not int"),
+        (lambda w: aw.to_html(w, layer=2), "a widget has its choices already, no option layer"),
         (lambda w: aw.save_html(w, "page.html"), "takes the file's path first"),
     ],
 )

@@ -16,7 +16,7 @@ def test_a_parser_learns_which_heads_are_gold() -> None:
     assert found.accuracy.value > 0.99
     assert found.distance.high < 0.5
     assert found.right_branching.high < 0.5
-    attends, attended = found.coefficients
+    attends, attended = (scores.values() for scores in found.heads.values())
     assert np.unravel_index(attends.argmax(), attends.shape) == GOLD
     assert np.unravel_index(attended.argmax(), attended.shape) == REVERSED
     assert found.null_accuracy is None
@@ -51,7 +51,7 @@ def test_edges_are_told_by_the_weights_of_all_heads() -> None:
     assert found.relation.accuracy.value > 0.99
     assert found.relation.classes == 3
     assert found.relation.distance.high < 0.65
-    assert np.unravel_index(found.sizes["relation"].argmax(), (2, 4)) == (0, 0)
+    assert np.unravel_index(found.heads["relation"].values().argmax(), (2, 4)) == (0, 0)
     assert list(found.table()["task"]) == ["related", "relation"]
 
 
@@ -71,9 +71,9 @@ def test_segments_are_measured_by_the_weight_on_a_word() -> None:
     weights[0, 1] = 0.25
     pairs = [(weights, text)] * 3 + [(weights, replace(text, segments=()))]
     found = aw.probe.segments(pairs)
-    np.testing.assert_allclose(found.values.mean, [[0.3, 0]], atol=1e-7)
+    np.testing.assert_allclose(found.heads["segments"].values(), [[0.3, 0]], atol=1e-7)
     assert found.head_weights.tolist() == [[1, 0]]
-    assert (found.num_texts, found.left_out) == (3, 1)
+    assert (found.num_texts, found.left_out) == ((0, 3), 1)
     assert found.table()["head"].tolist() == [0, 1]
     with pytest.raises(ValueError, match="no text has segments"):
         aw.probe.segments(pairs[3:])

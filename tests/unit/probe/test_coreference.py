@@ -16,8 +16,8 @@ def test_a_head_that_links_mentions_scores_100_above_both_baselines() -> None:
     assert found.pronouns is not None
     assert found.pronouns.value == 1
     assert found.nearest.high < 0.7
-    assert np.sort(found.values.mean.ravel())[-2] < 0.7
-    assert found.metrics()["finds antecedents"]["null_label"] == "nearest mention"
+    assert np.sort(found.heads["antecedents"].values().ravel())[-2] < 0.7
+    assert found.metrics()["finds antecedents"].null_label == "nearest mention"
     assert len(found.table()) == 4
 
 

@@ -50,7 +50,7 @@ def test_a_task_is_solved_at_the_layer_that_has_what_it_needs(minilm: Loaded) ->
     assert score.mixing.argmax() == 2
     assert found.num_texts == (40, 40)
     assert found.table()["task"].tolist() == ["tags"]
-    assert found.metrics(3)["layer adds to tags"]["values"].shape == (2, 3)
+    assert found.metrics(3)["layer adds to tags"].values().shape == (2, 3)
     with pytest.raises(ValueError, match="too few annotations for 'entities'"):
         aw.probe.layers(Planted(len(tokenizer)), tokenizer, texts, tasks=["entities"])
     with pytest.raises(ValueError, match="there is no task 'x'"):

@@ -34,12 +34,12 @@ def record() -> AttentionRecord:
 )
 def test_shares_inside_a_region(region: Any, area: float, expected: list[float]) -> None:
     found = aw.probe.regions([(record(), region)] * 3)
-    assert found.values.mean[0] == pytest.approx(expected, abs=1e-6)
+    scores = found.heads["regions"]
+    assert scores.values()[0] == pytest.approx(expected, abs=1e-6)
     assert found.area == pytest.approx(area)
-    assert (found.num_images, found.stack) == (3, "self")
-    null = found.metrics()["attends to regions"]["null"]
-    assert null == pytest.approx(np.full((1, 3), area))
-    assert found.table()["inside"][0] == pytest.approx(max(expected), abs=1e-6)
+    assert (found.num_texts, scores.stacks) == ((0, 3), ("self",))
+    assert scores.null_values() == pytest.approx(np.full((1, 3), area))
+    assert found.table()["attends to regions"][0] == pytest.approx(max(expected), abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ def test_a_head_that_is_the_gold_relation_scores_100() -> None:
     counts = {name: score.count for name, score in found.scores.items()}
     assert counts["nmod:*"] == counts["nmod"] + counts["nmod:poss"]
     for head in (GOLD, REVERSED):
-        assert found.values["all"].mean[head] == 1
-    assert np.delete(found.values["all"].mean.ravel(), [1, 6]).max() < 0.4
+        assert found.heads["all"].values()[head] == 1
+    assert np.delete(found.heads["all"].values().ravel(), [1, 6]).max() < 0.4
 
 
 def test_a_direction_is_that_of_the_attention() -> None:
@@ -48,7 +48,7 @@ def test_shuffled_trees_score_as_chance_does() -> None:
     chance = len(held_out) / sum(len(text) - 1 for text in held_out)
     score = found.scores["all"].accuracy
     assert score.low < chance < score.high
-    assert np.nanmax(found.values["all"].mean) < 0.3
+    assert np.nanmax(found.heads["all"].values()) < 0.3
 
 
 def test_a_model_is_read_beside_random_weights(minilm: Loaded) -> None:
@@ -61,13 +61,12 @@ def test_a_model_is_read_beside_random_weights(minilm: Loaded) -> None:
     assert torch.equal(before, torch.get_rng_state())
     assert found.lost == 0
     assert found.num_texts == (2, 2)
-    assert found.values["a"].mean.shape == (6, 12)
-    assert found.null_values is not None
+    assert found.heads["a"].null_values().shape == (6, 12)
     record = aw.capture(*minilm, texts[1].text)
     metrics = found.metrics(["a"])
     widget = aw.show(record, view="map", metrics=metrics)
     assert "finds a" in widget.metrics
-    with pytest.raises(KeyError, match="no relation 'x'; there are"):
+    with pytest.raises(KeyError, match="no 'x' among the scores; there are"):
         found.metrics(["x"])
     assert list(found.table()["relation"])[-1] == "all"
 
@@ -76,7 +75,7 @@ def test_words_that_are_cut_off_are_counted_and_found_by_no_head(minilm: Loaded)
     texts = [Annotated(["the", "old", "dog"], [2, 2, None], ["det", "amod", "root"])] * 4
     found = aw.probe.relations(*minilm, texts, null=None, min_count=1, max_tokens=4)
     assert found.lost == 4
-    assert np.nanmax(found.values["all"].mean) == 0
+    assert np.nanmax(found.heads["all"].values()) == 0
 
 
 def test_words_are_summed_over_keys_and_averaged_over_queries(minilm: Loaded) -> None:
@@ -177,7 +176,7 @@ def test_a_relation_is_shown_in_the_head_that_finds_it(minilm: Loaded) -> None:
         ["det", "amod", "nsubj", "root", "amod", "obj"],
     )
     found = aw.probe.relations(*minilm, [text] * 2, min_count=1, null=None)
-    widget = found.show("amod", *minilm, text=text, view="model")
+    widget = aw.show(found, *minilm, text=text, relation="amod", view="model")
     score = found.scores["amod"]
     assert (widget.layer, widget.head) == (score.layer, score.head)
     tokens = widget.record.tokens()[0]
@@ -193,10 +192,15 @@ def test_a_relation_is_shown_in_the_head_that_finds_it(minilm: Loaded) -> None:
     words = widget._manifest["patterns"]["words"]["self"]
     for (layer, head), name in found.head_names().items():
         assert words[layer][head] == name
-    with pytest.raises(KeyError, match="no relation 'iobj'"):
-        found.show("iobj", *minilm)
+    with pytest.raises(KeyError, match="no 'iobj' among the scores"):
+        aw.show(found, *minilm, relation="iobj")
     assert found.metrics("amod").keys() == {"finds amod"}
     with pytest.raises(TypeError, match="text is str; expected an Annotated"):
-        found.show("amod", *minilm, "The old dog.")  # type: ignore[arg-type]
+        aw.show(found, *minilm, "The old dog.", relation="amod")
     with pytest.raises(ValueError, match="the text has no amod"):
-        found.show("amod", *minilm, text=Annotated(["a", "dog"], [1, None], ["det", "root"]))
+        aw.show(
+            found,
+            *minilm,
+            text=Annotated(["a", "dog"], [1, None], ["det", "root"]),
+            relation="amod",
+        )

@@ -12,6 +12,7 @@ from attnwidget.record import AttentionRecord
 from tests.unit.tiny import t5
 
 GOLD = 1, 2
+LINKED, UNLINKED = Aligned(["a"], ["b"], [(0, 0)]), Aligned(["a"], ["b"], [])
 
 
 def planted(count: int, *, shuffled: bool = False) -> list[tuple[Any, Aligned]]:
@@ -34,11 +35,11 @@ def test_a_head_that_is_the_links_scores_100() -> None:
     assert (found.layer, found.head, found.moment) == (*GOLD, "writes")
     assert found.accuracy.value == 1
     assert max(found.diagonal.high, found.offset_accuracy.high) < 0.5
-    assert found.num_pairs == (20, 20)
+    assert found.num_texts == (20, 20)
     assert list(found.by_moment) == ["writes"]  # no other rows were given
-    others = np.delete(found.values.mean.ravel(), 6)
+    others = np.delete(found.heads["links"].values().ravel(), 6)
     assert others.max() < 0.4
-    assert found.metrics()["aligns words"]["values"]["cross"].shape == (2, 4)
+    assert found.metrics()["aligns words"].values("cross").shape == (2, 4)
 
 
 def test_shuffled_links_score_as_chance_does() -> None:
@@ -66,9 +67,10 @@ def test_the_row_that_makes_a_word_is_that_before_it() -> None:
     ("pairs", "error", "message"),
     [
         (3, TypeError, "expected a model, its tokenizer and pairs"),
-        ([np.zeros((1, 1, 1, 1))], TypeError, r"expected \(weights, Aligned\)"),
-        ([(np.zeros((1, 1, 2, 2)), Aligned(["a"], ["b"], [(0, 0)]))], ValueError, "1 target words"),
-        (planted(1), ValueError, "0 to score"),
+        ([np.zeros((1, 1, 1, 1))] * 2, TypeError, r"expected \(weights, Aligned\)"),
+        ([(np.ones((1, 1, 2, 2)), LINKED)] * 2, ValueError, "1 target words"),
+        ([(np.ones((1, 1, 1, 1)), p) for p in (LINKED, UNLINKED)], ValueError, "words to score"),
+        (planted(1), ValueError, "too few texts, 1"),
     ],
 )
 def test_what_cannot_be_aligned_is_refused(pairs: Any, error: Any, message: str) -> None:
@@ -84,4 +86,4 @@ def test_a_text_in_place_of_pairs_is_refused() -> None:
         with pytest.raises(TypeError, match=r"pairs is .*; expected a list of Aligned"):
             aw.probe.alignment(t5(), "tokenizer", wrong)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="a pair is str; expected"):
-        aw.probe.alignment(planted(4)).show(t5(), None, "The cat")  # type: ignore[arg-type]
+        aw.show(aw.probe.alignment(planted(4)), t5(), None, "The cat")

@@ -13,7 +13,6 @@ from traitlets import TraitError
 import attnwidget as aw
 from attnwidget.plot.head_plot import draw_head
 from attnwidget.plot.weights import head_matrix
-from attnwidget.widget import ComparisonWidget
 from tests.unit.tiny import llama, token_ids
 
 LABELS = ["the", "cat", "is", "too", "big"]
@@ -69,12 +68,11 @@ def test_a_layer_with_some_partners_cannot_be_shown() -> None:
         a, b = (0, 1), (0, 2)
 
     with pytest.raises(ValueError, match="1 of the 3 heads of layer 0 have a partner"):
-        aw.compare(a, b, heads=[Match()]).widget()
+        aw.show(aw.compare(a, b, heads=[Match()]))
 
 
 def test_it_opens_with_the_difference(comparison: aw.Comparison) -> None:
-    widget = comparison.widget(layer=1)
-    assert isinstance(widget, ComparisonWidget)
+    widget = aw.show(comparison, layer=1)
     assert widget.comparison is comparison
     assert (widget.compared, widget.color, widget.stack, widget.layer) == (
         "difference",
@@ -94,7 +92,7 @@ def test_it_opens_with_the_difference(comparison: aw.Comparison) -> None:
 
 def test_thumbnails_of_the_difference_have_its_sign_and_shade(comparison: aw.Comparison) -> None:
     size = (len(LABELS) ** 2 + 1) // 2
-    packed = np.frombuffer(comparison.widget()._overview, np.uint8)[-5 * size :].reshape(5, size)
+    packed = np.frombuffer(aw.show(comparison)._overview, np.uint8)[-5 * size :].reshape(5, size)
     levels = np.stack([packed >> 4, packed & 15], axis=2).reshape(5, -1)[:, : len(LABELS) ** 2]
     for cells, head in zip(levels, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)], strict=True):
         difference = comparison.difference(*head).ravel()
@@ -103,7 +101,7 @@ def test_thumbnails_of_the_difference_have_its_sign_and_shade(comparison: aw.Com
 
 
 def test_what_is_shown_follows_a_link_and_python(comparison: aw.Comparison) -> None:
-    one, other = comparison.widget(), comparison.widget(compared="a")
+    one, other = aw.show(comparison), aw.show(comparison, compared="a")
     link((one, "compared"), (other, "compared"))
     one.compared = "b"
     assert other.compared == "b"
@@ -117,10 +115,10 @@ def test_what_is_shown_follows_a_link_and_python(comparison: aw.Comparison) -> N
 
 def test_metrics_stand_beside_those_of_the_comparison(comparison: aw.Comparison) -> None:
     scores = [[1.0, 2.0, 3.0], [4.0, 5.0]]
-    widget = comparison.widget(metrics={"mine": {"self": scores, "self of B": scores}})
+    widget = aw.show(comparison, metrics={"mine": {"self": scores, "self of B": scores}})
     assert [metric["name"] for metric in widget._metrics] == [*comparison.metrics(), "mine"]
     with pytest.raises(TypeError, match="head_names is list; expected a dict of words by"):
-        comparison.widget(head_names=["x"])
+        aw.show(comparison, head_names=["x"])
 
 
 def test_thumbnails_are_of_all_queries_of_a_long_text(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,7 +131,7 @@ def test_thumbnails_are_of_all_queries_of_a_long_text(monkeypatch: pytest.Monkey
     other[..., 151, :] = np.eye(300, dtype=np.float32)[0]
     labels = ["x"] * 300
     a, b = (aw.AttentionRecord.from_arrays(list(each), labels) for each in (weights, other))
-    [stack] = aw.compare(a, b).widget()._manifest["compared"]["stacks"]
+    [stack] = aw.show(aw.compare(a, b))._manifest["compared"]["stacks"]
     assert stack["peaks"] == [[pytest.approx(1 - 1 / 300, abs=1.1e-5)]]
 
 
@@ -147,20 +145,20 @@ def test_a_comparison_of_translations_names_them() -> None:
         return aw.AttentionRecord({"encoder": own.stack(), "cross": read.stack()})
 
     a, b = translated(["le", "chat", "dort"]), translated(["le", "chien", "dort", "bien"])
-    sent = aw.compare(a, b).widget()._manifest["compared"]
+    sent = aw.show(aw.compare(a, b))._manifest["compared"]
     assert sent["names"] == ["le chat dort", "le chien dort bien"]
     assert sent["remark"] == (
         "keys: none of 3 tokens differ; queries: 1 of 3 tokens differs; 1 token only in B, left out"
     )
-    same = aw.compare(a, a).widget()._manifest["compared"]
+    same = aw.show(aw.compare(a, a))._manifest["compared"]
     assert same["names"][0] == "the cat sleeps → le chat dort, first record"
 
 
 def test_layers_of_both_records_are_saved_together(comparison: aw.Comparison) -> None:
-    assert list(comparison.widget().embed(layers=[1])._blocks) == ["self.1", "self of B.1"]
-    whole = comparison.widget(layer=1).embed(quality="draft")
+    assert list(aw.show(comparison).embed(layers=[1])._blocks) == ["self.1", "self of B.1"]
+    whole = aw.show(comparison, layer=1).embed(quality="draft")
     assert list(whole._blocks) == ["self.1", "self of B.1", "self.0", "self of B.0"]
-    assert len(comparison.widget().static(layers=[0]).html) > 0
+    assert len(aw.show(comparison).static(layers=[0]).html) > 0
 
 
 def test_a_single_record_has_no_difference() -> None:
@@ -172,33 +170,33 @@ def test_a_single_record_has_no_difference() -> None:
 
 def test_the_stacks_of_b_are_not_chosen(comparison: aw.Comparison) -> None:
     with pytest.raises(TraitError, match=r"no stack 'self of B'; this record has self$"):
-        comparison.widget().stack = "self of B"
+        aw.show(comparison).stack = "self of B"
 
 
 def test_identical_records_have_no_difference_to_draw(tmp_path: Path) -> None:
     record = _record(LABELS)
-    widget = aw.compare(record, record).widget(query=1)
+    widget = aw.show(aw.compare(record, record), query=1)
     [stack] = widget._manifest["compared"]["stacks"]
     assert not np.any(np.concatenate(stack["peaks"]))
     widget.save_figure(tmp_path / "same.svg")
 
 
 def test_figures_of_the_head_view_alone(comparison: aw.Comparison, tmp_path: Path) -> None:
-    widget = comparison.widget()
+    widget = aw.show(comparison)
     for choices in ({}, {"query": 1}, {"combine": "mean"}, {"combine": "layers_mean"}):
-        comparison.widget(**choices).save_figure(tmp_path / "figure.svg")
+        aw.show(comparison, **choices).save_figure(tmp_path / "figure.svg")
     widget.view = "model"
     with pytest.raises(ValueError, match="drawn in the browser alone"):
         widget.save_figure(tmp_path / "model.svg")
     widget.compared = "b"
     widget.save_figure(tmp_path / "model.svg")
     with pytest.raises(ValueError, match="not of maxima"):
-        comparison.widget(combine="max").save_figure(tmp_path / "max.svg")
+        aw.show(comparison, combine="max").save_figure(tmp_path / "max.svg")
 
 
 def test_figures_of_scores_are_blank_where_a_key_is_masked(tmp_path: Path) -> None:
     a, b = (aw.capture(llama(), None, {"input_ids": token_ids(5, seed=n)}) for n in range(2))
-    widget = aw.compare(a, b).widget(lens="scores", query=3)
+    widget = aw.show(aw.compare(a, b), lens="scores", query=3)
     found = head_matrix(widget._plotted(), 1).weights()
     visible = np.tri(5, dtype=bool)
     assert np.array_equal(found[visible], b.scores(0, 1)[visible] - a.scores(0, 1)[visible])
@@ -209,14 +207,14 @@ def test_figures_of_scores_are_blank_where_a_key_is_masked(tmp_path: Path) -> No
 
 
 def test_words_for_heads_are_of_both_records(comparison: aw.Comparison) -> None:
-    words = comparison.widget(head_names={(1, 0): "finds cats"})._manifest["patterns"]["words"]
+    words = aw.show(comparison, head_names={(1, 0): "finds cats"})._manifest["patterns"]["words"]
     assert words["self"][1][0] == words["self of B"][1][0] == "finds cats"
 
 
 def test_arcs_are_drawn_in_both_records_and_not_counted_in_the_difference(
     comparison: aw.Comparison,
 ) -> None:
-    widget = comparison.widget(arcs=[aw.Arc(1, 2, "obj")])
+    widget = aw.show(comparison, arcs=[aw.Arc(1, 2, "obj")])
     for compared, counted in (("a", True), ("b", True), ("difference", False)):
         widget.compared = compared
         axes = figure.Figure(figsize=(5, 5)).add_subplot()
@@ -230,5 +228,5 @@ def test_arcs_are_drawn_in_both_records_and_not_counted_in_the_difference(
 def test_the_words_beside_it_name_no_stack_where_there_is_no_choice(
     comparison: aw.Comparison,
 ) -> None:
-    data, _ = comparison.widget()._repr_mimebundle_()
+    data, _ = aw.show(comparison)._repr_mimebundle_()
     assert ": head view, layer 0, head 0." in data["text/plain"]

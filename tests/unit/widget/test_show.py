@@ -63,7 +63,7 @@ def test_the_path_of_a_saved_record(record: aw.AttentionRecord, tmp_path: Path) 
         assert np.array_equal(aw.show(name, head=2).record.weights(0, 2), record.weights(0, 2))
     with pytest.raises(FileNotFoundError, match=r"cat\.safetensors"):
         aw.show(tmp_path / "cat.safetensors")
-    with pytest.raises(TypeError, match="model is 'bert-base-uncased', which is no file"):
+    with pytest.raises(TypeError, match="'bert-base-uncased' is no file of a record"):
         aw.show("bert-base-uncased")
 
 
@@ -88,11 +88,30 @@ def test_a_text_is_needed(minilm: Loaded) -> None:
         aw.show(*minilm)
 
 
-def test_a_comparison_is_no_record(record: aw.AttentionRecord) -> None:
-    with pytest.raises(
-        TypeError, match=r"a Comparison has a view of its own: call its .widget\(\)"
-    ):
-        aw.show(aw.compare(record, record))  # type: ignore[arg-type]
+def test_two_records_are_compared(record: aw.AttentionRecord, tmp_path: Path) -> None:
+    record.save(tmp_path / "dog.safetensors")
+    for pair in ([record, record], (record, tmp_path / "dog.safetensors")):
+        for static in (False, True):
+            opened = aw.show(pair, view="model", static=static)
+            assert (opened.compared, opened.view, opened.color) == ("difference", "model", "moved")
+            assert opened.comparison is not None
+            assert opened.comparison.a is record
+    with pytest.raises(TypeError, match=r"show\(\[a, b\]\) compares two records"):
+        aw.show([record, record, record])
+    page = tmp_path / "page.html"
+    aw.save_html(page, [record, record], view="model", layers=[0])
+    assert page.read_text() == aw.to_html(aw.compare(record, record), view="model", layers=[0])
+
+
+def test_a_page_of_what_is_no_widget(record: aw.AttentionRecord, tmp_path: Path) -> None:
+    record.save(tmp_path / "dog.safetensors")
+    page = aw.to_html(record, head=2, quality="draft")
+    assert page == aw.show(record, head=2).to_html(quality="draft")
+    assert page == aw.to_html(tmp_path / "dog.safetensors", head=2, quality="draft")
+    two = aw.to_html(aw.show(record), record)
+    assert two == aw.to_html(aw.show(record), aw.show(record))
+    model = gpt2()
+    assert aw.to_html(model, None, TEXT, layer=1) == aw.show(model, None, TEXT, layer=1).to_html()
 
 
 def test_a_choice_that_does_not_exist() -> None:
@@ -160,7 +179,8 @@ def test_help_and_completion_name_every_option(function: Any) -> None:
             for name, each in signature(aw.capture).parameters.items()
             if each.kind is Parameter.KEYWORD_ONLY
         }
-        defaults |= {"static": None}
+        inputs = ("tokenizer", "text", "text_pair", "model", "relation", "static", "view")
+        defaults |= {**dict.fromkeys(inputs), "similarity": False}
     if function.__name__.endswith("_view"):
         del defaults["view"]
     named = {

@@ -5,7 +5,7 @@ import { isSigned } from "../../data/attention-matrix.ts";
 import type { StackInfo, Tokens } from "../../data/manifest.ts";
 import { writesOn } from "../../data/texts.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
-import { colored, type Phrase } from "../../parts/text.ts";
+import { colored, type Phrase, shareShown } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import { isAttention, shownLens } from "../../state/lens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
@@ -40,10 +40,7 @@ export function headLegend(
     overview ? "drawn from the overview" : "",
     isSigned(matrix.value) ? "grey: blue and orange lines cross" : "",
     share === null ? "not all lines are drawn yet" : "",
-    // Rounded down, so that "100%" means all of it.
-    share !== null && share < 100 && !overview
-      ? `${Math.floor(share * 10) / 10}% of ${what} shown`
-      : "",
+    share !== null && !overview ? shareShown(share, what) : "",
     isAttention(lens) ? "" : lens.description,
     writesOn(stack, state.shown.texts.value) ? "a query’s row makes the next token" : "",
     generatedLegend(stack.queries, stack.keys),

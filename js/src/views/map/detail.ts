@@ -37,7 +37,7 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
   const { state, store, palette } = context;
   const stack = state.shown.stack.peek();
   const examples = state.examples.peek();
-  const { aspect, thumbnailOf } = thumbnailsOf(store, stack, state.segments.peek(), "matrix");
+  const { aspect, thumbnailOf } = thumbnailsOf(store, stack, state.segments.value, "matrix");
   const paint = (canvas: HTMLCanvasElement, head: Head, side: number) => {
     const [thumbnail, color, colors] = [thumbnailOf(head), colorOf.value(head), palette.value];
     const size = [side * Math.min(1, aspect), side / Math.max(1, aspect)] as const;

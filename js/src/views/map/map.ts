@@ -14,6 +14,7 @@ import { ordered } from "../shared/all-heads/metrics.ts";
 import { nullRange, sideOf } from "../shared/all-heads/null.ts";
 import { allHeads, rowsOf } from "../shared/all-heads/order.ts";
 import { headsTable, sampledText, statusOf } from "../shared/all-heads/status.ts";
+import { segmentsText } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
 import type { Context, View } from "../shared/view.ts";
 import { mapDetail } from "./detail.ts";
@@ -295,6 +296,7 @@ export function mapView(context: Context): View {
       ...[
         marked.value && `${marked.value.size} heads marked, Esc releases them`,
         sampledText(stack.value, manifest),
+        segmentsText(store, stack.value, state.segments.value),
         missing(heads.value.filter((head) => !placing.value.placeOf(head)).length),
         outsideCounts(placing.value.axes ?? []),
       ]

@@ -3,13 +3,13 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import { explanationErrors } from "../../data/explanation-errors.ts";
 import type { LayerData } from "../../data/layer-data.ts";
+import type { Shown } from "../../data/shown.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { Range } from "../../parts/range.ts";
 import { number, weight } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Shown } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
 import type { ColumnHeader } from "./column-headers.ts";

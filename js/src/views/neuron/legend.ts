@@ -7,7 +7,7 @@ import {
   vectorsWithin,
   weightsWithin,
 } from "../../parts/fidelity.ts";
-import { colored, decimals, live, number, type Phrase } from "../../parts/text.ts";
+import { colored, decimals, live, number, type Phrase, shareShown } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import type { Palette } from "../../styles/palette.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
@@ -24,6 +24,7 @@ export function neuronLegend(
   const productError = vectorRounding * (2 * vector.value + vectorRounding);
   const parts = [
     leftOut.length ? `no room for ${leftOut.join(" and ")}` : "",
+    attentionShown(analysis),
     analysis.muted.value.length ? "hatched: muted, outlined: the model’s own" : "",
     analysis.comparison.value ? "hatched bars: compared query" : "",
     generatedLegend(stack.queries, stack.keys),
@@ -42,6 +43,15 @@ export function neuronLegend(
     ...parts.filter(Boolean).map((part) => ` · ${part}`),
     live(`±${about(product.value, productError)} (q × k)`),
   ];
+}
+
+/** The share of the query's attention that the keys shown have; "" for all of it. */
+function attentionShown({ shown, explanation }: QueryAnalysis): string {
+  const { weights } = explanation.value.original;
+  if (shown.keys.length === weights.length) return "";
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
+  const part = shown.keys.reduce((sum, key) => sum + weights[key], 0);
+  return shareShown((100 * part) / all, "the query’s attention");
 }
 
 /** A number with as many decimals as are right; a whole one if none is. */

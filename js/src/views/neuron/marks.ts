@@ -1,6 +1,6 @@
 /** Paints the marks of single neurons and of the explained queries. */
 
-import type { Shown } from "../../state/shown.ts";
+import type { Shown } from "../../data/shown.ts";
 import { alpha } from "../../styles/palette.ts";
 import { MARKS } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";

@@ -5,9 +5,9 @@ import { type Explanation, explain, sees } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import { contributions, fewest, largestFirst, magnitudes, partnerOf } from "../../data/neurons.ts";
 import { headScale } from "../../data/scores.ts";
+import type { Shown } from "../../data/shown.ts";
 import { placesOf } from "../../parts/track.ts";
-import { type Shown, visible } from "../../state/shown.ts";
-import type { Side, State } from "../../state/state.ts";
+import type { Place, Side, State } from "../../state/state.ts";
 import { headIn } from "../shared/layer-view.ts";
 
 export interface QueryAnalysis {
@@ -153,6 +153,14 @@ export function analyzeQuery(
     neuron,
     partner,
     scales: { vector, product },
+  };
+}
+
+/** A place without the sides that are not among the tokens shown. */
+export function visible({ query, key }: Place, shown: Shown): Place {
+  return {
+    query: query !== null && shown.queries.includes(query) ? query : null,
+    key: key !== null && shown.keys.includes(key) ? key : null,
   };
 }
 

@@ -1,11 +1,11 @@
 /** The controls of the neuron view: vectors, order, comparison, unmuting. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { shownTokens } from "../../data/shown.ts";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { button, el } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/names.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { shownTokens } from "../../state/shown.ts";
 import type { State } from "../../state/state.ts";
 import { compareWith } from "./lock.ts";
 import { type Strongest, strongestButton } from "./strongest.ts";

@@ -2,12 +2,12 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { StackInfo } from "../../data/manifest.ts";
+import { shownTokens } from "../../data/shown.ts";
 import { type Units, unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/names.ts";
 import { placesOf } from "../../parts/track.ts";
 import { joinsWords } from "../../state/lens.ts";
 import { lockedOn } from "../../state/locks.ts";
-import { shownTokens } from "../../state/shown.ts";
 import type { Place, Side, State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
 

@@ -1,7 +1,7 @@
 /** Strokes curves from queries to keys one by one. */
 
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import { lightFor } from "../../kernels/light.ts";
+import { lightFor } from "../../kernels/shape.ts";
 import type { Painter } from "../../painting/painter.ts";
 import type { LinesJob } from "../../raster/lines-job.ts";
 import type { Ink } from "../../raster/mixer.ts";

@@ -5,13 +5,13 @@ import type { Thumbnail } from "../../../data/codec.ts";
 import type { ComputedThumbnails } from "../../../data/computed-thumbnails.ts";
 import { ATTENTION, type Head, type StackInfo } from "../../../data/manifest.ts";
 import type { Loaded } from "../../../data/resource-cache.ts";
+import { leavesOut, type Shown, shownTokens } from "../../../data/shown.ts";
 import type { Store } from "../../../data/store.ts";
 import { cropped, sharesCells, shownSegments } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import type { Choices } from "../../../state/choices.ts";
-import { isPair, type Shown, shownTokens } from "../../../state/shown.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 
 /** Left, top, width and height. */
@@ -49,7 +49,7 @@ export function thumbnailsOf(
 
 /** The remark on what is not of the chosen segments alone; "" if all are chosen. */
 export function segmentsText(store: Store, stack: StackInfo, chosen: Choices["segments"]): string {
-  if (chosen === "all" || !(isPair(stack) || chosen.includes(":"))) return "";
+  if (!leavesOut(chosen, stack)) return "";
   const shown = store.manifest.texts === null ? shownSegments(chosen, stack) : "all";
   if (shown === "all") return "pictures and numbers are of whole heads";
   const like = store.thumbnail(stack.name, stack.layers[0].number, 0);

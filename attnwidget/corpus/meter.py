@@ -1,0 +1,215 @@
+"""The metrics of weights as a model computes them, added to a measurement."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnwidget.analysis import HeadMetrics, Metric, Numbers, batch_of_weights
+from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds
+from attnwidget.record import Floats, Tokens, spread_rows
+from attnwidget.tracing import CallId
+
+from .accumulators import Integers, OffsetMeans
+from .measurement import Measurement, SampledLayer, packed
+
+OwnMetric: TypeAlias = Callable[[Floats, Tokens], float]
+"""(weights [Tq, Tk] of one head, the keys) -> a number, or NaN if the text has none."""
+
+# The rows that are kept of a sampled text, evenly spread.
+_SAMPLED_ROWS = 4
+
+# The keys that are kept of such a row; the last one has the weights of all that follow.
+_SAMPLED_KEYS = 128
+
+# The tokens at the start whose weights are compared between texts.
+_FIRST_TOKENS = 10
+
+# The weights that are read at a time: a megabyte, which fits into the processor's cache.
+_CELLS = 1 << 18
+
+
+@dataclass(frozen=True)
+class MetricSet:
+    """The metrics of a measurement.
+
+    Attributes:
+        rows: metrics of rows, by name.
+        own: the user's functions, by name.
+    """
+
+    rows: Mapping[str, Metric]
+    own: Mapping[str, OwnMetric]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.rows, *self.own)
+
+    def of(self, weights: Floats, keys: Tokens, *, is_self: bool) -> Numbers:
+        """The metrics of each head: float64 [metrics, heads], NaN where one is not defined.
+
+        Args:
+            weights: float32 [heads, Tq, Tk].
+            is_self: True if the queries are the keys' tokens.
+        """
+        defined = {name: m for name, m in self.rows.items() if is_self or not m.self_only}
+        found = np.full((len(self.names), len(weights)), np.nan)
+        for heads in _groups(weights):
+            metrics = HeadMetrics(defined, keys)
+            metrics.add(batch_of_weights(weights[heads], np.arange(weights.shape[1])))
+            means = metrics.means()
+            for number, name in enumerate(self.rows):
+                if name in means:
+                    found[number, heads] = means[name]
+        for number, (name, function) in enumerate(self.own.items(), len(self.rows)):
+            found[number] = [_own(name, function, head, keys) for head in weights]
+        return found
+
+
+def _groups(weights: Floats) -> Iterator[slice]:
+    """The heads that are read at a time."""
+    size = max(1, _CELLS // weights[0].size)
+    for start in range(0, len(weights), size):
+        yield slice(start, start + size)
+
+
+def _own(name: str, function: OwnMetric, weights: Floats, keys: Tokens) -> float:
+    number = function(weights, keys)
+    if isinstance(number, (Real, np.ndarray)) and np.ndim(number) == 0:
+        return float(number)
+    raise TypeError(
+        f"the metric {name} returned {type(number).__name__}; expected one number for the weights "
+        "[Tq, Tk] of a head"
+    )
+
+
+@dataclass
+class _Waiting:
+    """Weights of one text that are read together."""
+
+    keys: Tokens
+    is_self: bool
+    weights: dict[CallId, Floats] = field(default_factory=dict)
+
+    @property
+    def cells(self) -> int:
+        return sum(weights.size for weights in self.weights.values())
+
+
+class Meter:
+    """Adds the weights of texts to a measurement, those of several layers together.
+
+    Args:
+        offsets: True to measure the mean weights of self-attention by offset as well.
+    """
+
+    def __init__(self, metrics: MetricSet, measurement: Measurement, *, offsets: bool) -> None:
+        self._metrics = metrics
+        self._measurement = measurement
+        self._has_offsets = offsets
+        # By text: by tokens and shape, the weights that are not read yet.
+        self._waiting: dict[int, dict[tuple[int, bool, tuple[int, ...]], _Waiting]] = {}
+        # By call, by text: the metrics, and the strongest pairs.
+        self._values: dict[CallId, dict[int, Numbers]] = defaultdict(dict)
+        self._pairs: dict[CallId, dict[int, Integers]] = defaultdict(dict)
+
+    def add(self, call: CallId, index: int, weights: Floats, queries: Tokens, keys: Tokens) -> None:
+        """Add a layer's weights of one text, as far as `finish` is called.
+
+        Args:
+            index: of the text.
+            weights: float32 [heads, Tq, Tk].
+        """
+        heads, *shape = weights.shape
+        layer = self._measurement.layer(call, heads, index, (shape[0], shape[1]))
+        is_self = queries is keys
+        if self._has_offsets and is_self:
+            layer.offsets = layer.offsets or OffsetMeans.empty(heads)
+            layer.offsets.add(weights)
+        kinds = self._waiting.setdefault(index, {})
+        kind = id(keys), is_self, tuple(shape)
+        waiting = kinds.setdefault(kind, _Waiting(keys, is_self))
+        waiting.weights[call] = weights
+        if waiting.cells >= _CELLS:
+            self._read(index, kinds.pop(kind))
+
+    def finish(self) -> None:
+        """Read all weights that were added, and complete their texts."""
+        for index, kinds in self._waiting.items():
+            for waiting in kinds.values():
+                self._read(index, waiting)
+        self._waiting.clear()
+        for call, values in self._values.items():
+            layer = self._measurement.layers[call]
+            layer.means.add(values)
+            layer.extremes.add(values, self._pairs[call])
+        self._values.clear()
+        self._pairs.clear()
+
+    def _read(self, index: int, waiting: _Waiting) -> None:
+        together = np.concatenate(list(waiting.weights.values()))
+        values = self._metrics.of(together, waiting.keys, is_self=waiting.is_self)
+        thumbnails, pairs = _thumbnails(together), _strongest_pairs(together, waiting.keys)
+        sampled = self._measurement.sampled(index, waiting.keys.labels)
+        start = 0
+        for call, weights in waiting.weights.items():
+            heads = slice(start, start + len(weights))
+            start = heads.stop
+            self._values[call][index] = values[:, heads]
+            self._pairs[call][index] = pairs[heads]
+            self._measurement.layers[call].thumbnails += thumbnails[heads]
+            if sampled is not None:
+                sampled.layers[call] = SampledLayer(
+                    waiting.keys if waiting.is_self else None,
+                    _some_rows(weights),
+                    _first(weights),
+                    values[:, heads],
+                    pairs[heads],
+                )
+
+
+def _thumbnails(weights: Floats) -> Floats:
+    """The largest weight of each cell, float32 [heads, 32, 32]; a short text fills all cells."""
+    for axis in (1, 2):
+        bounds = cell_bounds(weights.shape[axis], None)
+        cells = np.arange(THUMBNAIL_SIZE) * (len(bounds) - 1) // THUMBNAIL_SIZE
+        starts, last = bounds[cells], bounds[cells + 1] - 1
+        largest = weights.take(starts, axis=axis)
+        # np.maximum.reduceat takes several times as long for short cells.
+        for step in range(1, int((last - starts).max()) + 1):
+            within = np.minimum(starts + step, last)
+            np.maximum(largest, weights.take(within, axis=axis), out=largest)
+        weights = largest
+    return weights
+
+
+def _strongest_pairs(weights: Floats, keys: Tokens) -> Integers:
+    """The query and the key with each head's largest weight, packed, int64 [heads].
+
+    Heads rest on the first token and on special ones, which are left out.
+    """
+    weights = weights.copy()
+    weights[:, :, [0, *keys.special]] = 0
+    queries, columns = np.divmod(weights.reshape(len(weights), -1).argmax(axis=1), len(keys))
+    return packed(queries, columns)
+
+
+def _some_rows(weights: Floats) -> NDArray[np.float16]:
+    rows = weights[:, spread_rows(weights.shape[1], _SAMPLED_ROWS)]
+    if rows.shape[2] > _SAMPLED_KEYS:
+        others = rows[..., _SAMPLED_KEYS - 1 :].sum(axis=2, keepdims=True)
+        rows = np.concatenate([rows[..., : _SAMPLED_KEYS - 1], others], axis=2)
+    return rows.astype(np.float16)
+
+
+def _first(weights: Floats) -> Floats:
+    first = np.full((len(weights), _FIRST_TOKENS, _FIRST_TOKENS), np.nan, np.float32)
+    start = weights[:, :_FIRST_TOKENS, :_FIRST_TOKENS]
+    first[:, : start.shape[1], : start.shape[2]] = start
+    return first

@@ -1,0 +1,215 @@
+"""The head that is right most often: chosen on some texts, scored on others, beside rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from attnwidget.analysis import HeadScores, Numbers
+from attnwidget.corpus import Estimate
+from attnwidget.progress import progress_bar
+from attnwidget.record import Floats
+
+from .halves import Halves
+from .shares import Share, Shares
+from .word_attention import Text, WordAttention
+
+Direction: TypeAlias = Literal["attends", "is attended to"]
+"""The direction of a weight: the word attends to what is looked for, or is attended to by it."""
+
+DIRECTIONS: tuple[Direction, Direction] = ("attends", "is attended to")
+
+
+class Decisions(NamedTuple):
+    """Decisions that heads and rules make in one text.
+
+    Attributes:
+        kinds: by kind, 1 for the decisions of that kind, else 0: float32 [decisions].
+        hits: from weights, 1 where a head decides right: float32 [directions, layers, heads,
+            decisions].
+        rules: by the name of a rule, 1 where it is right: float32 [alternatives, decisions].
+    """
+
+    kinds: Mapping[str, Floats]
+    hits: Callable[[Floats], Floats]
+    rules: Mapping[str, Floats]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BestHead:
+    """The head that is right most often, on held-out texts.
+
+    Attributes:
+        count: the decisions.
+        layer: its number in the model.
+        head: the head of that layer.
+        accuracy: the share of decisions that are right.
+        null_accuracy: that of the best head of a network with random weights, or None.
+    """
+
+    count: int
+    layer: int
+    head: int
+    accuracy: Share
+    null_accuracy: Share | None
+
+
+class Rule(NamedTuple):
+    """A rule that heads are compared with: the alternative that was chosen, and its accuracy."""
+
+    chosen: int
+    accuracy: Share
+
+
+@dataclass
+class _Tally:
+    """The right decisions of one kind.
+
+    Attributes:
+        own: of the model's heads, [directions, layers, heads].
+        null: the same of random weights, or None.
+        rules: of each rule, [alternatives].
+    """
+
+    own: Shares
+    null: Shares | None
+    rules: Mapping[str, Shares]
+
+
+class Contest(Generic[Text]):
+    """Counts the right decisions of all heads and rules: the best are chosen, then scored.
+
+    Args:
+        halves: the texts by which the best are chosen, and the held-out ones.
+        decide: returns the decisions in a text.
+        seed: of the bootstrap over texts.
+
+    Attributes:
+        chosen: by kind, the direction, layer and head that are best in the first texts, as indices.
+    """
+
+    def __init__(
+        self, halves: Halves[Text], decide: Callable[[Text], Decisions], seed: int
+    ) -> None:
+        self._heads = halves.heads
+        self._halves = halves
+        self._decide = decide
+        self._seed = seed
+        self._chosen: dict[str, _Tally] = {}
+        self._scored: dict[str, _Tally] = {}
+        self.chosen: dict[str, tuple[int, int, int]] = {}
+
+    def run(
+        self, unit: str = "texts", *, seen: Callable[[WordAttention[Text]], None] | None = None
+    ) -> None:
+        """Read all texts.
+
+        Args:
+            unit: what texts are called.
+            seen: is called with each held-out text, when the best are chosen.
+        """
+        with progress_bar("Probing", unit):
+            for read in self._halves.first():
+                _add(self._chosen, None, read, self._decide(read.text))
+            for kind, tally in self._chosen.items():
+                direction, layer, head = _best(tally.own)
+                self.chosen[kind] = direction, layer, head
+            for read in self._halves.held_out():
+                _add(self._scored, self._seed, read, self._decide(read.text))
+                if seen is not None:
+                    seen(read)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """By kind, the decisions in held-out texts."""
+        return {kind: tally.own.count for kind, tally in self._scored.items()}
+
+    def share(self, kind: str, at: tuple[int, int, int]) -> Share:
+        """The share of a direction, layer and head in the held-out texts."""
+        return self._scored[kind].own.share(*at)
+
+    def best(self, kind: str) -> BestHead:
+        """The best head, in its better direction."""
+        chosen, scored, at = self._chosen[kind], self._scored[kind], self.chosen[kind]
+        null_accuracy = None
+        if chosen.null is not None and scored.null is not None:
+            null_accuracy = scored.null.share(*_best(chosen.null))
+        return BestHead(
+            count=scored.own.count,
+            layer=self._heads.numbers[at[1]],
+            head=at[2],
+            accuracy=self.share(kind, at),
+            null_accuracy=null_accuracy,
+        )
+
+    def rule(self, kind: str, name: str) -> Rule:
+        """A rule: its best alternative in the first texts, scored on the held-out ones."""
+        [place] = _best(self._chosen[kind].rules[name])
+        return Rule(place, self._scored[kind].rules[name].share(place))
+
+    def all_heads(self, kind: str) -> Numbers:
+        """The accuracy of every head in each direction, float64 [directions, layers, heads]."""
+        return self._scored[kind].own.values
+
+    def scores(self, kind: str, name: str, description: str, rule: tuple[str, Share]) -> HeadScores:
+        """The accuracy of every head in its better direction, beside a null.
+
+        Args:
+            rule: the null where random weights were not read: its name and accuracy.
+        """
+        chosen, scored = self._chosen[kind], self._scored[kind]
+        found = _of_better_direction(chosen.own, scored.own)
+        null, label = np.full(found.mean.shape, rule[1].value), rule[0]
+        if chosen.null is not None and scored.null is not None:
+            null, label = _of_better_direction(chosen.null, scored.null).mean, "random weights"
+        measured_on = f"{scored.own.count:,} in held-out texts"
+        return self._heads.scores(
+            name, description, found, null, null_label=label, measured_on=measured_on
+        )
+
+
+def _add(
+    tallies: dict[str, _Tally],
+    seed: int | None,
+    read: WordAttention[Any],
+    decisions: Decisions,
+) -> None:
+    if not any(members.size for members in decisions.kinds.values()):
+        return
+    members = np.stack(list(decisions.kinds.values())).T
+    own = decisions.hits(read.weights) @ members
+    of_null = None if read.null is None else decisions.hits(read.null) @ members
+    rules = {name: right @ members for name, right in decisions.rules.items()}
+    for number, (kind, count) in enumerate(zip(decisions.kinds, members.sum(axis=0), strict=True)):
+        if kind not in tallies:
+            shape = own.shape[:-1]
+            tallies[kind] = _Tally(
+                Shares(shape, seed),
+                None if of_null is None else Shares(shape, seed),
+                {name: Shares(right.shape[:-1], seed) for name, right in rules.items()},
+            )
+        tally = tallies[kind]
+        tally.own.add(read.index, own[..., number], int(count))
+        if tally.null is not None and of_null is not None:
+            tally.null.add(read.index, of_null[..., number], int(count))
+        for name, right in rules.items():
+            tally.rules[name].add(read.index, right[..., number], int(count))
+
+
+def _best(shares: Shares) -> tuple[int, ...]:
+    """The index of the highest share."""
+    return tuple(int(i) for i in np.unravel_index(shares.values.argmax(), shares.values.shape))
+
+
+def _of_better_direction(chosen: Shares, scored: Shares) -> Estimate:
+    """The shares [layers, heads] of every head in the direction that was better before."""
+    reverse = chosen.values[-1] > chosen.values[0]
+    found = scored.estimate()
+    mean, low, high = (
+        np.where(reverse, numbers[-1], numbers[0])
+        for numbers in (found.mean, found.low, found.high)
+    )
+    return Estimate(mean, low, high, found.count[0])

@@ -1,0 +1,146 @@
+"""The start of every probe: a model or arrays is opened, and the texts are divided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sized
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
+
+from .word_attention import ArrayAttention, Heads, Text, WordAttention
+
+if TYPE_CHECKING:
+    import torch
+
+    from .model_attention import ModelAttention
+
+Null: TypeAlias = Literal["random weights"]
+
+Pairs: TypeAlias = "Iterable[tuple[Any, Any]]"
+"""(weights [layers, heads, words, words] between the words of a text, `Annotated`)."""
+
+
+class Source(Protocol[Text]):
+    """Reads the attention over texts.
+
+    Attributes:
+        heads: the heads that are read; complete after the first text.
+    """
+
+    heads: Heads
+
+    def read(self, texts: Iterable[Any], /) -> Iterator[WordAttention[Text]]:
+        """The attention of each text."""
+
+
+class Halves(Generic[Text]):
+    """Two halves of some texts, and what reads them.
+
+    Args:
+        held_out: the second half; None to divide the texts: every second one is held out, from the
+            second on.
+
+    Attributes:
+        heads: the heads that are read; complete after the first text.
+
+    Raises:
+        TypeError: the texts are arrays that can be read only once, and none are held out.
+        ValueError: there are fewer than two texts, and none are held out.
+    """
+
+    def __init__(
+        self, source: Source[Text], texts: Iterable[Any], held_out: Iterable[Any] | None
+    ) -> None:
+        self.heads = source.heads
+        self._source = source
+        self._halves = divide(source, texts, held_out)
+        self._counts = [0, 0]
+
+    @property
+    def num_texts(self) -> tuple[int, int]:
+        """The texts of either half that are read so far."""
+        return self._counts[0], self._counts[1]
+
+    def first(self) -> Iterator[WordAttention[Text]]:
+        """The texts by which something is chosen or fitted."""
+        return self._read(0)
+
+    def held_out(self) -> Iterator[WordAttention[Text]]:
+        """The texts on which it is scored."""
+        return self._read(1)
+
+    def _read(self, half: int) -> Iterator[WordAttention[Text]]:
+        for read in self._source.read(self._halves[half]):
+            self._counts[half] += 1
+            yield read
+
+
+def open_source(
+    model: torch.nn.Module | Pairs,
+    tokenizer: Any,
+    texts: Iterable[Any] | None,
+    *,
+    null: Null | None,
+    seed: int,
+    batch_size: int,
+    max_tokens: int | None,
+) -> tuple[ModelAttention | ArrayAttention, Iterable[Any]]:
+    """Open a model, or arrays: (what reads annotated texts, the texts).
+
+    Args:
+        model: a model; or pairs of attention and a text, without tokenizer and texts.
+
+    Raises:
+        TypeError: the arguments are neither of both.
+        ValueError: there is no such null; the seed is no number from 0.
+    """
+    if null not in (None, "random weights"):
+        raise ValueError(f"null is {null!r}; expected 'random weights' or None")
+    if type(seed) is not int or seed < 0:
+        raise ValueError(f"seed is {seed!r}; expected a number from 0")
+    if tokenizer is None and texts is None:
+        if not isinstance(model, Iterable):
+            raise TypeError(
+                "expected a model, its tokenizer and texts; or pairs of an array [layers, heads, "
+                "words, words] and an Annotated"
+            )
+        return ArrayAttention(), model
+    if texts is None or tokenizer is None:
+        missing = "texts" if texts is None else "a tokenizer"
+        raise TypeError(f"a probe of a model needs {missing}: (model, tokenizer, texts)")
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
+        raise TypeError(
+            f"texts is {type(texts).__name__}; expected Annotated texts, as of read_conllu"
+        )
+    # Imported here, so that arrays can be probed without torch.
+    from .model_attention import ModelAttention
+
+    source = ModelAttention(
+        model,  # type: ignore[arg-type]
+        tokenizer,
+        null=null is not None,
+        seed=seed,
+        batch_size=batch_size,
+        max_tokens=max_tokens,
+    )
+    return source, texts
+
+
+def divide(
+    source: Source[Any], texts: Iterable[Any], held_out: Iterable[Any] | None
+) -> tuple[Iterable[Any], Iterable[Any]]:
+    """The texts by which something is chosen or fitted, and the held-out ones; see `Halves`."""
+    if held_out is not None:
+        return texts, held_out
+    if not isinstance(source, ArrayAttention):
+        texts = list(texts)
+    elif iter(texts) is texts:
+        raise TypeError(
+            "these pairs can be read only once, and texts must be held out: give a list, or other "
+            "pairs as held_out"
+        )
+    if isinstance(texts, Sized) and len(texts) < 2:
+        raise ValueError(
+            f"too few texts, {len(texts)}: every second one is held out; give at least two, or "
+            "others as held_out"
+        )
+    return islice(texts, 0, None, 2), islice(texts, 1, None, 2)

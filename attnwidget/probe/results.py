@@ -1,0 +1,103 @@
+"""What every probe returns: numbers of all heads, and the texts that they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from attnwidget.analysis import HeadScores, data_frame
+
+from .shares import Share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeScores:
+    """What a probe found: its own numbers, and some of every head.
+
+    Attributes:
+        heads: the numbers of every head by what they measure, each with its null, and with its
+            interval if it has one.
+        num_texts: the texts, pairs or images by which something was chosen or fitted (0 where
+            nothing was), and those on which all is scored.
+        lost: the number of words without tokens, because a tokenizer cut them off or dropped them;
+            no head finds them.
+    """
+
+    heads: Mapping[str, HeadScores] = field(repr=False)
+    num_texts: tuple[int, int]
+    lost: int
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Attention that could not be read, as "module: reason"."""
+        return tuple({reason: None for scores in self.heads.values() for reason in scores.missing})
+
+    def metrics(self, names: str | Sequence[str] | None = None) -> dict[str, HeadScores]:
+        """Numbers of every head, as `metrics` of `attnwidget.show`.
+
+        Args:
+            names: one of `heads`, or several; None for all.
+
+        Raises:
+            KeyError: a name is not among them.
+        """
+        chosen = [names] if isinstance(names, str) else names
+        found = [self._heads_of(name) for name in (self.heads if chosen is None else chosen)]
+        return {scores.name: scores for scores in found}
+
+    def _heads_of(self, name: str) -> HeadScores:
+        if name not in self.heads:
+            raise KeyError(f"no {name!r:.200} among the scores; there are {', '.join(self.heads)}")
+        return self.heads[name]
+
+    def table(self) -> pd.DataFrame:
+        """The first number of all heads as a table of pandas, the largest first.
+
+        Columns: stack, layer, head, the number by its name, and low, high and null if known.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        scores = next(iter(self.heads.values()))
+        found = scores.table()
+        return found.sort_values(scores.name, ascending=False, kind="stable", ignore_index=True)
+
+
+def shares_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """A table of pandas, by column each row; a Share has its value there.
+
+    Beside the column "accuracy" stand the ends of its intervals, "low" and "high". A column in
+    which no row has a value is left out.
+
+    Raises:
+        ModuleNotFoundError: pandas is not installed.
+    """
+    cells: list[dict[str, Any]] = []
+    for row in rows:
+        cells.append({})
+        for name, value in row.items():
+            cells[-1][name] = value.value if isinstance(value, Share) else value
+            if name == "accuracy":
+                cells[-1] |= {"low": value.low, "high": value.high}
+    columns = {name: [row[name] for row in cells] for name in cells[0]}
+    return data_frame(
+        {
+            name: [float("nan") if value is None else value for value in values]
+            for name, values in columns.items()
+            if any(value is not None for value in values)
+        }
+    )
+
+
+def compared_table(column: str, shares: Mapping[str, Share | None]) -> pd.DataFrame:
+    """A table of what is compared: names in a column, accuracy, low, high; None is left out.
+
+    Raises:
+        ModuleNotFoundError: pandas is not installed.
+    """
+    known = {name: share for name, share in shares.items() if share is not None}
+    return shares_table({column: name, "accuracy": share} for name, share in known.items())

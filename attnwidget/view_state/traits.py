@@ -1,0 +1,157 @@
+"""The traits of choices: whole numbers as Python, numpy and torch have them, links, segments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, get_args
+
+import traitlets
+from traitlets import TraitError
+
+from attnwidget.arguments import whole_number
+from attnwidget.interventions import Link
+
+NamedSegment = tuple[int, int, str]
+"""The positions of a segment's first token, and of the one after its last; its name."""
+
+# Older versions of traitlets, as Colab's, cannot be asked for TraitType[Any, Any].
+
+
+def one_of(options: object) -> Any:
+    """A trait of the options of a Literal, of which the first is the default."""
+    return traitlets.Enum(get_args(options), get_args(options)[0])
+
+
+class MetricName(traitlets.Unicode):  # type: ignore[type-arg]
+    """The name of a metric, or one of a few others.
+
+    Args:
+        beside: these others.
+    """
+
+    def __init__(self, default: str, *, beside: tuple[str, ...] = ()) -> None:
+        super().__init__(default)
+        self.beside = beside
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        if isinstance(value, str):
+            return value
+        raise TraitError(
+            f"{self.name} is {type(value).__name__}; expected a name, as 'entropy'. Numbers of "
+            f"your own have one in metrics: metrics={{'my score': array}}, {self.name}='my score'"
+        )
+
+
+class LensName(traitlets.Unicode):  # type: ignore[type-arg]
+    """The name of a lens."""
+
+    def __init__(self) -> None:
+        super().__init__("attention")
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        if isinstance(value, str):
+            return value
+        raise TraitError(
+            f"{self.name} is {type(value).__name__}; expected a name, as 'scores'. Numbers of your "
+            "own have one in lenses: lenses={'mine': array}, lens='mine'"
+        )
+
+
+class Integer(traitlets.TraitType):  # type: ignore[type-arg]
+    """The type of numbers that `whole_number` accepts; None, too, where that is the default.
+
+    `traitlets.Int` takes True, and in older versions no number of numpy.
+    """
+
+    def __init__(self, default: int | None = 0) -> None:
+        super().__init__(default, allow_none=default is None)
+
+    def info(self) -> str:
+        return "an int or None" if self.allow_none else "an int"
+
+    def validate(self, obj: Any, value: Any) -> int:
+        try:
+            return whole_number(value)
+        except TypeError:
+            self.error(obj, value)
+
+
+class Integers(traitlets.List):  # type: ignore[type-arg]
+    """A list of them, from anything that holds some: a range, a set, an array."""
+
+    def __init__(self, default: list[int] | None) -> None:
+        super().__init__(Integer(), default, allow_none=default is None)
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        # An array of no dimension is iterable by its type alone.
+        if _holds_several(value) and getattr(value, "ndim", 1) == 1:
+            value = list(value)
+        return super().validate(obj, value)
+
+
+class Pairs(traitlets.List):  # type: ignore[type-arg]
+    """A list of pairs of them, as (layer, head)."""
+
+    def __init__(self) -> None:
+        super().__init__(traitlets.Tuple(Integer(), Integer()), [])
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        pairs = value
+        if _holds_several(value):
+            value = list(value)
+            pairs = [tuple(pair) if isinstance(pair, Iterable) else pair for pair in value]
+        try:
+            return super().validate(obj, pairs)
+        except TraitError:
+            raise TraitError(
+                f"{self.name} is {value!r:.100}; expected (layer, head) pairs, as [(1, 5)]"
+            ) from None
+
+
+class Links(traitlets.List):  # type: ignore[type-arg]
+    """A list of `Link`, from `KnockOut` or their fields."""
+
+    def __init__(self) -> None:
+        super().__init__(traitlets.Any(), [])
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        if _holds_several(value):
+            try:
+                value = [Link.of(each, obj.stack) for each in value]
+            except (TypeError, ValueError) as error:
+                raise TraitError(f"{self.name}: {error}") from error
+        return super().validate(obj, value)
+
+
+class NamedSegments(traitlets.List):  # type: ignore[type-arg]
+    """A list of `NamedSegment`."""
+
+    def __init__(self) -> None:
+        super().__init__(traitlets.Any(), [])
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        if not isinstance(value, Iterable) or isinstance(value, (str, bytes)):
+            raise TraitError(_expected(value))
+        return super().validate(obj, [_named(each) for each in value])
+
+
+def _named(given: Any) -> NamedSegment:
+    try:
+        start, end, name = given
+        start, end = whole_number(start), whole_number(end)
+    except (TypeError, ValueError):
+        raise TraitError(_expected(given)) from None
+    if not isinstance(name, str) or not name.strip() or not 0 <= start < end:
+        raise TraitError(_expected(given))
+    return start, end, name
+
+
+def _expected(given: Any) -> str:
+    return (
+        f"segments are {given!r:.100}; expected (start, end, name) for each, as "
+        "(1, 5, 'subject'): the positions of the first token and of the one after the last"
+    )
+
+
+def _holds_several(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))
