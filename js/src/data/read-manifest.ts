@@ -61,10 +61,12 @@ export function readManifest(sent: unknown): Manifest {
     ...stack,
     keys: stack.keys ?? stack.queries,
     sampled: stack.sampled ?? null,
-    layers: stack.layers.map((layer, at) => {
-      const own = scaled.map(({ name, peaks }) => [name, peaks?.[stack.name]?.[at]] as const);
-      return { ...layer, peaks: peaksOf(own) };
-    }),
+    layers: scaled.length
+      ? stack.layers.map((layer, at) => {
+          const own = scaled.map(({ name, peaks }) => [name, peaks?.[stack.name]?.[at]] as const);
+          return { ...layer, peaks: peaksOf(own) };
+        })
+      : stack.layers,
   }));
   const { version, model, missing, image, texts, metrics, patterns } = manifest;
   const compared = manifest.compared ? readCompared(manifest.compared, stacks) : null;
