@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, Union
 from attnwidget.analysis import Comparison, compare
 from attnwidget.capture import capture
 from attnwidget.corpus import HeadProfile
-from attnwidget.interventions import Rerun
 from attnwidget.page import page_html
 from attnwidget.probe import AlignmentScores, RelationScores
 from attnwidget.record import AttentionRecord
@@ -172,6 +171,9 @@ def _open(
     if options.get("lens") == "values":
         captured.setdefault("values", True)
     record = capture(model, tokenizer, text, text_pair, **captured)
+    # Imported here, so that records can be shown without torch.
+    from attnwidget.interventions.rerun import Rerun
+
     opened = _viewed(record, static, options)
     inputs = {name: captured.get(name, _CAPTURE[name]) for name in _RERUN}
     opened._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))

@@ -24,7 +24,7 @@ THREADS = int(os.environ.setdefault("OMP_NUM_THREADS", "1"))
 import torch  # noqa: E402
 
 from attnwidget import capture  # noqa: E402
-from attnwidget.interventions import Rerun  # noqa: E402
+from attnwidget.interventions.rerun import Rerun  # noqa: E402
 from attnwidget.wire import Replies  # noqa: E402
 from benchmarks.browser.models import smollm2  # noqa: E402
 

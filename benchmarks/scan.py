@@ -21,7 +21,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import torch
 
 import attnwidget as aw
-from attnwidget.interventions import Effect
+from attnwidget.interventions.effect import Effect
 from benchmarks.browser.models import Loaded, minilm, smollm2
 
 SENTENCE = "The dog that had chased the cat all morning was tired, because it ran. "

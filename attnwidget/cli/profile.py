@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from attnwidget.corpus import profile
 from attnwidget.progress import ending_when
 from attnwidget.record.files import writable, write_whole
 from attnwidget.running.texts import read_texts
@@ -64,6 +63,9 @@ def profile_page(args: Namespace, progress: Progress) -> tuple[str, tuple[str, .
         OSError: the texts cannot be read, or the table not written; or there is no such model.
         ValueError: there are no texts; or see `attnwidget.profile`.
     """
+    # Imported here, because it imports torch.
+    from attnwidget.corpus import profile
+
     if args.table is not None:
         if find_spec("pandas") is None:
             raise ModuleNotFoundError("for a table, pandas is needed: pip install pandas")

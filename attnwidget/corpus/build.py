@@ -15,8 +15,7 @@ from attnwidget.running.stacks import Group, is_cross, numbers, titles, tower
 from attnwidget.tracing import CallId
 
 from .accumulators import Estimate, Means
-from .measurement import EXAMPLES, Measurement, SampledText, unpacked
-from .nulls import Null
+from .measurement import EXAMPLES, Measurement, Null, SampledText, unpacked
 from .stack_profile import LEVELS, Picked, SampledRows, StackProfile
 from .variability import variability
 

@@ -81,6 +81,7 @@ class HeadProfile:
         metrics: Sequence[ProfileMetric],
         missing: Sequence[str],
         texts: Mapping[int, TextSource],
+        reader: TextReader | None = None,
     ) -> None:
         self._stacks = dict(stacks)
         self._texts = dict(texts)
@@ -91,8 +92,8 @@ class HeadProfile:
         self.max_tokens = max_tokens
         self.metrics = {metric.name: metric for metric in metrics}
         self.missing = tuple(missing)
-        # Set by `attnwidget.profile`; a profile that was loaded knows no model.
-        self._reader: TextReader | None = None
+        # Given by `attnwidget.profile`; a profile that was loaded knows no model.
+        self._reader = reader
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy in another process does not know the model.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from attnwidget.record import Floats, Tokens
 from attnwidget.tracing import CallId
 
 from .accumulators import Extremes, Integers, Means, OffsetMeans, keep_sample
-from .nulls import Null
 
 SAMPLED_TEXTS = 64
 """The number of texts of which rows are kept, to compare heads and texts with each other."""
@@ -27,6 +26,9 @@ EXAMPLES = 3
 _PAIR_BITS = 32
 
 _T = TypeVar("_T")
+
+Null: TypeAlias = Literal["random weights", "shuffled", "position", "best offset"]
+"""Networks that have learnt nothing, text without its order, and places of tokens alone."""
 
 Reading: TypeAlias = Null | None
 """A null that reads texts, or None for the model itself."""

@@ -21,10 +21,9 @@ from attnwidget.running.stacks import Group, is_cross, tower
 from attnwidget.running.texts import Shard
 from attnwidget.tracing import CallId
 
-from .copying import copying, copying_weights
+from .copying import copying, copying_weights, find_projections
 from .measurement import Measured, Measurement, ModelIdentity, Reading
 from .meter import Meter, MetricSet
-from .projections import find_projections
 from .repeated import repeated_tokens
 from .settings import COPYING, Settings
 
@@ -134,8 +133,7 @@ class Profiler:
             if "copying" in settings.names:
                 found.further["copying"] = copying(model, batch, projections)
             if "copying_weights" in settings.names:
-                by_call = copying_weights(model, projections)
-                found.further["copying_weights"] = {call: {0: n} for call, n in by_call.items()}
+                found.further["copying_weights"] = copying_weights(model, projections)
         return found
 
     def _changed(self, batch: TextBatch, reading: Reading) -> TextBatch:

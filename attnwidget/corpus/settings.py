@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 from attnwidget.analysis import ALL_METRICS
-from attnwidget.running.batches import check_batch_options
 
 from .copying import copying, copying_weights
+from .measurement import Null
 from .meter import MetricSet, OwnMetric
-from .nulls import Null, chosen_nulls
 from .stack_profile import ProfileMetric
 from .variability import variability
 
@@ -93,11 +92,8 @@ def chosen_settings(
     Raises:
         TypeError, ValueError: one of them is wrong.
     """
-    nulls = chosen_nulls(null)
-    if type(seed) is not int or seed < 0:
-        raise ValueError(f"seed is {seed!r}; expected a number from 0")
+    nulls = _chosen_nulls(null)
     names, own = _chosen_metrics(metrics)
-    check_batch_options(batch_size, max_tokens)
     return Settings(tuple(names), own, metrics is None, nulls, batch_size, max_tokens, seed)
 
 
@@ -142,6 +138,26 @@ def _chosen_metrics(
     if not names:
         raise ValueError("metrics is empty; give names of metrics, or None for all")
     return names, own
+
+
+def _chosen_nulls(null: Null | Iterable[Null] | None) -> tuple[Null, ...]:
+    """The nulls in order; none for None.
+
+    Raises:
+        TypeError, ValueError: an entry is no null, or there twice.
+    """
+    if null is None:
+        return ()
+    if not isinstance(null, Iterable):
+        raise TypeError(f"null is {type(null).__name__}; expected a name, several, or None")
+    chosen = (null,) if isinstance(null, str) else tuple(null)
+    for name in chosen:
+        if name not in get_args(Null):
+            expected = ", ".join(map(repr, get_args(Null)))
+            raise ValueError(f"null is {name!r}; expected {expected}, several of them, or None")
+    if len(set(chosen)) < len(chosen):
+        raise ValueError(f"null has a name twice: {', '.join(chosen)}")
+    return chosen
 
 
 def _described(name: str, own: Mapping[str, Callable[..., Any]]) -> ProfileMetric:

@@ -1,41 +1,144 @@
-"""The steps from a model and a text to the parts of a logit."""
+"""The parts of a logit that heads and layers write."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, SupportsIndex
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import torch
 
-from attnwidget.analysis import HeadScores, Numbers
+from attnwidget.analysis import HeadScores, Numbers, data_frame
 from attnwidget.arguments import whole_number
+from attnwidget.progress import progress_bar
 from attnwidget.running.labels import text_tokenizer, token_labels
 from attnwidget.running.model import traceable
 from attnwidget.running.one_text import one_text
 from attnwidget.tracing import undisturbed
 
-from .logit_attribution import LogitAttribution
 from .residual import Residual, read_residual
-from .scan import scan_heads
+from .scan import ablation_scan
 from .sites import empty_rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class LogitAttribution:
+    """The parts of the logit of a token, or of the difference of two, at one position.
+
+    The parts are what each component adds to the residual stream, through the model's final
+    normalisation (as it is for this text, so that it is linear) and the unembedding. `logit` is
+    their sum.
+
+    Attributes:
+        token, against: the labels of the token, and of the other one; None without.
+        position: the position that predicts.
+        logit: of the token, less that of the other one, as the model has computed it.
+        direct: the part of each head.
+        biases, mlps: the parts of each layer's attention bias, and of its MLP, float64 [layers].
+        embeddings: the part of the embeddings.
+        constant: that of the final normalisation's bias, and of the unembedding's.
+        total: the logit less that without the head; None if it was not measured.
+    """
+
+    token: str
+    against: str | None
+    position: int
+    logit: float
+    direct: HeadScores
+    biases: Numbers = field(repr=False)
+    mlps: Numbers = field(repr=False)
+    embeddings: float
+    constant: float
+    total: HeadScores | None
+
+    @property
+    def sum(self) -> float:
+        """The sum of all parts, which is `logit` up to rounding."""
+        parts = (np.nansum(self.direct.values()), self.biases.sum(), self.mlps.sum())
+        return float(sum(parts) + self.embeddings + self.constant)
+
+    @property
+    def repair(self) -> Numbers:
+        """The part of each head's effect that later layers make up for: float64 [layers, heads].
+
+        The direct part less the total effect.
+
+        Raises:
+            ValueError: the total effect was not measured.
+        """
+        if self.total is None:
+            raise ValueError("the total effect was not measured: give total=True")
+        return self.direct.values() - self.total.values()
+
+    def table(self) -> pd.DataFrame:
+        """The parts as a table of pandas: part, layer, head, direct, and total if measured.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        [direct] = self.direct.rows.values()
+        total = {} if self.total is None else next(iter(self.total.rows.values()))
+        rows: list[tuple[Any, ...]] = [("embeddings", None, None, self.embeddings, np.nan)]
+        for row, (layer, parts) in enumerate(direct.items()):
+            effects = total.get(layer, np.full(len(parts), np.nan))
+            for head, (part, effect) in enumerate(zip(parts, effects, strict=True)):
+                rows.append(("head", layer, head, part, effect))
+            rows.append(("bias", layer, None, self.biases[row], np.nan))
+            rows.append(("mlp", layer, None, self.mlps[row], np.nan))
+        rows.append(("constant", None, None, self.constant, np.nan))
+        names = ["part", "layer", "head", "direct"]
+        if self.total is not None:
+            names.append("total")
+        return data_frame({name: [row[n] for row in rows] for n, name in enumerate(names)})
+
 
 # The parts may miss the model's logit by rounding, relative to the largest of them.
 _APART = 1e-3
 
 
-def attribute(
+@progress_bar("Attributing", "heads")
+def logit_attribution(
     model: torch.nn.Module,
     tokenizer: Any,
     text: str | Mapping[str, Any],
     *,
     token: str | SupportsIndex,
-    against: str | SupportsIndex | None,
-    position: int,
-    total: bool,
-    batch_size: int,
+    against: str | SupportsIndex | None = None,
+    position: int = -1,
+    total: bool = True,
+    batch_size: int = 16,
 ) -> LogitAttribution:
-    """See `attnwidget.logit_attribution`."""
+    """Split a logit into what each head and layer of a decoder writes to it.
+
+    A head's direct effect is its output through the output projection, the final normalisation
+    with the scale that it has for this text, and the unembedding. Its total effect is the logit
+    less that without the head, which is switched off as by `Ablate`: later layers may make up for
+    a part of it.
+
+    Args:
+        model: a decoder whose layers add to one residual stream (GPT-2, Llama, ...).
+        tokenizer, text: see `attnwidget.capture`; the first text of a batch.
+        token: the token whose logit is split: a string that is one token, or its id.
+        against: another token, whose logit is subtracted: the difference is what decides between
+            both; None for none.
+        position: the position that predicts the token, among those of the text.
+        total: True to measure the total effects as well, which takes about as long as an
+            `ablation_scan` without a null.
+        batch_size: see `ablation_scan`.
+
+    Returns:
+        The parts, whose sum is the logit, with the signs that they have.
+
+    Raises:
+        TypeError, ValueError: see `attnwidget.capture`; the string is several tokens, or the model
+            is none whose logits have such parts (layers that normalise what they add, logits that
+            are changed after the unembedding).
+        IndexError: there is no such position.
+    """
     model = traceable(model)
     unembedding = getattr(model, "get_output_embeddings", lambda: None)()
     if unembedding is None:
@@ -63,22 +166,8 @@ def attribute(
     [stack] = direct
     effect = None
     if total:
-        without = scan_heads(
-            model,
-            tokenizer,
-            text,
-            None,
-            target=None,
-            batch_index=0,
-            stack=stack,
-            layers=None,
-            by="head",
-            replaced_by="zero",
-            metric=logit,
-            null=False,
-            batch_size=batch_size,
-            seed=0,
-            on_score=None,
+        without = ablation_scan(
+            model, tokenizer, text, stack=stack, metric=logit, null=False, batch_size=batch_size
         )
         effect = HeadScores(
             "total effect",

@@ -10,7 +10,7 @@ import torch
 from attnwidget.analysis import Numbers
 from attnwidget.running.one_text import OneText
 
-from .measure import kept_positions
+from .measure import answer_of, kept_positions, no_answer
 
 
 class Difference:
@@ -42,30 +42,27 @@ class Difference:
     ) -> None:
         self._rows = rows
         self._metric = metric
-        logits, states = getattr(plain, "logits", None), getattr(plain, "last_hidden_state", None)
-        self._field, self.unit = "logits", ""
+        self.unit = ""
         if metric is not None:
             self.name = getattr(metric, "__name__", "metric")
             self._what = f"Change of {self.name} without {{}}"
             self._plain_metric = float(metric(row_of(plain, 0, rows)))
             return
-        if isinstance(logits, torch.Tensor) and logits.ndim in (2, 3):
+        answer = answer_of(plain)
+        if answer is None:
+            raise no_answer(model)
+        self._field = answer
+        if answer == "logits":
             self.name, self.unit = "divergence", "nats"
             self._what = (
                 "KL divergence of the predictions without {} from those of the whole model, in "
                 "nats, the mean over positions"
             )
-        elif isinstance(states, torch.Tensor) and states.ndim == 3:
-            self._field = "last_hidden_state"
+        else:
             self.name = "moved"
             self._what = (
                 "One minus the cosine of the hidden states with and without {}, the mean over "
                 "positions"
-            )
-        else:
-            raise ValueError(
-                f"{type(model).__name__} returns neither logits nor hidden states; give metric=, "
-                "a function from its output to a number"
             )
         found = getattr(plain, self._field)
         self._kept = None

@@ -1,4 +1,4 @@
-"""The handler that applies interventions to the attention calls of a model."""
+"""Interventions within a context: a handler applies them to the attention calls of a model."""
 
 from __future__ import annotations
 
@@ -9,32 +9,63 @@ from typing import Any, get_args
 
 import torch
 
+from attnwidget.arguments import checked, instance
 from attnwidget.running.stacks import is_cross, tower
 from attnwidget.tracing import Address, Call, Handler, Read, trace
 
+from .by_layer import HeadOutputs
 from .change_words import Change, in_words
 from .edits import Ablate, Intervention, KnockOut, Scale, listed
-from .head_outputs import HeadOutputs
-from .places import Place, places
 from .projection_inputs import ProjectionInputs
 from .replacements import patched, replacement
-from .sites import Site
+from .sites import Site, sites_by_name, sites_of
 from .substitution import substituted
+
+
+@checked(
+    model=instance(
+        torch.nn.Module, "a torch.nn.Module, which comes first: intervene(model, Ablate(...))"
+    )
+)
+@contextmanager
+def intervene(model: torch.nn.Module, *interventions: Intervention) -> Iterator[None]:
+    """Change the attention of a model within this context, in every call of it.
+
+    Calls on this thread are changed, also those of `model.generate`, and `attnwidget.capture` and
+    other interventions within the context see the changed model; a record has the changes in its
+    model's name. The model itself, its parameters and hooks stay as they are::
+
+        with aw.intervene(model, aw.Ablate(layers=18, heads=[4, 6])):
+            logits = model(**inputs).logits
+
+    Args:
+        model: the model.
+        interventions: applied in this order.
+
+    Raises:
+        TypeError: one of them is none, or `model` is no torch module.
+        ValueError: a layer, head or stack that the model does not have, or attention that cannot
+            be changed; layers that the names of modules do not tell apart (a record has several
+            stacks of one tower, or several layers of one module: `ablate` finds them by a text);
+            a model in training with gradient checkpointing; or, at the end of the context, a layer
+            that was never called.
+    """
+    with editing(model, interventions, sites_by_name(model)):
+        yield
 
 
 @contextmanager
 def editing(
     model: torch.nn.Module,
     interventions: Sequence[Intervention],
-    sites: Sequence[Site] | None = None,
+    sites: Sequence[Site],
     *,
     interface_only: bool = False,
 ) -> Iterator[None]:
-    """See `attnwidget.intervene`.
+    """Change the attention of a model within this context: see `intervene`.
 
     Args:
-        sites: the model's attention calls, if they are known from a pass; None to tell them by the
-            names of modules.
+        sites: the model's attention calls, from a pass or by the names of modules.
         interface_only: see `attnwidget.tracing.trace`.
     """
     checkpointed = any(
@@ -46,14 +77,11 @@ def editing(
             "with gradient checkpointing, layers run once more in the backward pass, where they "
             "would not be changed: turn it off, or use model.eval()"
         )
-    if sites is None:
-        found = places(model)
-    else:
-        found = [Place(site.stack, site.layer, site.module, site.call) for site in sites]
-    stacks = {place.stack for place in found}
-    edits = [_Edit(each, _chosen(model, found, each)) for each in interventions]
+    edits = [_Edit(each, _chosen(model, sites, each)) for each in interventions]
+    several = len({site.stack for site in sites}) > 1
+    change = in_words(edit.change(several=several) for edit in edits)
+    editor = _Editor(edits, change)
     interface_only = interface_only and not any(_at_projection(each) for each in interventions)
-    editor = _Editor(edits, in_words(edit.change(several=len(stacks) > 1) for edit in edits))
     with trace(model, editor, None, changes=True, interface_only=interface_only):
         yield
     editor.projections.check()
@@ -62,42 +90,35 @@ def editing(
 
 
 def _chosen(
-    model: torch.nn.Module, found: Sequence[Place], intervention: Intervention
-) -> list[Place]:
-    """The places that an intervention changes."""
+    model: torch.nn.Module, found: Sequence[Site], intervention: Intervention
+) -> list[Site]:
+    """The attention calls that an intervention changes."""
     if not isinstance(intervention, Intervention):
         expected = ", ".join(each.__name__ for each in get_args(Intervention))
         raise TypeError(f"{intervention!r} is no intervention; expected one of {expected}")
     if not found:
         raise ValueError(f"no module of {type(model).__name__} is of a class for attention")
-    stacks = list(dict.fromkeys(place.stack for place in found))
     stack = intervention.stack
     if stack is None:
+        stacks = list(dict.fromkeys(site.stack for site in found))
         if len(stacks) > 1:
             raise ValueError(f"the model has several stacks; give stack=, one of {stacks}")
         stack = stacks[0]
-    if stack not in stacks:
-        raise ValueError(f"no stack {stack!r}; the model has {', '.join(map(repr, stacks))}")
-    of_stack = {place.layer: place for place in found if place.stack == stack}
-    if intervention.layers is None:
-        return list(of_stack.values())
-    numbers = listed(intervention.layers, [])
-    if list(of_stack) == [0] and of_stack[0].call is None:
+    of_stack = sites_of(found, stack)
+    if [(site.layer, site.call) for site in of_stack] == [(0, None)]:
         # Layers that share their weights are one module, which is called once for each.
-        return [replace(of_stack[0], layer=number, call=number) for number in numbers]
-    absent = sorted(set(numbers) - set(of_stack))
-    if absent:
-        raise ValueError(f"no layer {absent[0]} in stack {stack!r}; it has {list(of_stack)}")
-    return [of_stack[number] for number in numbers]
+        numbers = listed(intervention.layers, [])
+        return [replace(of_stack[0], layer=number, call=number) for number in numbers] or of_stack
+    return sites_of(of_stack, stack, intervention.layers)
 
 
 class _Edit:
-    """An intervention and its places in a model."""
+    """An intervention and the attention calls that it changes."""
 
-    def __init__(self, intervention: Intervention, chosen: Sequence[Place]) -> None:
+    def __init__(self, intervention: Intervention, chosen: Sequence[Site]) -> None:
         self.intervention = intervention
-        self._places = chosen
-        self._called: set[Place] = set()
+        self._sites = chosen
+        self._called: set[Site] = set()
         # The shapes of the calls of each kind of attention in the first pass.
         self._shapes: dict[tuple[str, bool], tuple[int, int]] = {}
         # The most queries and keys that a call had.
@@ -105,36 +126,36 @@ class _Edit:
 
     def change(self, *, several: bool) -> Change:
         """The intervention and where it is; `several` is True if the model has several stacks."""
-        layers = tuple(place.layer for place in self._places)
-        return Change(self.intervention, layers, self._places[0].stack if several else "")
+        layers = tuple(site.layer for site in self._sites)
+        return Change(self.intervention, layers, self._sites[0].stack if several else "")
 
-    def place(self, address: Address) -> Place | None:
-        """The place of the call at this address; None if it is not to be changed.
+    def site(self, address: Address) -> Site | None:
+        """The site of the call at this address; None if it is not to be changed.
 
         Raises:
-            ValueError: several calls are of the same place, so that it is no single layer.
+            ValueError: several calls are of the same site, so that it is no single layer.
         """
-        place = next((each for each in self._places if each.holds(address)), None)
-        if place is None:
+        site = next((each for each in self._sites if each.holds(address)), None)
+        if site is None:
             return None
-        if self._by_name and place.call is None and address.call > 0:
+        if self._by_name and site.call is None and address.call > 0:
             raise ValueError(
                 f"{address.module} computes attention several times in a pass, which a record has "
                 "as several layers: leave layers=None to change all, or use attnwidget.ablate, "
                 "which tells them apart by an input"
             )
-        self._called.add(place)
-        return place
+        self._called.add(site)
+        return site
 
     @property
     def _by_name(self) -> bool:
         """True if some layers were chosen, and are told by the names of modules."""
-        return self.intervention.layers is not None and self._places[0].call is None
+        return self.intervention.layers is not None and self._sites[0].call is None
 
     def check_lengths(self, address: Address, read: Read) -> None:
         """Raise a ValueError if layers of one name attend over sequences of several lengths."""
         kind = tower(address.module), is_cross(address.module)
-        kinds = {(tower(place.module), is_cross(place.module)) for place in self._places}
+        kinds = {(tower(site.module), is_cross(site.module)) for site in self._sites}
         if not self._by_name or address.step > 0 or kind not in kinds:
             return
         try:
@@ -154,8 +175,8 @@ class _Edit:
             self._reached[side] = max(self._reached[side], count)
 
     def check_effect(self) -> None:
-        """Raise a ValueError if a place was never called, or had none of the tokens."""
-        never = [place for place in self._places if place not in self._called]
+        """Raise a ValueError if a call was never made, or had none of the tokens."""
+        never = [site for site in self._sites if site not in self._called]
         if never:
             raise ValueError(
                 f"layer {never[0].layer} of stack {never[0].stack!r} was not called within the "
@@ -203,11 +224,11 @@ class _Editor(Handler):
         total: torch.Tensor | None = None
         for edit in self._edits:
             intervention = edit.intervention
-            if isinstance(intervention, KnockOut) and (place := edit.place(address)) is not None:
+            if isinstance(intervention, KnockOut) and (site := edit.site(address)) is not None:
                 _, _, num_queries, num_keys = shape()
                 first = self._first(address, num_queries, num_keys)
                 edit.reached(first + num_queries, num_keys)
-                hidden = _hidden(intervention, shape(), first, place.layer)
+                hidden = _hidden(intervention, shape(), first, site.layer)
                 total = hidden if total is None else total + hidden
         return total
 
@@ -219,15 +240,15 @@ class _Editor(Handler):
             intervention = edit.intervention
             if isinstance(intervention, KnockOut):
                 continue
-            place = edit.place(address)
-            if place is None:
+            site = edit.site(address)
+            if site is None:
                 continue
             call = call or read()
             before = call.passed_on
             if before is None:
                 raise ValueError(f"the head outputs of {address.module} are not known")
             count = before.shape[1]
-            heads = _mask(listed(intervention.heads, list(range(count))), count, place.layer)
+            heads = _mask(listed(intervention.heads, list(range(count))), count, site.layer)
             if _at_projection(intervention):
                 off_later = heads if off_later is None else off_later | heads
                 continue
@@ -236,9 +257,9 @@ class _Editor(Handler):
             elif isinstance(intervention, Ablate):
                 changed = replacement(intervention.mode, call, address.module)
             elif isinstance(intervention.source, HeadOutputs):
-                changed = patched(intervention.source, place.stack, place.layer, before)
+                changed = patched(intervention.source, site.stack, site.layer, before)
             else:
-                call = substituted(call, intervention, place.stack, place.layer, heads)
+                call = substituted(call, intervention, site.stack, site.layer, heads)
                 assert call.output is not None
                 changed = call.output
             edited = torch.where(heads[:, None, None].to(before.device), changed, before)

@@ -1,17 +1,16 @@
-"""The interventions that a reader can ask for, as data."""
+"""The interventions that a reader can ask for, as data, without torch."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import InitVar, dataclass
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, cast
 
 from attnwidget.analysis import positions
-from attnwidget.arguments import whole_number
+from attnwidget.arguments import Check, check_fields, instance, one_of, whole_numbers
 from attnwidget.record import AttentionRecord
 
-from .head_outputs import HeadOutputs
+from .by_layer import HeadOutputs
 
 Mode = Literal["zero", "mean", "uniform", "self"]
 
@@ -19,43 +18,33 @@ PlaceInLayer = Literal["head", "projection"]
 
 Patched = Literal["output", "query", "key", "value", "weights"]
 
-# One number, several, or None for all.
-Numbers = int | Sequence[int] | None
+# Numbers of layers, heads or tokens: one, several, or None for all.
+Chosen = int | Sequence[int] | None
+
+# The checks of where an edit is.
+_WHERE: dict[str, Check] = {"layers": whole_numbers, "heads": whole_numbers}
+
+_A_RECORD = "an AttentionRecord, as of attnwidget.capture(...)"
+OUTPUTS = "the outputs of another run, as of attnwidget.head_outputs(...)"
 
 
-def listed(numbers: Numbers, everything: list[int]) -> list[int]:
+def known_mode(name: str, value: Any) -> Mode:
+    """A check for a mode, which says how to resample."""
+    if isinstance(value, str) and value == "resample":
+        raise ValueError(
+            "to resample, give the outputs of another text: attnwidget.Patch(attnwidget."
+            "head_outputs(...)) in attnwidget.intervene, or source= of attnwidget.ablate and "
+            "attnwidget.ablation_scan"
+        )
+    known: Mode = one_of(Mode)(name, value)
+    return known
+
+
+def listed(numbers: Chosen, everything: list[int]) -> list[int]:
     """The numbers as a list."""
     if numbers is None:
         return everything
     return [numbers] if isinstance(numbers, int) else list(numbers)
-
-
-def whole_numbers(given: Any, name: str) -> Numbers:
-    """Numbers of numpy and torch, too, as ints.
-
-    Raises:
-        TypeError: they are something else.
-        ValueError: there are none.
-    """
-    if given is None:
-        return None
-    with suppress(TypeError):
-        return whole_number(given)
-    try:
-        numbers = tuple(map(whole_number, given))
-    except TypeError:
-        raise TypeError(
-            f"{name} is {given!r:.100}; expected a number, several as [0, 5], or None for all"
-        ) from None
-    if not numbers:
-        raise ValueError(f"{name} is empty; give at least one, or None for all")
-    return numbers
-
-
-def _check_place(edit: Intervention) -> None:
-    """Make ints of the numbers of layers and heads."""
-    for name in ("layers", "heads"):
-        object.__setattr__(edit, name, whole_numbers(getattr(edit, name), name))
 
 
 @dataclass(frozen=True)
@@ -76,24 +65,14 @@ class Ablate:
             stands between: a head that is off there still counts in the norm.
     """
 
-    layers: Numbers = None
-    heads: Numbers = None
+    layers: Chosen = None
+    heads: Chosen = None
     stack: str | None = None
     mode: Mode = "zero"
     at: PlaceInLayer = "head"
 
     def __post_init__(self) -> None:
-        _check_place(self)
-        if str(self.mode) == "resample":
-            raise ValueError(
-                "to resample, give the outputs of another text: attnwidget.Patch(attnwidget."
-                "head_outputs(...)) in attnwidget.intervene, or source= of attnwidget.ablate and "
-                "attnwidget.ablation_scan"
-            )
-        for name, value, known in (("mode", self.mode, Mode), ("at", self.at, PlaceInLayer)):
-            if value not in get_args(known):
-                expected = ", ".join(map(repr, get_args(known)))
-                raise ValueError(f"{name} is {value!r}; expected one of {expected}")
+        check_fields(self, **_WHERE, mode=known_mode, at=one_of(PlaceInLayer))
         if self.at == "projection" and self.mode != "zero":
             raise ValueError(
                 f"mode {self.mode!r} replaces the output of a head: use at='head', or mode='zero'"
@@ -110,12 +89,12 @@ class Scale:
     """
 
     factor: float
-    layers: Numbers = None
-    heads: Numbers = None
+    layers: Chosen = None
+    heads: Chosen = None
     stack: str | None = None
 
     def __post_init__(self) -> None:
-        _check_place(self)
+        check_fields(self, **_WHERE)
 
 
 @dataclass(frozen=True)
@@ -138,28 +117,24 @@ class KnockOut:
             or not once.
     """
 
-    queries: Numbers | str | Iterable[str]
-    keys: Numbers | str | Iterable[str]
-    layers: Numbers = None
-    heads: Numbers = None
+    queries: Chosen | str | Iterable[str]
+    keys: Chosen | str | Iterable[str]
+    layers: Chosen = None
+    heads: Chosen = None
     stack: str | None = None
     record: InitVar[AttentionRecord | None] = None
 
     def __post_init__(self, record: AttentionRecord | None) -> None:
-        _check_place(self)
-        if not isinstance(record, AttentionRecord | None):
-            raise TypeError(
-                f"record is {type(record).__name__}; expected an AttentionRecord, as of "
-                "attnwidget.capture"
-            )
+        check_fields(self, **_WHERE)
+        instance(AttentionRecord, _A_RECORD, none=True)("record", record)
         for side in ("queries", "keys"):
             found = _positions(getattr(self, side), record, self.stack, side)
             object.__setattr__(self, side, found)
 
     @property
-    def sides(self) -> tuple[Numbers, Numbers]:
+    def sides(self) -> tuple[Chosen, Chosen]:
         """The positions of queries and of keys; those named by their text have been found."""
-        return cast("Numbers", self.queries), cast("Numbers", self.keys)
+        return cast("Chosen", self.queries), cast("Chosen", self.keys)
 
 
 @dataclass(frozen=True)
@@ -181,33 +156,23 @@ class Patch:
     """
 
     source: HeadOutputs | AttentionRecord
-    layers: Numbers = None
-    heads: Numbers = None
+    layers: Chosen = None
+    heads: Chosen = None
     stack: str | None = None
     what: Patched = "output"
 
     def __post_init__(self) -> None:
-        _check_place(self)
-        if self.what not in get_args(Patched):
-            raise ValueError(
-                f"what is {self.what!r}; expected one of {', '.join(map(repr, get_args(Patched)))}"
-            )
-        expected = HeadOutputs if self.what == "output" else AttentionRecord
-        if not isinstance(self.source, expected):
-            raise TypeError(
-                f"source is {type(self.source).__name__}; what={self.what!r} is patched from "
-                + (
-                    "the outputs of another run: give attnwidget.head_outputs(...)"
-                    if self.what == "output"
-                    else "a record: give attnwidget.capture(...)"
-                )
-            )
+        check_fields(self, **_WHERE, what=one_of(Patched))
+        kind, words = (
+            (HeadOutputs, OUTPUTS) if self.what == "output" else (AttentionRecord, _A_RECORD)
+        )
+        check_fields(self, source=instance(kind, f"{words}, for what={self.what!r}"))
 
 
 Intervention = Ablate | Scale | KnockOut | Patch
 
 
-def _positions(named: Any, record: AttentionRecord | None, stack: str | None, side: str) -> Numbers:
+def _positions(named: Any, record: AttentionRecord | None, stack: str | None, side: str) -> Chosen:
     """The positions of tokens that may be given by their text."""
     if isinstance(named, str):
         named = [named]
@@ -220,7 +185,7 @@ def _positions(named: Any, record: AttentionRecord | None, stack: str | None, si
                 _of_text(each, record, stack, side) if isinstance(each, str) else [each]
             )
         ]
-    found = whole_numbers(named, side)
+    found: Chosen = whole_numbers(side, named)
     below = [position for position in listed(found, []) if position < 0]
     if below:
         raise ValueError(f"{side} has {below[0]}; positions count from 0, the first token")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from attnwidget.record import AttentionRecord, Floats
 
 Doubles = NDArray[np.float64]
+
+Predicts = Literal["next", "token", "class"]
+"""The "next" token of each position, the "token" there, or the "class" of the text."""
 
 
 class Change(NamedTuple):

@@ -9,10 +9,10 @@ import torch
 
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
-from attnwidget.tracing import Address, Call, Read, trace, undisturbed
+from attnwidget.tracing import Address, Call, CallId, trace, undisturbed
 
 from .losses import Loss, text_losses
-from .sites import Site, SiteFinder, named_sites
+from .sites import Site, SiteFinder
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,16 @@ def output_gradients(
     """
     check_gradients(model)
     reader = _Reader(keep)
+    # Layers that run once more in the backward pass do so within the trace.
     with undisturbed(model), torch.enable_grad(), trace(model, reader, len(batch.texts)):
         losses = text_losses(model, run_model(model, batch, all_logits=True), batch, loss)
-        sites = named_sites(model, reader, len(batch.texts))
+        sites = reader.sites(model, len(batch.texts))
         if not losses.requires_grad:
             raise ValueError(
                 "the loss does not depend on the model's attention: it was computed without "
                 "gradients, or of detached tensors"
             )
-        probes = [reader.probes[site.module, site.call] for site in sites.found]
+        probes = [reader.probes[site.id] for site in sites.found]
         gradients = torch.autograd.grad(
             losses.sum(), [probe.added for probe in probes], allow_unused=True
         )
@@ -108,19 +109,14 @@ class _Reader(SiteFinder):
 
     def __init__(self, keep: Callable[[str, Call], object]) -> None:
         super().__init__()
-        self.probes: dict[tuple[str, int], _Probe] = {}
+        self.probes: dict[CallId, _Probe] = {}
         self._keep = keep
 
-    def attention(self, address: Address, read: Read) -> torch.Tensor | None:
-        super().attention(address, read)
-        try:
-            call = read()
-        except ValueError:  # which the finder has noted
-            return None
-        output = call.passed_on
-        if output is None:
+    def found(self, address: Address, call: Call | None) -> torch.Tensor | None:
+        output = None if call is None else call.passed_on
+        if call is None or output is None:
             return None
         added = torch.zeros_like(output, requires_grad=True)
         kept = self._keep(address.module, call)
-        self.probes[address.module, address.call] = _Probe(added, output.detach(), kept)
+        self.probes[CallId(address.module, address.call)] = _Probe(added, output.detach(), kept)
         return output + added

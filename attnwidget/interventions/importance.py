@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import torch
 
 from attnwidget.analysis import HeadScores, Numbers
-from attnwidget.progress import step_done
+from attnwidget.arguments import checked, one_of
+from attnwidget.progress import progress_bar, step_done
 from attnwidget.running.batches import text_batches
 from attnwidget.running.model import traceable
 from attnwidget.running.texts import Texts
@@ -26,40 +27,64 @@ _DESCRIPTIONS: dict[Per, str] = {
 }
 
 
-def importance_of_heads(
+@checked(per=one_of(Per))
+def head_importance(
     model: torch.nn.Module,
     tokenizer: Any,
     texts: Texts,
     *,
-    loss: Loss | None,
-    per: Per,
-    normalize: bool,
-    batch_size: int,
-    max_tokens: int | None,
+    loss: Loss | None = None,
+    per: Per = "text",
+    normalize: bool = False,
+    batch_size: int = 16,
+    max_tokens: int | None = None,
 ) -> HeadScores:
-    """See `attnwidget.head_importance`."""
-    if per not in get_args(Per):
-        expected = ", ".join(map(repr, get_args(Per)))
-        raise ValueError(f"per is {per!r}; expected one of {expected}")
+    """Estimate how much a loss depends on each head, for all heads in one backward pass.
+
+    Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 4: |∂L/∂ξ|, where ξ is
+    a factor of the head's output before the output projection, at ξ = 1. To first order, the loss
+    of a text changes by -∂L/∂ξ if the head is switched off.
+
+    Args:
+        model, tokenizer, texts, batch_size, max_tokens: see `attnwidget.profile`.
+        loss: `loss(output, inputs)` gets the model's output and its inputs by name, and returns
+            the loss of each text, a tensor [texts]. None for the mean cross-entropy of the next
+            token, in nats, which only language models have.
+        per: "text" takes the absolute value for each text (the paper's formula), "token" for each
+            query position (the paper's code), "batch" of the mean over a batch. The order of heads
+            depends on it, because signs of several texts cancel each other.
+        normalize: True to divide by the ℓ2 norm over the heads of the same layer, as the paper
+            does before it compares layers.
+
+    Returns:
+        The importance of every head. The parameters' `grad` stays as it is.
+
+    Raises:
+        TypeError: see `attnwidget.profile`, or `loss` returned no tensor.
+        ValueError: there are no texts, the model has no loss of its own and `loss` is None, `loss`
+            returned another shape, or gradients cannot be computed (torch.inference_mode).
+    """
     model = traceable(model)
     check_gradients(model)
     sites: dict[tuple[str, int], Site] = {}
     sums: dict[tuple[str, int], Numbers] = {}
     missing: dict[str, None] = {}
     count = texts_read = 0
-    for batch in text_batches(model, tokenizer, texts, batch_size, max_tokens):
-        size = len(batch.texts)
-        _, found, missed = output_gradients(model, batch, loss)
-        missing |= dict.fromkeys(missed)
-        for each in found:
-            by_text = _by_text(each.output, each.gradient, size, each.site.module)
-            key = each.site.stack, each.site.layer
-            sites[key] = each.site
-            sums[key] = sums.get(key, 0) + _importance(by_text, per)
-        count += 1 if per == "batch" else size
-        texts_read += size
-        for _ in range(size):
-            step_done()
+    num_texts = len(texts) if isinstance(texts, (list, tuple)) else None
+    with progress_bar("Differentiating", "texts", num_texts):
+        for batch in text_batches(model, tokenizer, texts, batch_size, max_tokens):
+            size = len(batch.texts)
+            _, found, missed = output_gradients(model, batch, loss)
+            missing |= dict.fromkeys(missed)
+            for each in found:
+                by_text = _by_text(each.output, each.gradient, size, each.site.module)
+                key = each.site.stack, each.site.layer
+                sites[key] = each.site
+                sums[key] = sums.get(key, 0) + _importance(by_text, per)
+            count += 1 if per == "batch" else size
+            texts_read += size
+            for _ in range(size):
+                step_done()
     if not count:
         raise ValueError("there are no texts, or none with tokens but special ones")
     rows = empty_rows(sites.values())

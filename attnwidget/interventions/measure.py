@@ -1,10 +1,10 @@
-"""The effect of interventions on one text."""
+"""The effect of heads that are off on the output for one text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import torch
 
@@ -17,10 +17,11 @@ from attnwidget.running.model import is_encoder_decoder, traceable
 from attnwidget.running.sequences import Sequences
 from attnwidget.tracing import trace, undisturbed
 
+from .by_layer import HeadOutputs
 from .editor import editing
-from .edits import Intervention
+from .edits import Ablate, Mode, Patch, PlaceInLayer
 from .effect import Effect, Softmax
-from .sites import SiteFinder, named_sites
+from .sites import SiteFinder
 
 _T = TypeVar("_T")
 
@@ -35,19 +36,47 @@ class Output:
     metric: float | None
 
 
-def effect_of(
+def ablate(
     model: torch.nn.Module,
     tokenizer: Any,
     text: str | Mapping[str, Any],
-    text_pair: str | None,
-    interventions: Sequence[Intervention],
+    text_pair: str | None = None,
     *,
-    target: str | None,
-    batch_index: int,
-    metric: Callable[[Any], float] | None,
-    record: bool,
+    heads: Iterable[tuple[int, int]],
+    stack: str | None = None,
+    mode: Mode = "zero",
+    at: PlaceInLayer = "head",
+    source: HeadOutputs | None = None,
+    target: str | None = None,
+    batch_index: int = 0,
+    metric: Callable[[Any], float] | None = None,
+    record: bool = True,
 ) -> Effect:
-    """See `attnwidget.ablate`."""
+    """Switch heads off, and measure the difference in the output of one text.
+
+    Args:
+        model, tokenizer, text, text_pair, target, batch_index: see `attnwidget.capture`.
+        heads: (layer, head) of each head that is off.
+        stack, mode, at: see `Ablate`.
+        source: the outputs of another run (`head_outputs`) to replace them by, in place of `mode`
+            and `at`: the heads are patched, as by `Patch`.
+        metric: your own function from the model's output to a number.
+        record: True to capture the attention before and after as well: later layers may attend
+            elsewhere without these heads.
+
+    Returns:
+        The predictions, or the hidden states, before and after.
+
+    Raises:
+        TypeError, ValueError, IndexError: see `attnwidget.capture` and `intervene`; or the model
+            returns neither logits nor hidden states, and there is no metric.
+    """
+    edits = [
+        Ablate(layer, head, stack, mode, at)
+        if source is None
+        else Patch(source, layer, head, stack)
+        for layer, head in _pairs(heads)
+    ]
     model = traceable(model)
     inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
 
@@ -61,13 +90,22 @@ def effect_of(
     finder = SiteFinder()
     with trace(model, finder, inputs.batch.size):
         before = _output(model, inputs, metric)
-    sites = named_sites(model, finder, inputs.batch.size)
+    sites = finder.sites(model, inputs.batch.size)
     record_before = captured()
-    with editing(model, interventions, sites.found):
+    with editing(model, edits, sites.found):
         after, record_after = _output(model, inputs, metric), captured()
     return effect_between(
         before, after, labels(model, tokenizer, before), _both(record_before, record_after)
     )
+
+
+def _pairs(heads: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    try:
+        return [(layer, head) for layer, head in heads]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"heads is {heads!r:.100}; expected (layer, head) pairs, as [(1, 5)]"
+        ) from None
 
 
 def effect_between(
@@ -114,24 +152,35 @@ def read_output(
         ValueError: the model returns neither logits nor hidden states, and there is no metric.
     """
     own = None if metric is None else float(metric(output))
-    logits = getattr(output, "logits", None)
-    if isinstance(logits, torch.Tensor) and logits.ndim in (2, 3):
-        of_item = logits[batch.index].detach().float().cpu()
-        if logits.ndim == 2:
-            return Output(("",), of_item[None].numpy(), None, own)
-        kept, tokens = _positions(model, batch, sequences, len(of_item))
-        return Output(tokens, of_item[kept].numpy(), None, own)
-    states = getattr(output, "last_hidden_state", None)
-    if not isinstance(states, torch.Tensor) or states.ndim != 3:
+    name = answer_of(output)
+    if name is None:
         if own is None:
-            raise ValueError(
-                f"{type(model).__name__} returns neither logits nor hidden states; give metric=, "
-                "a function from its output to a number"
-            )
+            raise no_answer(model)
         return Output((), None, None, own)
-    kept, tokens = _positions(model, batch, sequences, states.shape[1])
-    of_item = states[batch.index].detach().float().cpu()
-    return Output(tokens, None, of_item[kept].numpy(), own)
+    of_item = getattr(output, name)[batch.index].detach().float().cpu()
+    if of_item.ndim == 1:  # classes of the whole text
+        return Output(("",), of_item[None].numpy(), None, own)
+    kept, tokens = _positions(model, batch, sequences, len(of_item))
+    numbers = of_item[kept].numpy()
+    if name == "logits":
+        return Output(tokens, numbers, None, own)
+    return Output(tokens, None, numbers, own)
+
+
+def answer_of(output: Any) -> Literal["logits", "last_hidden_state"] | None:
+    """The field of a model's output that is its answer: predictions, or else hidden states."""
+    logits, states = getattr(output, "logits", None), getattr(output, "last_hidden_state", None)
+    if isinstance(logits, torch.Tensor) and logits.ndim in (2, 3):
+        return "logits"
+    return "last_hidden_state" if isinstance(states, torch.Tensor) and states.ndim == 3 else None
+
+
+def no_answer(model: torch.nn.Module) -> ValueError:
+    """The error of an output without either, where there is no metric."""
+    return ValueError(
+        f"{type(model).__name__} returns neither logits nor hidden states; give metric=, a "
+        "function from its output to a number"
+    )
 
 
 def _positions(

@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 
 from attnwidget.running.tolerance import tolerance
-from attnwidget.tracing import Address
-
-
-@dataclass
-class _Wanted:
-    """A projection that has not run yet.
-
-    Attributes:
-        address: the place of the call whose outputs it takes.
-        off: True for the heads that are off, bool [heads].
-        width: d_v.
-        expected: its input, flattened.
-        norm: a module for normalisation that is running on that input.
-    """
-
-    address: Address
-    off: torch.Tensor
-    width: int
-    expected: torch.Tensor
-    norm: torch.nn.Module | None = None
+from attnwidget.tracing import Address, Receivers
 
 
 class ProjectionInputs:
@@ -38,7 +18,12 @@ class ProjectionInputs:
     """
 
     def __init__(self) -> None:
-        self._wanted: _Wanted | None = None
+        self._receivers = Receivers()
+        # The call whose projection has not run yet, the heads that are off, and their outputs'
+        # shape [M, heads, Tq, d_v].
+        self._waiting: tuple[Address, torch.Tensor, torch.Size] | None = None
+        # A module for normalisation that is running on these outputs.
+        self._norm: torch.nn.Module | None = None
         self._linear: dict[int, bool] = {}
         self._testing = False
 
@@ -54,44 +39,44 @@ class ProjectionInputs:
             ValueError: the one before did not run.
         """
         self.check()
-        expected = outputs.transpose(1, 2).flatten()
-        self._wanted = _Wanted(address, off, outputs.shape[3], expected)
+        self._waiting = address, off, outputs.shape
+        self._receivers = Receivers()  # another one would keep what was received before
+        self._receivers.expect(address, outputs)
 
     def check(self) -> None:
         """Raise a ValueError if the projection of the last call did not run."""
-        if self._wanted is not None:
+        if self._waiting is not None:
             raise ValueError(
-                f"the output projection of {self._wanted.address.module} is not known: no linear "
+                f"the output projection of {self._waiting[0].module} is not known: no linear "
                 "module takes the outputs of its heads as they are, or after a norm alone. "
                 "at='head' switches heads off before that"
             )
 
     def entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
         """The changed arguments of a module that is about to run, if it is the projection."""
-        wanted = self._wanted
-        if wanted is None or self._testing or len(args) != 1:
+        if self._waiting is None or self._testing:
             return None
-        received = args[0]
-        if not isinstance(received, torch.Tensor) or not _fits(received, wanted):
+        receiver = self._receivers.module_entered(module, args)
+        if receiver is None:
             return None
-        if not torch.equal(received.flatten(), wanted.expected):
-            return None
-        if not self._is_linear(module, received):
+        if not self._is_linear(module, receiver.input):
             if "norm" in type(module).__name__.lower():
-                wanted.norm = module
+                self._norm = module
             return None
-        self._wanted = None
-        columns = wanted.off.repeat_interleave(wanted.width).to(received.device)
-        return (received.masked_fill(columns, 0),)
+        _, off, _ = self._waiting
+        self._waiting = None
+        columns = off.repeat_interleave(receiver.width).to(receiver.input.device)
+        return (receiver.input.masked_fill(columns, 0),)
 
     def left(self, module: torch.nn.Module, output: Any) -> None:
         """Expect what a norm of the head outputs has returned."""
-        wanted = self._wanted
-        if wanted is None or wanted.norm is not module:
+        if self._waiting is None or self._norm is not module:
             return
-        wanted.norm = None
-        if isinstance(output, torch.Tensor) and _fits(output, wanted):
-            wanted.expected = output.flatten()
+        self._norm = None
+        address, _, (leading, heads, queries, width) = self._waiting
+        shape = leading, queries, heads, width
+        if isinstance(output, torch.Tensor) and output.numel() == torch.Size(shape).numel():
+            self._receivers.expect(address, output.reshape(shape).transpose(1, 2))
 
     def _is_linear(self, module: torch.nn.Module, received: torch.Tensor) -> bool:
         if id(module) not in self._linear:
@@ -101,12 +86,6 @@ class ProjectionInputs:
             finally:
                 self._testing = False
         return self._linear[id(module)]
-
-
-def _fits(tensor: torch.Tensor, wanted: _Wanted) -> bool:
-    """True if a tensor has the outputs of all heads in its rows."""
-    same_size = tensor.numel() == wanted.expected.numel()
-    return same_size and tensor.shape[-1] == len(wanted.off) * wanted.width
 
 
 def _is_linear(module: torch.nn.Module, received: torch.Tensor) -> bool:

@@ -1,16 +1,17 @@
-"""The steps from a model and texts to the loss without more and more heads."""
+"""The loss of a model on texts without more and more heads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
 
-from attnwidget.analysis import HeadScores
-from attnwidget.arguments import whole_number
-from attnwidget.progress import step_done
+from attnwidget.analysis import HeadScores, Numbers, data_frame
+from attnwidget.arguments import checked, whole, whole_number
+from attnwidget.progress import progress_bar, step_done
 from attnwidget.running.batches import TextBatch, text_batches
 from attnwidget.running.forward import run_model
 from attnwidget.running.model import traceable
@@ -18,46 +19,128 @@ from attnwidget.running.texts import Texts
 from attnwidget.tracing import undisturbed
 
 from .editor import editing
-from .edits import Ablate, Mode
+from .edits import Ablate, Mode, known_mode
 from .losses import Loss, text_losses
-from .prune_curve import Head, PruneCurve
-from .sites import Site, find_sites
+from .sites import Site, SiteFinder, followed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-def curve(
+class Head(NamedTuple):
+    """A head of a model."""
+
+    stack: str
+    layer: int
+    head: int
+
+
+@dataclass(frozen=True)
+class PruneCurve:
+    """The loss as heads are switched off one after the other, beside random orders.
+
+    Attributes:
+        order: the heads in the order in which they go.
+        counts: the numbers of heads that are off, [points].
+        losses: the mean loss of the texts, float64 [points].
+        random: the same for heads in random orders, float64 [orders, points].
+    """
+
+    order: tuple[Head, ...] = field(repr=False)
+    counts: tuple[int, ...]
+    losses: Numbers
+    random: Numbers = field(repr=False)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The shares of heads that are off, [points]."""
+        return tuple(count / len(self.order) for count in self.counts)
+
+    def removable(self, tolerance: float = 0.05) -> int:
+        """The number of heads that can go until the loss first grows by more than this share."""
+        limit = self.losses[0] + tolerance * abs(self.losses[0])
+        within = 0
+        for count, loss in zip(self.counts, self.losses, strict=True):
+            if loss > limit:
+                break
+            within = count
+        return within
+
+    def table(self) -> pd.DataFrame:
+        """The curve as a table of pandas: heads off, their share, loss, and random orders' mean,
+        lowest and highest loss.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        columns: dict[str, Any] = {
+            "heads": self.counts,
+            "share": self.shares,
+            "loss": self.losses,
+        }
+        if len(self.random):
+            columns |= {
+                "random": self.random.mean(axis=0),
+                "random_low": self.random.min(axis=0),
+                "random_high": self.random.max(axis=0),
+            }
+        return data_frame(columns)
+
+
+@checked(mode=known_mode, points=whole(2), random_orders=whole(0), seed=whole(0))
+def prune_curve(
     model: torch.nn.Module,
     tokenizer: Any,
     texts: Texts,
     order: HeadScores | Iterable[tuple[Any, ...]],
     *,
-    loss: Loss | None,
-    mode: Mode,
-    points: int,
-    random_orders: int,
-    batch_size: int,
-    max_tokens: int | None,
-    seed: int,
+    loss: Loss | None = None,
+    mode: Mode = "zero",
+    points: int = 11,
+    random_orders: int = 3,
+    batch_size: int = 16,
+    max_tokens: int | None = None,
+    seed: int = 0,
 ) -> PruneCurve:
-    """See `attnwidget.prune_curve`."""
+    """Switch off more and more heads, and measure the loss, beside heads in random order.
+
+    Michel et al. 2019, figure 3.
+
+    Args:
+        model, tokenizer, texts, batch_size, max_tokens: see `attnwidget.profile`.
+        order: numbers of all heads (`head_importance`, `ablation_scan`), the smallest absolute one
+            goes first; or the heads in order, each (layer, head), or (stack, layer, head).
+        loss: see `head_importance`.
+        mode: what replaces a head's output, see `Ablate`.
+        points: the number of points, evenly spread from no head to all that are in the order.
+        random_orders: the number of random orders of the same heads; 0 for none.
+        seed: of the random orders.
+
+    Raises:
+        TypeError, ValueError: see `head_importance`; or the model lacks a head of the order, or
+            the order has one twice.
+    """
     model = traceable(model)
     batches = list(text_batches(model, tokenizer, texts, batch_size, max_tokens))
     if not batches:
         raise ValueError("there are no texts, or none with tokens but special ones")
-    sites = find_sites(model, batches[0]).found
-    heads = _ordered(order, sites)
+    with undisturbed(model):
+        _, sites, _ = followed(model, batches[0], SiteFinder())
+    heads = _ordered(order, sites.found)
     counts = tuple(np.unique(np.linspace(0, len(heads), points).round().astype(int)).tolist())
     random = np.random.default_rng(seed)
     orders = [heads, *(_shuffled(heads, random) for _ in range(random_orders))]
 
     def mean_loss(off: Sequence[Head]) -> float:
-        losses = [_losses(model, batch, off, sites, mode, loss) for batch in batches]
+        losses = [_losses(model, batch, off, sites.found, mode, loss) for batch in batches]
         step_done()
         return float(np.concatenate(losses).mean())
 
-    whole = mean_loss([])
-    found = np.array(
-        [[whole, *(mean_loss(each[:count]) for count in counts[1:])] for each in orders]
-    )
+    with progress_bar("Pruning", "points", 1 + (points - 1) * (1 + random_orders)):
+        whole_model = mean_loss([])
+        found = np.array(
+            [[whole_model, *(mean_loss(each[:count]) for count in counts[1:])] for each in orders]
+        )
     return PruneCurve(tuple(heads), counts, found[0], found[1:])
 
 

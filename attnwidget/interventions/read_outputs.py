@@ -1,4 +1,4 @@
-"""The steps from a model and a text to the outputs of its heads."""
+"""The outputs of all heads, read from a pass of a model."""
 
 from __future__ import annotations
 
@@ -10,29 +10,44 @@ import torch
 from attnwidget.record import Floats
 from attnwidget.running.inputs import prepare
 from attnwidget.running.model import traceable
-from attnwidget.tracing import Address, Read, trace, undisturbed
+from attnwidget.tracing import Address, Call, CallId, trace, undisturbed
 
-from .head_outputs import HeadOutputs
-from .sites import SiteFinder, named_sites
+from .by_layer import HeadOutputs
+from .sites import SiteFinder
 
 
-def read_outputs(
+def head_outputs(
     model: torch.nn.Module,
     tokenizer: Any,
     text: str | Mapping[str, Any],
-    text_pair: str | None,
-    target: str | None,
+    text_pair: str | None = None,
+    *,
+    target: str | None = None,
 ) -> HeadOutputs:
-    """See `attnwidget.head_outputs`."""
+    """Run a model, and keep the outputs of all heads, for `Patch`.
+
+    A text's outputs in another one of as many tokens::
+
+        clean = aw.head_outputs(model, tokenizer, "Mary gave John the book")
+        with aw.intervene(model, aw.Patch(clean, layers=18, heads=6)):
+            logits = model(**tokenizer("Mary gave Paul the book", return_tensors="pt")).logits
+
+    Args:
+        model, tokenizer, text, text_pair, target: see `attnwidget.capture`. All texts of a batch
+            are kept.
+
+    Raises:
+        TypeError, ValueError: see `attnwidget.capture`.
+    """
     model = traceable(model)
     inputs = prepare(model, tokenizer, text, text_pair, target, 0)
     reader = _Reader()
     with undisturbed(model), trace(model, reader, inputs.batch.size):
         model(**inputs.tensors)
-    sites = named_sites(model, reader, inputs.batch.size)
+    sites = reader.sites(model, inputs.batch.size)
     layers: dict[str, dict[int, Floats]] = {}
     for site in sites.found:
-        layers.setdefault(site.stack, {})[site.layer] = reader.outputs[site.module, site.call]
+        layers.setdefault(site.stack, {})[site.layer] = reader.outputs[site.id]
     return HeadOutputs(layers, sites.missing)
 
 
@@ -41,15 +56,9 @@ class _Reader(SiteFinder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.outputs: dict[tuple[str, int], Floats] = {}
+        self.outputs: dict[CallId, Floats] = {}
 
-    def attention(self, address: Address, read: Read) -> torch.Tensor | None:
-        super().attention(address, read)
-        try:
-            output = read().passed_on
-        except ValueError:  # which the finder has noted
-            return None
-        if output is not None:
-            kept: Floats = output.detach().to("cpu", torch.float32, copy=True).numpy()
-            self.outputs[address.module, address.call] = kept
-        return None
+    def found(self, address: Address, call: Call | None) -> None:
+        if call is not None and call.passed_on is not None:
+            kept: Floats = call.passed_on.detach().to("cpu", torch.float32, copy=True).numpy()
+            self.outputs[CallId(address.module, address.call)] = kept

@@ -9,8 +9,8 @@ from attnwidget.running.stacks import is_cross
 from attnwidget.tracing import Call, FunctionCall, head_values
 from attnwidget.tracing.masks import additive
 
+from .by_layer import HeadOutputs
 from .edits import Mode
-from .head_outputs import HeadOutputs
 
 
 def replacement(mode: Mode, call: Call, name: str) -> torch.Tensor:

@@ -1,26 +1,31 @@
-"""A model with one text, which can be run on it again with heads off and links cut."""
+"""A model with one text, which runs on it again with heads off and links cut."""
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves
 
 from attnwidget.capture import capture
 from attnwidget.progress import on_step
 from attnwidget.record import AttentionRecord
+from attnwidget.running.forward import run_model
+from attnwidget.running.one_text import OneText, one_text
+from attnwidget.session import ipython
+from attnwidget.tracing import can_generate, is_changed, undisturbed
 
-from .edits import Ablate, KnockOut
-from .effect import Effect
-from .intervene import intervene
-from .links import NO_LINKS, CutLinks
+from .editor import editing, intervene
+from .effect import Effect, Predicts, Softmax
+from .measure import effect_between, labels, read_output
+from .off import Off
+from .sites import followed, sites_of
+from .skipping import Block, BlockFinder, ExactSkips
 
-if TYPE_CHECKING:
-    import torch
-
-    from .kept_pass import KeptPass
-
-Predicts = Literal["next", "token", "class"]
+# In bytes. What layers returned is kept up to this; beyond, all of them run again.
+_LARGEST = 1 << 28
 
 
 class Rerun:
@@ -54,17 +59,10 @@ class Rerun:
         self._model = weakref.ref(model, forget)
         self._inputs = tokenizer, text, text_pair
         self._target, self._batch_index, self._values = target, batch_index, values
-        self._kept: KeptPass | None = None
+        self._kept: _KeptPass | None = None
 
-    def effect(
-        self, stack: str, heads: Iterable[tuple[int, int]], cut: CutLinks = NO_LINKS
-    ) -> tuple[Effect, Predicts]:
+    def effect(self, off: Off) -> tuple[Effect, Predicts]:
         """Switch heads off and cut links, and measure the difference.
-
-        Args:
-            stack: the name of their stack, as in the record.
-            heads: (layer, head) of each.
-            cut: the links.
 
         Returns:
             The effect, and what the model predicts: the "next" token of each position, the "token"
@@ -75,20 +73,18 @@ class Rerun:
             TypeError, ValueError: see `attnwidget.ablate`.
         """
         model = self._present()
-        kept = self._pass(model)
-        kept.check(stack, cut)
-        effect = kept.effect(model, self._inputs[0], _edits(stack, heads, cut))
-        return effect, _predicts(model, effect)
+        effect = self._pass(model).effect(model, self._inputs[0], off)
+        if effect.tokens == ("",):
+            return effect, "class"
+        return effect, "next" if can_generate(model) else "token"
 
-    def record(
-        self, stack: str, heads: Iterable[tuple[int, int]], cut: CutLinks = NO_LINKS
-    ) -> AttentionRecord:
-        """Capture the attention without these; the arguments and errors are those above."""
+    def record(self, off: Off) -> AttentionRecord:
+        """Capture the attention without these; raises as `effect`."""
         model = self._present()
-        if cut.links:
-            self._pass(model).check(stack, cut)
+        if off.links:
+            self._pass(model).check(off)
         # The steps are not those of a cell, which could show a bar.
-        with on_step(lambda: None), intervene(model, *_edits(stack, heads, cut)):
+        with on_step(lambda: None), intervene(model, *off.edits):
             return capture(
                 model,
                 *self._inputs,
@@ -102,16 +98,12 @@ class Rerun:
         """Free what is kept of the model's pass; the next effect runs the whole model again."""
         self._kept = None
 
-    def _pass(self, model: torch.nn.Module) -> KeptPass:
+    def _pass(self, model: torch.nn.Module) -> _KeptPass:
         """The pass of the whole model, run again if the model may have changed since."""
-        # Imported here, so that records can be opened and shown without torch.
-        from attnwidget.running.one_text import one_text
-
-        from .kept_pass import KeptPass
 
         if self._kept is None or not self._kept.is_of(model):
             given = one_text(model, *self._inputs, self._target, self._batch_index)
-            self._kept = KeptPass(model, given)
+            self._kept = _KeptPass(model, given)
         return self._kept
 
     def _present(self) -> torch.nn.Module:
@@ -123,14 +115,90 @@ class Rerun:
         return model
 
 
-def _edits(stack: str, heads: Iterable[tuple[int, int]], cut: CutLinks) -> list[Ablate | KnockOut]:
-    return [*(Ablate(layer, head, stack) for layer, head in heads), *cut.edits(stack)]
+class _KeptPass:
+    """A model's pass over one text. It does not refer to the model, which may be deleted.
+
+    Args:
+        model: the model, within `attnwidget.running.model.traceable`.
+        given: the text.
+
+    Raises:
+        ValueError: the model has no attention whose head outputs can be changed, or returns neither
+            logits nor hidden states.
+    """
+
+    def __init__(self, model: torch.nn.Module, given: OneText) -> None:
+        self._given = given
+        self._state = _state(model)
+        finder = BlockFinder(model)
+        with undisturbed(model):
+            plain, sites, traced = followed(model, given.batch, finder)
+        self._sites, self._interface_only = sites.found, traced.by_interface
+        self._shapes = finder.shapes
+        blocks = finder.blocks if _size(finder.blocks) <= _LARGEST else []
+        self._returned = [(block.name, block.output) for block in blocks]
+        self._skips = ExactSkips(given.batch, plain)
+        self._before = read_output(model, plain, given.row, given.sequences)
+        logits = self._before.logits
+        keeps = logits is not None and logits.nbytes <= _LARGEST
+        self._softmax = Softmax.of(logits) if logits is not None and keeps else None
+
+    def is_of(self, model: torch.nn.Module) -> bool:
+        """True if the model is as it was in this pass, as far as can be told without another."""
+        return self._state == _state(model)
+
+    def check(self, off: Off) -> None:
+        """Raise a ValueError if the model reads other tokens than those that are linked."""
+        expected = 1, off.num_queries, off.num_keys
+        shapes = [self._shapes[site.id] for site in sites_of(self._sites, off.stack)]
+        other = [shape for shape in shapes if (shape[0], *shape[2:]) != expected]
+        if off.links and other:
+            raise ValueError(
+                f"Links of stack {off.stack!r} cannot be cut here: the model attends over "
+                f"{other[0][2]} x {other[0][3]} tokens, as within windows or with padding, and the "
+                f"view shows {off.num_queries} x {off.num_keys}. attnwidget.KnockOut takes the "
+                "model's own positions."
+            )
+
+    def effect(self, model: torch.nn.Module, tokenizer: Any, off: Off) -> Effect:
+        """Run the model once more with changes, from the lowest of their layers on.
+
+        Raises:
+            ValueError: see `attnwidget.intervene`.
+        """
+        self.check(off)
+        edits = off.edits
+        changed = [site for edit in edits for site in sites_of(self._sites, off.stack, edit.layers)]
+        blocks = [Block(name, model.get_submodule(name), out) for name, out in self._returned]
+        with (
+            undisturbed(model),
+            self._skips.below(model, blocks, changed, blocks),
+            editing(model, edits, self._sites, interface_only=self._interface_only),
+        ):
+            output = run_model(model, self._given.batch, all_logits=True)
+        after = read_output(model, output, self._given.row, self._given.sequences)
+        label = labels(model, tokenizer, self._before)
+        return effect_between(self._before, after, label, softmax=self._softmax)
 
 
-def _predicts(model: torch.nn.Module, effect: Effect) -> Predicts:
-    # Imported here, so that records can be opened and shown without torch.
-    from attnwidget.tracing import can_generate
+def _size(blocks: Sequence[Block]) -> int:
+    leaves = tree_leaves([block.output for block in blocks])
+    return sum(leaf.nbytes for leaf in leaves if isinstance(leaf, torch.Tensor))
 
-    if effect.tokens == ("",):
-        return "class"
-    return "next" if can_generate(model) else "token"
+
+def _state(model: torch.nn.Module) -> list[object]:
+    """A list that differs once a model was changed, or a cell of the notebook has run.
+
+    Torch counts the changes of a tensor, but not those of `tensor.data`, which a cell can make.
+    """
+    # A pass under an intervention is never used again: this object equals no other.
+    changed = object() if is_changed() else None
+    return [getattr(ipython(), "execution_count", None), changed, *_parts(model)]
+
+
+def _parts(model: torch.nn.Module) -> Iterator[object]:
+    for module in model.modules():
+        yield id(module), len(module._forward_hooks), len(module._forward_pre_hooks)
+        for tensor in (*module._parameters.values(), *module._buffers.values()):
+            if tensor is not None:
+                yield tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version

@@ -9,11 +9,10 @@ from typing import Any
 import torch
 
 from attnwidget.running.batches import TextBatch
-from attnwidget.running.forward import run_model
 from attnwidget.running.projection import linear_matrix
-from attnwidget.tracing import Address, Read, Receiver, Receivers, trace
+from attnwidget.tracing import Address, Call, Receiver, Receivers
 
-from .sites import Site, Sites, named_sites
+from .sites import Site, Sites, followed
 from .skipping import Block, BlockFinder
 
 # Sums of three terms in another order differ by rounding.
@@ -69,10 +68,8 @@ def read_residual(
         ValueError: the model is no decoder whose layers add to one residual stream.
     """
     finder = _Follower(model)
-    with trace(model, finder, 1):
-        output = run_model(model, batch, all_logits=True)
-        sites = named_sites(model, finder, 1)
-    if len(sites.stacks) != 1 or sites.missing or not finder.blocks:
+    output, sites, _ = followed(model, batch, finder)
+    if len({site.stack for site in sites.found}) != 1 or sites.missing or not finder.blocks:
         raise ValueError("logits are attributed in models with one stack of layers alone")
     normed = finder.inputs.get(id(unembedding), [torch.zeros(0)])[-1]
     ends = [
@@ -101,7 +98,7 @@ def _holds(block: Block, sites: Sites) -> bool:
 def _parts(block: Block, sites: Sequence[Site], finder: _Follower) -> LayerParts:
     [site] = [site for site in sites if site.module.startswith(f"{block.name}.")]
     before, after = finder.inputs[id(block.module)][-1], _tensor(block.output)
-    for receiver in finder.receivers.by_call[Address(site.module, 0, site.call)]:
+    for receiver in finder.receivers.by_call[Address(site.module, 0, site.id.call)]:
         matrix = linear_matrix(receiver.module, receiver.input)
         attention = finder.returned.get(id(receiver.module))
         if matrix is None or attention is None or attention.shape != before.shape:
@@ -157,13 +154,8 @@ class _Follower(BlockFinder):
             if module is not block.module and id(module) in self.returned
         ]
 
-    def attention(self, address: Address, read: Read) -> torch.Tensor | None:
-        super().attention(address, read)
-        try:
-            self.receivers.expect(address, read().passed_on)
-        except ValueError:  # which the finder has noted
-            self.receivers.expect(address, None)
-        return None
+    def found(self, address: Address, call: Call | None) -> None:
+        self.receivers.expect(address, None if call is None else call.passed_on)
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
         self.receivers.module_entered(module, args)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import torch
 
-from attnwidget.tracing import Address, Handler, Read
+from attnwidget.tracing import Address, CallId, Handler, Read
 
+from .by_layer import HeadOutputs
 from .edits import Mode
-from .head_outputs import HeadOutputs
 from .replacements import patched, replacement
 from .sites import Site
 
@@ -45,13 +45,12 @@ class RowEditor(Handler):
     ) -> None:
         self._rows = rows
         self._by = by
-        self._of_call: dict[tuple[str, int], list[tuple[int, RowEdit]]] = {}
+        self._of_call: dict[CallId, list[tuple[int, RowEdit]]] = {}
         for row, edit in ((row, edit) for row, of_row in enumerate(edits) for edit in of_row):
-            key = edit.site.module, edit.site.call
-            self._of_call.setdefault(key, []).append((row, edit))
+            self._of_call.setdefault(edit.site.id, []).append((row, edit))
 
     def attention(self, address: Address, read: Read) -> torch.Tensor | None:
-        edits = self._of_call.get((address.module, address.call))
+        edits = self._of_call.get(CallId(address.module, address.call))
         if edits is None:
             return None
         call = read()

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 
 from attnwidget.analysis import HeadScores
-from attnwidget.progress import step_done
-from attnwidget.record import spans
+from attnwidget.arguments import checked, instance, one_of, whole, whole_numbers
+from attnwidget.progress import progress_bar, step_done
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.model import traceable
 from attnwidget.running.one_text import one_text
 from attnwidget.tracing import trace, undisturbed
 
+from .by_layer import HeadOutputs
 from .difference import Difference
-from .edits import Mode, Numbers, listed
-from .head_outputs import HeadOutputs
+from .edits import OUTPUTS, Chosen, Mode, known_mode
 from .row_edits import RowEdit, RowEditor
-from .sites import Site, empty_rows, named_sites
-from .skipping import BlockFinder, ExactSkips, blocks_before, skipped
+from .sites import Site, empty_rows, followed, sites_of
+from .skipping import BlockFinder, ExactSkips
 
 By = Literal["head", "group", "layer"]
 
@@ -31,60 +31,92 @@ OnScore = Callable[[str, int, int, float], object]
 """Called with (stack, layer, head, number) as soon as a head's number is known."""
 
 
-def scan_heads(
+@checked(
+    layers=whole_numbers,
+    by=one_of(By),
+    mode=known_mode,
+    source=instance(HeadOutputs, OUTPUTS, none=True),
+    batch_size=whole(1),
+    seed=whole(0),
+)
+@progress_bar("Switching off", "heads")
+def ablation_scan(
     model: torch.nn.Module,
     tokenizer: Any,
     text: str | Mapping[str, Any],
-    text_pair: str | None,
+    text_pair: str | None = None,
     *,
-    target: str | None,
-    batch_index: int,
-    stack: str | None,
-    layers: Numbers,
-    by: By,
-    replaced_by: Mode | HeadOutputs,
-    metric: Callable[[Any], float] | None,
-    null: bool,
-    batch_size: int,
-    seed: int,
-    on_score: OnScore | None,
+    target: str | None = None,
+    batch_index: int = 0,
+    stack: str | None = None,
+    layers: Chosen = None,
+    by: By = "head",
+    mode: Mode = "zero",
+    source: HeadOutputs | None = None,
+    metric: Callable[[Any], float] | None = None,
+    null: bool = True,
+    batch_size: int = 16,
+    seed: int = 0,
+    on_score: OnScore | None = None,
 ) -> HeadScores:
-    """See `attnwidget.ablation_scan`.
+    """Switch every head off, one after the other, and measure the difference in the output.
+
+    A batch has the same text in every row, and in each row another head is off. Layers below the
+    first of these are not computed again where the model's output follows exactly from what they
+    returned. The numbers are those of `ablate`, one head at a time, up to rounding.
 
     Args:
-        replaced_by: what replaces the outputs of heads, a mode or those of another run.
+        model, tokenizer, text, text_pair, target, batch_index: see `attnwidget.capture`.
+        stack: the stack whose heads are switched off; None for all.
+        layers: the number of a layer, or of several; None for all.
+        by: what is off at a time: a "head"; a "group" of heads that share keys and values; or a
+            "layer", all of its heads. Each head then has the number of its group or layer. Where a
+            model writes its softmax out, which heads share keys is not known, and each is a group.
+        mode: what replaces a head's output, see `Ablate`.
+        source: the outputs of another run (`head_outputs`) to replace them by, in place of `mode`:
+            each head is patched, as by `Patch`.
+        metric: your own function from the model's output for one text to a number, of which the
+            change is measured. None for the KL divergence of the predictions, or the turn of the
+            hidden states (see `Effect`), the mean over positions.
+        null: True to measure, for each head, random directions of its layer as well: as many
+            directions in the outputs of all heads of the layer as a head or group has dimensions
+            are replaced in the same way; for a layer, as many random heads of its stack. This
+            takes as long again.
+        batch_size: the number of rows of a batch: of heads, groups or layers, each off in its own.
+        seed: of the random directions.
+        on_score: called with (stack, layer, head, number) as soon as a head's number is known.
+
+    Returns:
+        The difference that each head makes, and the same of the null.
+
+    Raises:
+        TypeError, ValueError, IndexError: see `attnwidget.capture`; there is no such stack or
+            layer, or the model returns neither logits nor hidden states, and there is no metric.
     """
-    if by not in get_args(By):
-        raise ValueError(f"by is {by!r}; expected {', '.join(map(repr, get_args(By)))}")
-    if type(batch_size) is not int or batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size!r}; expected a number from 1")
-    if type(seed) is not int or seed < 0:
-        raise ValueError(f"seed is {seed!r}; expected a number from 0")
     model = traceable(model)
     given = one_text(model, tokenizer, text, text_pair, target, batch_index)
     batch, rows = _repeated(given.batch, batch_size)
     finder = BlockFinder(model)
     with undisturbed(model):
-        with trace(model, finder, rows) as traced:
-            plain = run_model(model, batch, all_logits=True)
-        interface_only = traced.by_interface
-        sites = named_sites(model, finder, rows)
-        chosen = _chosen(sites.found, stack, layers)
+        plain, sites, traced = followed(model, batch, finder)
+        chosen = sites_of(sites.found, stack, layers)
         difference = Difference(model, given, plain, rows, metric)
-        # Tried with one row, which takes a fraction of the time.
-        single, output = (finder, plain) if rows == 1 else _single_row(model, given.batch)
+        # Skips are tried with one row, which takes a fraction of the time.
+        single, output = finder, plain
+        if rows > 1:
+            single = BlockFinder(model)
+            output, _, _ = followed(model, given.batch, single)
         skips = ExactSkips(given.batch, output)
         values, nulls = empty_rows(chosen), empty_rows(chosen)
         todo = _switched(chosen, sites.found, by, null=null, seed=seed)
         while of_batch := list(islice(todo, rows)):
             edits = [each.edits for each in of_batch]
-            before = blocks_before(
-                finder.blocks, [edit.site for of_row in edits for edit in of_row]
-            )
-            if not skips.allow(model, single.blocks[: len(before)]):
-                before = []
-            editor = RowEditor(edits, rows, replaced_by)
-            with skipped(before), trace(model, editor, rows, interface_only=interface_only):
+            changed = [edit.site for of_row in edits for edit in of_row]
+            editor = RowEditor(edits, rows, mode if source is None else source)
+            with (
+                skips.below(model, finder.blocks, changed, single.blocks),
+                trace(model, editor, rows, interface_only=traced.by_interface),
+            ):
                 output = run_model(model, batch, all_logits=True)
             for each, number in zip(of_batch, difference(output).tolist(), strict=False):
                 name, layer = each.site.stack, each.site.layer
@@ -97,9 +129,12 @@ def scan_heads(
                     if on_score is not None:
                         on_score(name, layer, head, number)
     null_label = "random heads" if by == "layer" else "random directions"
+    how = f"switched off by mode {mode!r}"
+    if source is not None:
+        how = "its outputs replaced by those of another run"
     return HeadScores(
         difference.name,
-        f"{difference.description(_OFF[by])}; {_described(replaced_by)}",
+        f"{difference.description(_OFF[by])}; {how}",
         values,
         unit=difference.unit,
         signed=metric is not None,
@@ -110,20 +145,7 @@ def scan_heads(
     )
 
 
-def _single_row(model: torch.nn.Module, batch: TextBatch) -> tuple[BlockFinder, Any]:
-    """The layers and the output of a pass over the text in one row."""
-    finder = BlockFinder(model)
-    with trace(model, finder, 1):
-        return finder, run_model(model, batch, all_logits=True)
-
-
 _OFF = {"head": "the head", "group": "the heads that share its keys", "layer": "its layer"}
-
-
-def _described(replaced_by: Mode | HeadOutputs) -> str:
-    if isinstance(replaced_by, HeadOutputs):
-        return "its outputs replaced by those of another run"
-    return f"switched off by mode {replaced_by!r}"
 
 
 def _repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:
@@ -138,24 +160,6 @@ def _repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:
         for name, value in batch.tensors.items()
     }
     return TextBatch(repeated, batch.texts * rows, batch.rows * rows), rows
-
-
-def _chosen(sites: Iterable[Site], stack: str | None, layers: Numbers) -> list[Site]:
-    """The calls of the stack and layers that were asked for, in order."""
-    found = list(sites)
-    stacks = list(dict.fromkeys(site.stack for site in found))
-    if stack is not None:
-        if stack not in stacks:
-            raise ValueError(f"no stack {stack!r}; the model has {', '.join(map(repr, stacks))}")
-        found = [site for site in found if site.stack == stack]
-    if layers is None:
-        return found
-    numbers = set(listed(layers, []))
-    present = {site.layer for site in found}
-    absent = sorted(numbers - present)
-    if absent:
-        raise ValueError(f"no layer {absent[0]}; there are {spans(tuple(sorted(present)))}")
-    return [site for site in found if site.layer in numbers]
 
 
 @dataclass(frozen=True)
@@ -184,9 +188,7 @@ def _switched(
         first = seed + (number << 20)
         for place, heads in enumerate(units if null else []):
             if by == "layer":
-                edits = _random_heads(
-                    [s for s in everywhere if s.stack == site.stack], heads, first
-                )
+                edits = _random_heads(sites_of(everywhere, site.stack), heads, first)
             else:
                 edits = (RowEdit(site, heads, first + place),)
             yield _Switched(site, heads, edits, True)

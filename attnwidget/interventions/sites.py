@@ -1,45 +1,74 @@
-"""The attention calls of a forward pass by stack and layer, as records and profiles name them."""
+"""The attention calls of a model by stack and layer, as records and profiles name them."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 
 from attnwidget.analysis import Numbers
+from attnwidget.record import spans
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.missing import no_attention
-from attnwidget.running.stacks import Group, is_cross, numbers, titles, tower
-from attnwidget.tracing import Address, FunctionCall, Handler, Read, trace, undisturbed
+from attnwidget.running.stacks import Group, is_cross, numbers, stack_name, titles, tower
+from attnwidget.tracing import (
+    Address,
+    Call,
+    CallId,
+    FunctionCall,
+    Handler,
+    Read,
+    Trace,
+    is_attention,
+    trace,
+)
+
+from .edits import Chosen, listed
 
 
 @dataclass(frozen=True)
 class Site:
-    """An attention call whose head outputs can be changed.
+    """An attention call of a model.
 
     Attributes:
         stack: the name of its stack.
         layer: its number in the model.
         module: the name of the module that calls.
-        call: the number of the call among those of the module in a pass, from 0.
-        heads: the number of its heads.
+        call: the number of the call among those of the module in a pass, from 0; None for all of
+            them, where a module is known by its name alone.
+        heads: the number of its heads; 0 where only the name is known.
         key_heads: the number of heads with keys of their own, each for as many heads.
     """
 
     stack: str
     layer: int
     module: str
-    call: int
-    heads: int
-    key_heads: int
+    call: int | None
+    heads: int = 0
+    key_heads: int = 0
+
+    @property
+    def id(self) -> CallId:
+        """The call, if it is known from a pass."""
+        assert self.call is not None
+        return CallId(self.module, self.call)
+
+    def holds(self, address: Address) -> bool:
+        """True if the call at this address is of the module, or of one within or around it."""
+        if self.call is not None and self.call != address.call:
+            return False
+        own, other = f"{self.module}.", f"{address.module}."
+        return own.startswith(other) or other.startswith(own)
 
 
 @dataclass(frozen=True)
 class Sites:
-    """The attention calls of a model's forward pass.
+    """The attention calls of a model's forward pass whose head outputs can be changed.
 
     Attributes:
         found: in the order of the calls.
@@ -49,10 +78,38 @@ class Sites:
     found: tuple[Site, ...]
     missing: tuple[str, ...]
 
-    @property
-    def stacks(self) -> tuple[str, ...]:
-        """The names of the stacks."""
-        return tuple(dict.fromkeys(site.stack for site in self.found))
+
+def sites_by_name(model: torch.nn.Module) -> list[Site]:
+    """The attention modules in the order of the model, from their names alone."""
+    names = [name for name, module in model.named_modules() if is_attention(module)]
+    inner = [n for n in names if not any(other.startswith(f"{n}.") for other in names)]
+    kinds: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
+    for name in inner:
+        kinds[tower(name), is_cross(name)].append(name)
+    towers = {each for each, _ in kinds}
+    return [
+        Site("self" if len(kinds) == 1 else stack_name(of, cross, towers), number, module, None)
+        for (of, cross), modules in kinds.items()
+        for module, number in zip(modules, numbers(modules), strict=True)
+    ]
+
+
+def sites_of(sites: Sequence[Site], stack: str | None, layers: Chosen = None) -> list[Site]:
+    """The attention calls of a stack and of some layers, in order; None for all.
+
+    Raises:
+        ValueError: there is no such stack or layer.
+    """
+    stacks = dict.fromkeys(site.stack for site in sites)
+    if stack is not None and stack not in stacks:
+        raise ValueError(f"no stack {stack!r}; the model has {', '.join(map(repr, stacks))}")
+    found = [site for site in sites if stack in (None, site.stack)]
+    present = {site.layer for site in found}
+    absent = sorted(set(listed(layers, [])) - present)
+    if absent:
+        where = "" if stack is None else f" in stack {stack!r}"
+        raise ValueError(f"no layer {absent[0]}{where}; there are {spans(tuple(sorted(present)))}")
+    return [site for site in found if site.layer in listed(layers, [site.layer])]
 
 
 def empty_rows(sites: Iterable[Site]) -> dict[str, dict[int, Numbers]]:
@@ -63,47 +120,24 @@ def empty_rows(sites: Iterable[Site]) -> dict[str, dict[int, Numbers]]:
     return rows
 
 
-def find_sites(model: torch.nn.Module, batch: TextBatch) -> Sites:
-    """Run the model over a batch, and name its attention calls.
+def followed(
+    model: torch.nn.Module, batch: TextBatch, finder: SiteFinder
+) -> tuple[Any, Sites, Trace]:
+    """Run a model over a batch: (its output, its attention calls, the trace).
 
     Raises:
         ValueError: the model has no attention whose head outputs can be changed.
     """
-    finder = SiteFinder()
-    with undisturbed(model), trace(model, finder, len(batch.texts)):
-        run_model(model, batch)
-    return named_sites(model, finder, len(batch.texts))
-
-
-def named_sites(model: torch.nn.Module, finder: SiteFinder, rows: int) -> Sites:
-    """Name the calls that a finder has seen in one pass over so many texts."""
-    groups: dict[tuple[object, ...], list[_Seen]] = {}
-    for seen in finder.calls:
-        groups.setdefault(seen.group(rows), []).append(seen)
-    kinds = [Group(tower(calls[0].module), is_cross(calls[0].module)) for calls in groups.values()]
-    by_call: dict[tuple[str, int], Site] = {}
-    for name, calls in zip(titles(kinds), groups.values(), strict=True):
-        for number, seen in zip(numbers([c.module for c in calls]), calls, strict=True):
-            site = Site(name, number, seen.module, seen.call, seen.shape[1], seen.key_heads)
-            by_call[seen.module, seen.call] = site
-    missing = list(finder.missing)
-    found = []
-    for seen in finder.calls:
-        if seen.editable:
-            found.append(by_call[seen.module, seen.call])
-        else:
-            missing.append(f"{seen.module}: its head outputs are not known")
-    if not found:
-        raise ValueError(no_attention(model, missing))
-    return Sites(tuple(found), tuple(missing))
+    with trace(model, finder, len(batch.texts)) as traced:
+        output = run_model(model, batch, all_logits=True)
+    return output, finder.sites(model, len(batch.texts)), traced
 
 
 @dataclass(frozen=True)
 class _Seen:
     """An attention call, with the shape [M, heads, Tq, Tk] of its scores."""
 
-    module: str
-    call: int
+    id: CallId
     shape: Sequence[int]
     key_heads: int
     editable: bool
@@ -113,29 +147,65 @@ class _Seen:
         leading, _, num_queries, num_keys = self.shape
         windows = 1 if leading % rows else leading // rows
         lengths = windows * num_queries, windows * num_keys
-        return tower(self.module), is_cross(self.module), lengths, windows > 1
+        return tower(self.id.module), is_cross(self.id.module), lengths, windows > 1
 
 
 class SiteFinder(Handler):
-    """Lists the attention calls of a pass.
-
-    Attributes:
-        calls: those whose layout is known.
-        missing: the others, as "module: reason".
-    """
+    """Lists the attention calls of a pass."""
 
     def __init__(self) -> None:
-        self.calls: list[_Seen] = []
-        self.missing: list[str] = []
+        self._calls: list[_Seen] = []
+        self._missing: list[str] = []
+
+    @property
+    def shapes(self) -> dict[CallId, Sequence[int]]:
+        """The shapes [M, heads, Tq, Tk] of the scores of calls whose layout is known."""
+        return {seen.id: seen.shape for seen in self._calls}
 
     def attention(self, address: Address, read: Read) -> torch.Tensor | None:
         try:
             call = read()
             shape = tuple(call.shape)
         except ValueError as error:
-            self.missing.append(f"{address.module}: {error}")
-            return None
-        editable = call.passed_on is not None
+            self._missing.append(f"{address.module}: {error}")
+            return self.found(address, None)
+        output = call.passed_on
         key_heads = call.key.shape[1] if isinstance(call, FunctionCall) else shape[1]
-        self.calls.append(_Seen(address.module, address.call, shape, key_heads, editable))
-        return None
+        own = CallId(address.module, address.call)
+        self._calls.append(_Seen(own, shape, key_heads, output is not None))
+        return self.found(address, None if output is None else call)
+
+    def found(self, address: Address, call: Call | None) -> torch.Tensor | None:
+        """Called for every call, without it if its head outputs are not known.
+
+        Returns:
+            Head outputs in place of those of the call, or None.
+        """
+
+    def sites(self, model: torch.nn.Module, rows: int) -> Sites:
+        """The calls of one pass over so many texts.
+
+        Raises:
+            ValueError: the model has no attention whose head outputs can be changed.
+        """
+        groups: dict[tuple[object, ...], list[_Seen]] = {}
+        for seen in self._calls:
+            groups.setdefault(seen.group(rows), []).append(seen)
+        kinds = [
+            Group(tower(calls[0].id.module), is_cross(calls[0].id.module))
+            for calls in groups.values()
+        ]
+        by_call: dict[CallId, Site] = {}
+        for name, calls in zip(titles(kinds), groups.values(), strict=True):
+            for number, seen in zip(numbers([c.id.module for c in calls]), calls, strict=True):
+                by_call[seen.id] = Site(name, number, *seen.id, seen.shape[1], seen.key_heads)
+        found = tuple(by_call[seen.id] for seen in self._calls if seen.editable)
+        unknown = [
+            f"{seen.id.module}: its head outputs are not known"
+            for seen in self._calls
+            if not seen.editable
+        ]
+        missing = (*self._missing, *unknown)
+        if not found:
+            raise ValueError(no_attention(model, missing))
+        return Sites(found, missing)

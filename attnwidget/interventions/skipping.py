@@ -53,7 +53,7 @@ class BlockFinder(SiteFinder):
             self._blocks.append(Block(name, module, _cloned(output)))
 
 
-def blocks_before(blocks: Sequence[Block], sites: Sequence[Site]) -> list[Block]:
+def _blocks_before(blocks: Sequence[Block], sites: Sequence[Site]) -> list[Block]:
     """The layers that end before the first of these calls."""
     holding = [
         number
@@ -64,7 +64,7 @@ def blocks_before(blocks: Sequence[Block], sites: Sequence[Site]) -> list[Block]
 
 
 @contextmanager
-def skipped(blocks: Sequence[Block]) -> Iterator[None]:
+def _skipped(blocks: Sequence[Block]) -> Iterator[None]:
     """Let these layers return what they returned before, within this context."""
     before = {block.name: vars(block.module).get("forward") for block in blocks}
     try:
@@ -95,20 +95,33 @@ class ExactSkips:
         self._plain = _tensors(plain)
         self._exact: dict[int, bool] = {0: False}
 
-    def allow(self, model: torch.nn.Module, first: Sequence[Block]) -> bool:
-        """True if the output is the same to the last bit when the first layers are skipped.
+    @contextmanager
+    def below(
+        self,
+        model: torch.nn.Module,
+        blocks: Sequence[Block],
+        changed: Sequence[Site],
+        tried: Sequence[Block],
+    ) -> Iterator[None]:
+        """Skip the layers below the first of some attention calls within this context.
+
+        None is skipped if the output would not be the same to the last bit.
 
         Args:
             model: the model, undisturbed.
-            first: the layers, with what they returned in the pass.
+            blocks: its layers, with what they return here.
+            changed: the attention calls.
+            tried: its layers, with what they returned in the pass.
         """
+        first = _blocks_before(blocks, changed)
         if len(first) not in self._exact:
-            self._exact[len(first)] = self._tried(model, first)
-        return self._exact[len(first)]
+            self._exact[len(first)] = self._tried(model, tried[: len(first)])
+        with _skipped(first if self._exact[len(first)] else []):
+            yield
 
     def _tried(self, model: torch.nn.Module, first: Sequence[Block]) -> bool:
         try:
-            with skipped(first):
+            with _skipped(first):
                 again = _tensors(run_model(model, self._batch, all_logits=True))
         except Exception:  # a later layer lacks what a skipped one would have left for it
             return False

@@ -31,22 +31,40 @@ def substituted(call: Call, patch: Patch, stack: str, layer: int, heads: torch.T
     """
     if call.output is None:
         raise ValueError("the head outputs of this attention are not known")
+    what = patch.what
     given, place = _recorded(patch, stack, layer), f"layer {layer} of stack {stack!r}"
+
+    def merged(own: torch.Tensor) -> torch.Tensor:
+        """The model's own vectors or weights, with the record's in the heads that are replaced."""
+        of_heads = _sharing(heads, own.shape[1], f"of {place} share their {_NAMES[what]}")
+        new = _like(given, own, what, place)
+        return torch.where(of_heads[:, None, None].to(own.device), new, own)
+
     changed: Call
-    if patch.what == "weights":
-        changed = _with_weights(call, given, heads, place)
+    if what == "weights":
+        weights, value = merged(_weights(call)), head_values(call)
+        layout = Layout(4, 1, len(weights))
+        changed = SoftmaxCall(
+            call.module, weights.log(), weights, None, value, layout, rebuild=call.rebuild
+        )
+        output = weights @ value
     elif isinstance(call, FunctionCall):
-        changed = _with_vectors(call, patch.what, given, heads, place)
-    elif patch.what == "value":
-        changed = _with_values(call, given, heads, place)
+        vectors = {"query": call.query, "key": call.key, "value": call.value}
+        vectors[what] = merged(vectors[what])
+        changed = replace(call, query=vectors["query"], key=vectors["key"], value=vectors["value"])
+        output = _outputs(changed, changed.value)
+    elif what == "value":
+        value = merged(head_values(call))
+        shape = torch.Size((*call.weights.shape[:-2], *value.shape[-2:]))
+        changed = replace(call, value=call.layout.restore(value, shape))
+        output = call.layout.apply(call.weights) @ value
     else:
         raise ValueError(
             f"{type(call.module).__name__} computes scores by code of its own, in which "
-            f"{_NAMES[patch.what]} may have other uses: patch its weights, values or outputs"
+            f"{_NAMES[what]} may have other uses: patch its weights, values or outputs"
         )
-    assert changed.output is not None
     # The outputs of all other heads stay as they are, to the last bit.
-    output = torch.where(heads[:, None, None].to(call.output.device), changed.output, call.output)
+    output = torch.where(heads[:, None, None].to(call.output.device), output, call.output)
     return replace(changed, output=output, edited=None)
 
 
@@ -68,53 +86,16 @@ def _recorded(patch: Patch, stack: str, layer: int) -> Floats:
     return found
 
 
-def _with_vectors(
-    call: FunctionCall, what: str, given: Floats, heads: torch.Tensor, place: str
-) -> FunctionCall:
-    vectors = {"query": call.query, "key": call.key, "value": call.value}
-    own = vectors[what]
-    new = _like(given, own, what, place)
-    chosen = heads
-    if own.shape[1] != len(heads):
-        by_key_head = heads.reshape(own.shape[1], -1)
-        chosen = by_key_head.any(dim=1)
-        split = (chosen & ~by_key_head.all(dim=1)).nonzero()
-        if len(split):
-            size = by_key_head.shape[1]
-            first = int(split[0]) * size
-            raise ValueError(
-                f"heads {first} to {first + size - 1} of {place} share their {_NAMES[what]}: "
-                "patch all of them"
-            )
-    vectors[what] = torch.where(chosen[:, None, None].to(own.device), new, own)
-    changed = replace(call, query=vectors["query"], key=vectors["key"], value=vectors["value"])
-    return replace(changed, output=_outputs(changed, changed.value))
-
-
-def _with_values(call: SoftmaxCall, given: Floats, heads: torch.Tensor, place: str) -> SoftmaxCall:
-    own = head_values(call)
-    new = _like(given, own, "value", place)
-    value = torch.where(heads[:, None, None].to(own.device), new, own)
-    shape = torch.Size((*call.weights.shape[:-2], *value.shape[-2:]))
-    output = call.layout.apply(call.weights) @ value
-    return replace(call, value=call.layout.restore(value, shape), output=output)
-
-
-def _with_weights(call: Call, given: Floats, heads: torch.Tensor, place: str) -> SoftmaxCall:
-    own = _weights(call)
-    new = _like(given, own, "weights", place)
-    weights = torch.where(heads[:, None, None].to(own.device), new, own)
-    value = head_values(call)
-    return SoftmaxCall(
-        call.module,
-        weights.log(),
-        weights,
-        None,
-        value,
-        Layout(4, 1, len(weights)),
-        weights @ value,
-        call.rebuild,
-    )
+def _sharing(heads: torch.Tensor, count: int, share: str) -> torch.Tensor:
+    """The same heads among so many, each of which several may share: bool [count]."""
+    by_key_head = heads.reshape(count, -1)
+    chosen = by_key_head.any(dim=1)
+    split = (chosen & ~by_key_head.all(dim=1)).nonzero()
+    if len(split):
+        size = by_key_head.shape[1]
+        first = int(split[0]) * size
+        raise ValueError(f"heads {first} to {first + size - 1} {share}: patch all of them")
+    return chosen
 
 
 def _weights(call: Call) -> torch.Tensor:

@@ -1,9 +1,9 @@
-"""The steps from a model and a text to the gradients of a loss by its attention weights."""
+"""Gradients of a loss by the attention weights of one text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -16,22 +16,93 @@ from attnwidget.running.one_text import OneText, one_text
 from attnwidget.running.stacks import Group, is_cross, tower
 from attnwidget.tracing import Call, head_values
 
-from .attention_gradients import AttentionGradients, LayerGradients
+from .by_layer import ByLayer
 from .gradients import output_gradients
 from .losses import Loss
 
 
-def gradients_of_weights(
+@dataclass(frozen=True)
+class LayerGradients:
+    """One attention layer.
+
+    Attributes:
+        weights: the attention weights A, float32 [heads, Tq, Tk].
+        gradients: ∂L/∂A, of each weight as if it could change alone, in the same shape.
+    """
+
+    weights: Floats
+    gradients: Floats
+
+    @property
+    def products(self) -> Floats:
+        """A · ∂L/∂A: to first order, the loss falls by so much if the weight is zero.
+
+        Its sum over a head's weights is ∂L/∂ξ of `head_importance`.
+        """
+        return self.weights * self.gradients
+
+
+@dataclass(frozen=True)
+class AttentionGradients(ByLayer[LayerGradients]):
+    """Attention weights of one text, and the gradients of a loss by each of them.
+
+    Attributes:
+        loss: the loss.
+        tokens: by stack, the queries' tokens and the keys'.
+    """
+
+    loss: float = field(kw_only=True)
+    tokens: Mapping[str, tuple[Tokens, Tokens]] = field(kw_only=True, repr=False)
+
+    def weights(self, layer: int, head: int, stack: str | None = None) -> Floats:
+        """The attention weights of a head, float32 [Tq, Tk].
+
+        Raises:
+            KeyError, IndexError: there is no such stack, layer or head.
+        """
+        return _of_head(self.layer(layer, stack).weights, layer, head)
+
+    def gradients(self, layer: int, head: int, stack: str | None = None) -> Floats:
+        """∂L/∂A of a head, float32 [Tq, Tk]; raises as `weights`."""
+        return _of_head(self.layer(layer, stack).gradients, layer, head)
+
+    def products(self, layer: int, head: int, stack: str | None = None) -> Floats:
+        """A · ∂L/∂A of a head, float32 [Tq, Tk]; raises as `weights`."""
+        return _of_head(self.layer(layer, stack).products, layer, head)
+
+
+def _of_head(matrices: Floats, layer: int, head: int) -> Floats:
+    if not 0 <= head < len(matrices):
+        raise IndexError(f"head {head} does not exist: layer {layer} has {len(matrices)} heads")
+    found: Floats = matrices[head]
+    return found
+
+
+def attention_gradients(
     model: torch.nn.Module,
     tokenizer: Any,
     text: str | Mapping[str, Any],
-    text_pair: str | None,
+    text_pair: str | None = None,
     *,
-    target: str | None,
-    batch_index: int,
-    loss: Loss | None,
+    target: str | None = None,
+    batch_index: int = 0,
+    loss: Loss | None = None,
 ) -> AttentionGradients:
-    """See `attnwidget.attention_gradients`."""
+    """Differentiate a loss by every attention weight of one text.
+
+    Clark et al. 2019, "What Does BERT Look At?", section 3.2: where ∂L/∂A is small, the model's
+    loss hardly depends on the attention, however large it is.
+
+    Args:
+        model, tokenizer, text, text_pair, target, batch_index: see `attnwidget.capture`.
+        loss: see `head_importance`.
+
+    Returns:
+        Weights, gradients and their products, [Tq, Tk] for each head.
+
+    Raises:
+        TypeError, ValueError, IndexError: see `attnwidget.capture` and `head_importance`.
+    """
     model = traceable(model)
     given = one_text(model, tokenizer, text, text_pair, target, batch_index)
     items = Items(given.row, two=is_encoder_decoder(model))
@@ -51,7 +122,7 @@ def gradients_of_weights(
         tokens[each.site.stack] = _tokens(given, each.site.module, layer.weights.shape[1:])
     if not layers:
         raise ValueError(f"no attention has gradients by its weights: {'; '.join(missing)}")
-    return AttentionGradients(total, layers, tokens, tuple(missing))
+    return AttentionGradients(layers, tuple(missing), loss=total, tokens=tokens)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,20 @@
-"""Self-contained HTML pages: views of records that need neither a kernel nor a network."""
+"""Self-contained HTML pages: views of records that need neither a kernel nor a network.
 
-from .assemble import ShownRecord, page_html, save_page
-from .budget import check_selection, layers_within, numbers_within
-from .examples import PackedExample, pack_example, page_of_examples
+In come records with the choices of a view (`shown.py`), out comes HTML: `assemble.py`, to be read
+first, makes pages and the atlas of a profile, `frame.py` a piece of another page. `pack.py` has the
+bytes of layers, and `budget.py` says which of them a notebook has room for. Knows no widget.
+"""
+
+from .assemble import pack_example, page_html, page_of_examples
+from .budget import Method, check_selection, layers_within, numbers_within
 from .frame import frame_html
-from .included import layer_numbers
+from .pack import PackedLayers, PackedNumbers
+from .shown import ShownRecord, layer_numbers
 
 __all__ = [
-    "PackedExample",
+    "Method",
+    "PackedLayers",
+    "PackedNumbers",
     "ShownRecord",
     "check_selection",
     "frame_html",
@@ -17,5 +24,4 @@ __all__ = [
     "pack_example",
     "page_html",
     "page_of_examples",
-    "save_page",
 ]

@@ -1,68 +1,41 @@
-"""Assembly of a page from records and the choices with which they are shown."""
+"""Assembly of pages: records and the choices with which they are shown, packed into a document."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, SupportsIndex
 
 from attnwidget.analysis import LENSES, Lens
-from attnwidget.progress import progress_bar, step_done
+from attnwidget.progress import progress_bar
 from attnwidget.record import AttentionRecord
-from attnwidget.record.files import writable, write_whole
 from attnwidget.view_state import View
-from attnwidget.wire import SavedEffect, SentArc, SentMetric, SentSimilarity
-from attnwidget.wire.compression import (
-    FINE,
-    FINE_DIFFERENCES,
-    LIMITS,
-    Limits,
-    Quality,
-    check_quality,
-)
+from attnwidget.wire import SentExamples, encode_record
+from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Quality, check_quality
 
-from .blocks import (
+from .base85 import base85_size
+from .document import PageRecord, PageWidget, document
+from .pack import (
+    PAGE_SIZE,
     PackedLayer,
     PackedLayers,
     PackedNumbers,
     ToPack,
     bare_layer,
     packed_layer,
+    packed_layers,
     packed_numbers,
 )
-from .document import PageRecord, PageWidget, document
-from .fine import PAGE_SIZE, packed_fine
-from .included import VIEWS, included_layers, included_views, opening_choices
+from .shown import VIEWS, ShownRecord, included_layers, included_views, opening_choices
 
-# The text of a layer's block beside its bytes, at most.
+# The text of a layer's block beside its bytes, at most; in an atlas, of fewer parts.
 _LAYER_TEXT = 1000
+_LAYER_TEXT_OF_EXAMPLE = 300
 
-
-@dataclass(frozen=True)
-class ShownRecord:
-    """A record, and the choices with which a page shows it.
-
-    Attributes:
-        record: the record. Widgets of the same record share its layers in a page.
-        manifest, overview: as `attnwidget.wire.encode_overview` returns them.
-        choices: the value of every choice, see `attnwidget.view_state`.
-        metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.
-        similarity: as `attnwidget.wire.encode_similarity` returns it.
-        arcs: annotated links, as `attnwidget.wire.encode_arcs` returns them.
-        effects: as `attnwidget.wire.encode_effects` returns them.
-        lenses: those of the package, and the user's own.
-    """
-
-    record: AttentionRecord
-    manifest: Mapping[str, Any]
-    overview: bytes
-    choices: Mapping[str, Any]
-    metrics: Sequence[SentMetric] = ()
-    similarity: SentSimilarity | None = None
-    arcs: Sequence[SentArc] = ()
-    effects: Sequence[SavedEffect] = ()
-    lenses: Sequence[Lens] = LENSES
+# The views of an atlas: without the neuron view, whose queries and keys take several times the room
+# of weights.
+_ATLAS_VIEWS: tuple[View, ...] = ("head", "model", "map")
 
 
 def page_html(
@@ -78,122 +51,138 @@ def page_html(
     """
     check_quality(quality)
     names = included_views(views)
-    places: dict[int, int] = {}
-    distinct: list[ShownRecord] = []
-    for widget in shown:
-        if id(widget.record) not in places:
-            places[id(widget.record)] = len(distinct)
-            distinct.append(widget)
-    numbers = included_layers(layers, [widget.record for widget in distinct])
+    # Widgets of the same record share its layers.
+    by_record: dict[int, ShownRecord] = {}
+    for each in shown:
+        by_record.setdefault(id(each.record), each)
+    places, distinct = list(by_record), list(by_record.values())
+    numbers = included_layers(layers, [each.record for each in distinct])
     widgets = [
-        PageWidget(
-            places[id(widget.record)],
-            opening_choices(
-                widget.record,
-                widget.manifest,
-                widget.choices,
-                names,
-                numbers,
-                widget.metrics,
-                widget.similarity,
-            ),
-            widget.metrics,
-            widget.similarity,
-            arcs=widget.arcs,
-            effects=widget.effects,
-        )
-        for widget in shown
+        _widget(each, opening_choices(each, names, numbers), places.index(id(each.record)))
+        for each in shown
     ]
-
-    included = [_included(widget, numbers) for widget in distinct]
+    included = [_included(each.record, numbers, each.lenses) for each in distinct]
     of_lenses: list[PackedNumbers] = [{} for _ in distinct]
-    for widget in shown:
-        place = places[id(widget.record)]
+    for each in shown:
+        place = places.index(id(each.record))
         of_lenses[place] |= packed_numbers(
-            widget.record, widget.lenses, widget.choices["lens"], included[place]
+            each.record, each.lenses, each.choices["lens"], included[place]
         )
 
     def page(packed: Sequence[PackedLayers]) -> str:
         records = [
-            page_record(widget, names, own, own_numbers)
-            for widget, own, own_numbers in zip(distinct, packed, of_lenses, strict=True)
+            _record(each, names, own, own_numbers)
+            for each, own, own_numbers in zip(distinct, packed, of_lenses, strict=True)
         ]
         return document(records, widgets, names, complete=numbers is None)
 
     layers_of_all = [layer for own in included for layer in own.values()]
     with progress_bar("Packing", "layers", len(layers_of_all)):
         room = PAGE_SIZE - len(page([{} for _ in distinct])) - _LAYER_TEXT * len(layers_of_all)
-        compared = any("compared" in widget.manifest for widget in distinct)
+        compared = any("compared" in each.manifest for each in distinct)
         finest = FINE_DIFFERENCES if compared else FINE
-        packed = iter(_packed(layers_of_all, names, quality, room * 4 / 5, finest))
+        packed = iter(
+            packed_layers(layers_of_all, quality, room * 4 / 5, finest, vectors="neuron" in names)
+        )
         return page([{place: next(packed) for place in own} for own in included])
 
 
-def save_page(
-    path: str | PathLike[str],
-    shown: Sequence[ShownRecord],
-    *,
-    views: Iterable[View] | None,
-    layers: Iterable[SupportsIndex] | None,
-    quality: Quality,
-) -> None:
-    """Write `page_html(…)` to a file, whole or not at all.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    writable(path)
-    html = page_html(shown, views=views, layers=layers, quality=quality)
-    write_whole(path, html.encode())
-
-
 def page_within(shown: ShownRecord, packed: PackedLayers, numbers: PackedNumbers, note: str) -> str:
-    """The HTML of a page that shows one record with some of its layers.
+    """The HTML of a page in a frame, which shows one record with some of its layers.
 
     Args:
-        packed: the layers.
-        numbers: the matrices of lenses.
+        packed, numbers: the layers, and the matrices of lenses.
         note: for the reader; "" for none.
     """
-    record = shown.record
-    widget = PageWidget(
-        0, dict(shown.choices), shown.metrics, shown.similarity, note, arcs=shown.arcs
+    complete = len(packed) == len(_included(shown.record, None))
+    records = [_record(shown, VIEWS, packed, numbers)]
+    widgets = [_widget(shown, dict(shown.choices), note=note)]
+    return document(records, widgets, VIEWS, complete=complete, framed=True)
+
+
+@dataclass(frozen=True)
+class PackedExample:
+    """A text of an atlas, without the numbers of heads.
+
+    Attributes:
+        record: the attention over it.
+        layers: its layers, by stack and number.
+    """
+
+    record: AttentionRecord
+    layers: PackedLayers
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes in a page, at most."""
+        sizes = [base85_size(len(layer.data)) for layer in self.layers.values()]
+        text = _LAYER_TEXT_OF_EXAMPLE * len(sizes) + len(json.dumps(encode_record(self.record)))
+        return sum(sizes) + text
+
+
+def pack_example(record: AttentionRecord) -> PackedExample:
+    """Pack all layers at the quality "compact"."""
+    layers = _included(record, None).items()
+    compact = LIMITS["compact"]
+    return PackedExample(
+        record, {place: packed_layer(layer, compact, vectors=False) for place, layer in layers}
     )
-    total = sum(len(record.stack(name).layers) for name in record.stacks)
-    whole = page_record(shown, VIEWS, packed, numbers)
-    complete = len(packed) == total
-    return document([whole], [widget], VIEWS, complete=complete, framed=True)
 
 
-def _included(shown: ShownRecord, numbers: Sequence[int] | None) -> dict[tuple[str, int], ToPack]:
-    """The layers of a page, by stack and number."""
+def page_of_examples(
+    shown: ShownRecord, examples: SentExamples, packed: Sequence[PackedExample]
+) -> str:
+    """The HTML of an atlas, which shows the first text, and opens the others.
+
+    Args:
+        shown: the first text, with the numbers of the profile, which the page has once.
+        examples: as `attnwidget.wire.encode_examples` returns them.
+        packed: their texts, as far as the page has them.
+    """
+    first, *others = packed
+    records = [_record(shown, _ATLAS_VIEWS, first.layers, {})]
+    for example in others:
+        manifest = _manifest(encode_record(example.record), example.layers)
+        records.append(PageRecord(example.record.model, manifest, None, example.layers, {}))
+    choices = opening_choices(shown, _ATLAS_VIEWS, None)
+    # Links between tokens, and what is off, belong to the first text alone.
+    widget = PageWidget(
+        0,
+        choices,
+        shown.metrics,
+        shown.similarity,
+        examples={**examples, "records": list(range(len(packed)))},
+    )
+    return document(records, [widget], _ATLAS_VIEWS, complete=True)
+
+
+def _included(
+    record: AttentionRecord, numbers: Sequence[int] | None, lenses: Sequence[Lens] = LENSES
+) -> dict[tuple[str, int], ToPack]:
+    """The layers of these numbers, by stack and number; all of them if None."""
     return {
-        (name, number): ToPack.of(shown.record, name, number, shown.lenses)
-        for name in shown.record.stacks
-        for number in shown.record.stack(name).numbers
+        (name, number): ToPack.of(record, name, number, lenses)
+        for name in record.stacks
+        for number in record.stack(name).numbers
         if numbers is None or number in numbers
     }
 
 
-def _packed(
-    layers: Sequence[ToPack], views: Sequence[View], quality: Quality, room: float, finest: Limits
-) -> list[PackedLayer]:
-    """Pack layers, at quality "default" with the finest limits that fit into `room` bytes."""
-
-    def pack(layer: ToPack, limits: Limits | None) -> PackedLayer:
-        return packed_layer(layer, limits, vectors="neuron" in views)
-
-    fine = packed_fine(layers, room, pack, finest) if quality == "default" else None
-    if fine is not None:
-        return fine
-    packed = []
-    for layer in layers:
-        packed.append(pack(layer, LIMITS["compact" if quality == "default" else quality]))
-        step_done()
-    return packed
+def _widget(
+    shown: ShownRecord, choices: Mapping[str, Any], place: int = 0, note: str = ""
+) -> PageWidget:
+    return PageWidget(
+        place,
+        choices,
+        shown.metrics,
+        shown.similarity,
+        note,
+        arcs=shown.arcs,
+        effects=shown.effects,
+    )
 
 
-def page_record(
+def _record(
     shown: ShownRecord,
     views: Sequence[View],
     packed: PackedLayers,
@@ -203,10 +192,10 @@ def page_record(
     overview = shown.overview if {"model", "map"} & set(views) else None
     # The manifest's name has no lone surrogates, which could not be written.
     model = shown.manifest["model"] if shown.record.model else ""
-    return PageRecord(model, page_manifest(shown.manifest, packed), overview, packed, numbers)
+    return PageRecord(model, _manifest(shown.manifest, packed), overview, packed, numbers)
 
 
-def page_manifest(
+def _manifest(
     manifest: Mapping[str, Any], packed: Mapping[tuple[str, int], PackedLayer]
 ) -> dict[str, Any]:
     """The record's manifest, changed for layers that the page has as weights alone."""

@@ -1,4 +1,4 @@
-"""Bytes as text of a page, in five characters for four bytes; `js/src/data/base85.ts` decodes it.
+"""Bytes as text of a page, in five characters for four bytes; `js/src/basics/bytes.ts` decodes it.
 
 The alphabet is printable ASCII without the nine characters that mean something in HTML, in JSON or
 in templates, so that the text stays as it is in a script, in an attribute and in a notebook.

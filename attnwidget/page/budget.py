@@ -10,7 +10,6 @@ from typing import Literal, SupportsIndex
 from attnwidget.analysis import Lens
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, runs
-from attnwidget.wire import block_size
 from attnwidget.wire.compression import (
     FINE,
     FINE_DIFFERENCES,
@@ -21,17 +20,19 @@ from attnwidget.wire.compression import (
 )
 
 from .base85 import base85_size
-from .blocks import (
+from .pack import (
+    PAGE_SIZE,
     PackedLayer,
     PackedLayers,
     PackedNumbers,
     ToPack,
     fits_in_page,
+    packed_fine,
     packed_layer,
+    packed_layers,
     packed_numbers,
 )
-from .fine import PAGE_SIZE, packed_fine
-from .included import layer_numbers
+from .shown import layer_numbers
 
 # Packing at a quality ends early if all layers would exceed the budget by this factor. Layers
 # differ in size, so a smaller excess may still turn out to fit.
@@ -102,11 +103,15 @@ def layers_within(
         names = [name for name in (stack, partners.get(stack)) if name is not None]
         places = [(name, number) for number in numbers for name in names]
     chosen = [(name, ToPack.of(record, name, number, lenses)) for name, number in places]
+    finest = FINE_DIFFERENCES if partners else FINE
     with progress_bar("Packing", "layers", len(chosen) if budget is None else None):
-        finest = FINE_DIFFERENCES if partners else FINE
+        if budget is None:
+            room = PAGE_SIZE * _DENSITY[method]
+            everything = packed_layers(
+                [own for _, own in chosen], quality or "default", room, finest
+            )
+            return dict(zip(places, everything, strict=True)), ""
         saved, finer = _fitted(chosen, quality, budget, finest, method)
-    if budget is None:
-        return saved.packed, ""
     advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
     return saved.packed, _note(saved, finer, budget, record, advice)
 
@@ -150,30 +155,22 @@ def check_selection(
 def _fitted(
     chosen: list[tuple[str, ToPack]],
     quality: Quality | None,
-    budget: float | None,
+    budget: float,
     finest: Limits,
     method: Method,
 ) -> tuple[Saved, Saved | None]:
     """(saved layers, the attempt at a finer quality or None), for the finest quality that fits."""
     if quality is None or quality == "default":
-        room = PAGE_SIZE if budget is None else min(budget, PAGE_SIZE)
-        room *= _DENSITY[method]
-        packed = packed_fine([layer for _, layer in chosen], room, packed_layer, finest)
+        room = min(budget, PAGE_SIZE) * _DENSITY[method]
+        packed = packed_fine([layer for _, layer in chosen], room, finest)
         if packed is not None:
-            places = [(stack, layer.number) for stack, (layer, _) in chosen]
-            size = _in_notebook(packed, method)
-            saved = Saved("default", chosen, method, dict(zip(places, packed, strict=True)), size)
-            return saved, None
-    qualities: list[Quality] = ["compact" if quality in (None, "default") else quality]
-    if budget is not None and quality is None:
-        qualities.append("draft")
-    attempts: list[Saved] = []
-    for attempted in qualities:
-        is_last = attempted == qualities[-1]
-        attempts.append(_within(Saved(attempted, chosen, method), budget, last=is_last))
-        if attempts[-1].complete:
-            break
-    return attempts[-1], attempts[0] if len(attempts) > 1 else None
+            layers = dict(zip(_places(chosen), packed, strict=True))
+            return Saved("default", chosen, method, layers, _in_notebook(packed, method)), None
+    first: Quality = "compact" if quality in (None, "default") else quality
+    saved = _within(Saved(first, chosen, method), budget, last=quality is not None)
+    if saved.complete or quality is not None:
+        return saved, None
+    return _within(Saved("draft", chosen, method), budget, last=True), saved
 
 
 def _note(
@@ -212,32 +209,34 @@ def _by_importance(
     ]
 
 
-def _within(saved: Saved, budget: float | None, *, last: bool) -> Saved:
+def _within(saved: Saved, budget: float, *, last: bool) -> Saved:
     """Pack layers until the budget is full; unless `last`, only while all are likely to fit."""
-    sizes = [block_size(layer, len(factors)) for _, (layer, factors) in saved.chosen]
-    whole = sum(sizes)
+    whole = sum(to_pack.size for _, to_pack in saved.chosen)
     raw_size, packed_size = 0, 0
     too_large = False
-    for (stack, to_pack), raw in zip(saved.chosen, sizes, strict=True):
-        layer = to_pack.layer
-        if budget is not None and not fits_in_page(layer):
+    for stack, to_pack in saved.chosen:
+        if not fits_in_page(to_pack.layer):
             too_large = True
             continue
         packed = packed_layer(to_pack, LIMITS[saved.quality])
         step_done()
         size = _in_notebook([packed], saved.method)
-        raw_size += raw
+        raw_size += to_pack.size
         packed_size += size
         saved.expected = packed_size / raw_size * whole
-        if budget is not None and saved.size + size > budget:
+        if saved.size + size > budget:
             break
         saved.size += size
-        saved.packed[stack, layer.number] = packed
-        if budget is not None and not last and saved.expected > _MAX_EXCESS * budget:
+        saved.packed[stack, to_pack.layer.number] = packed
+        if not last and saved.expected > _MAX_EXCESS * budget:
             break
     if too_large:
         saved.expected = max(saved.expected, whole)
     return saved
+
+
+def _places(chosen: Iterable[tuple[str, ToPack]]) -> list[tuple[str, int]]:
+    return [(stack, to_pack.layer.number) for stack, to_pack in chosen]
 
 
 def _in_notebook(layers: Iterable[PackedLayer], method: Method) -> int:

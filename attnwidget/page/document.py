@@ -16,7 +16,7 @@ from typing import Any
 from attnwidget.wire import SavedEffect, SentArc, SentExamples, SentMetric, SentSimilarity
 
 from .base85 import base85
-from .blocks import PackedLayer, PackedNumbers
+from .pack import PackedLayer, PackedNumbers
 
 _STATIC = Path(__file__).parents[1] / "static"
 

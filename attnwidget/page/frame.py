@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 
-from .assemble import ShownRecord, page_within
-from .blocks import PackedLayers, PackedNumbers
+from .assemble import page_within
+from .pack import PackedLayers, PackedNumbers
+from .shown import ShownRecord
 
 # Only the text inside the frame is left where untrusted HTML is sanitized, as in somebody else's
 # notebook. Browsers do not show it beside a frame.
@@ -25,7 +26,7 @@ onload="{script}" style="display: block; width: 100%; height: {height}px; border
 # of which nothing else is known. It is a handler because a script would not run in HTML that a page
 # inserts later; bare names in a handler may be properties of the frame. Where a host allows no
 # handlers, a frame keeps its height and follows the system's theme. The counterpart in the frame is
-# js/src/host/frame.ts.
+# js/src/host/page.ts.
 _SCRIPT = """
 ((loaded) => {
   // The nearest background that is not mostly transparent, as in js/src/styles/surroundings.ts.

@@ -23,7 +23,13 @@ from attnwidget.analysis import norms_need, score_refusal
 from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import NO_SIZE
-from attnwidget.wire import Metrics, encode_overview, encode_own_metrics, heads_alone
+from attnwidget.wire import (
+    Metrics,
+    encode_overview,
+    encode_own_metrics,
+    encode_profile,
+    heads_alone,
+)
 
 from .shown import Shown
 
@@ -371,7 +377,7 @@ def _shown(record: AttentionRecord | HeadProfile, **choices: Any) -> Shown:
     if not isinstance(record, HeadProfile):
         return Shown(record, **choices)
     heads = heads_alone(record)
-    return Shown(heads, overview=encode_overview(heads, record), **choices)
+    return Shown(heads, overview=encode_overview(heads, encode_profile(record, heads)), **choices)
 
 
 def _new_axes(size: tuple[float, float] | None) -> Any:

@@ -15,7 +15,7 @@ from attnwidget.analysis import norms_need, sampled_rows, score_refusal
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds
 from attnwidget.progress import step_done
 from attnwidget.record import Tokens, runs
-from attnwidget.view_state.segments import of_named
+from attnwidget.view_state.segments import PAIR_SEGMENTS, shown_positions
 from attnwidget.wire.manifest import thumbnail_shape
 
 from .axes import LETTER, add_legend, font_size, hide_frame, palette_of, size_in_points
@@ -32,7 +32,7 @@ from .coloring import (
 from .colors import Palette, diverging, ramp
 from .lines import add_curves, curve
 from .map_plot import null_range
-from .shown import Shown, is_pair, shown_tokens
+from .shown import Shown
 from .text import PLAIN, clean
 
 # Pixels of the picture: between two thumbnails, below a thumbnail and of the bar of its colour
@@ -150,7 +150,7 @@ class Cell:
         manifest, _ = shown.encoded_overview
         cells = np.zeros(thumbnail_shape(stack, manifest), np.uint8)
         rows, columns = _cropped(shown, cells).shape
-        queries, keys = shown_tokens(stack, _segments(shown))
+        queries, keys = shown_positions(stack, _segments(shown))
         # Means over texts of any length are square.
         is_square = shown.thumbnails == "lines" or shown.num_texts is not None
         aspect = 1.0 if is_square else len(keys) / len(queries)
@@ -344,7 +344,7 @@ def _segments(shown: Shown) -> str:
     stack = shown.current_stack
     separable = stack.queries.split is not None and stack.keys.split is not None
     # Means over texts are of whole texts.
-    if shown.num_texts is not None or not (separable or of_named(shown.segments)):
+    if shown.num_texts is not None or (shown.segments in PAIR_SEGMENTS and not separable):
         return "all"
     return shown.segments
 
@@ -354,21 +354,21 @@ def _cropped(shown: Shown, levels: NDArray[np.integer]) -> NDArray[np.integer]:
     segments, stack = _segments(shown), shown.current_stack
     if segments == "all":
         return levels
-    queries, keys = shown_tokens(stack, segments)
-    return levels[_cells(stack.queries, queries), _cells(stack.keys, keys)]
+    queries, keys = shown_positions(stack, segments)
+    rows, columns = _cells(stack.queries, queries), _cells(stack.keys, keys)
+    return levels[np.ix_(np.unique(rows), np.unique(columns))]
 
 
-def _cells(tokens: Tokens, positions: Sequence[int]) -> slice:
-    """The cells of neighbouring tokens."""
+def _cells(tokens: Tokens, positions: Sequence[int]) -> NDArray[np.intp]:
+    """The cell of each token."""
     starts = cell_bounds(len(tokens), tokens.split)[:-1]
-    first, last = np.searchsorted(starts, [positions[0], positions[-1]], side="right")
-    return slice(first - 1, last)
+    return np.searchsorted(starts, positions, side="right") - 1
 
 
 def _shares_cells(tokens: Tokens, positions: Sequence[int]) -> bool:
-    """True if the cells of neighbouring tokens hold others, too."""
-    bounds = cell_bounds(len(tokens), tokens.split)
-    return not {positions[0], positions[-1] + 1} <= set(bounds.tolist())
+    """True if the cells of some tokens hold others, too."""
+    everything = _cells(tokens, range(len(tokens)))
+    return bool(np.isin(everything, _cells(tokens, positions)).sum() > len(positions))
 
 
 def _notes(shown: Shown) -> list[str]:
@@ -390,11 +390,12 @@ def _notes(shown: Shown) -> list[str]:
         notes.append(f"means of {shown.num_texts:,} texts")
     elif sampled is not None:
         notes.append(f"pictures and numbers from {sampled:,} of {len(stack.queries):,} queries")
-    if shown.segments != "all" and (is_pair(stack) or of_named(shown.segments)):
+    some = shown_positions(stack, shown.segments)
+    if [*map(len, some)] != [len(stack.queries), len(stack.keys)]:
         segments = _segments(shown)
         whole = "pictures and numbers are" if segments == "all" else "numbers are"
         notes.append(f"{whole} of whole heads")
-        sides = zip((stack.queries, stack.keys), shown_tokens(stack, segments), strict=True)
+        sides = zip((stack.queries, stack.keys), shown_positions(stack, segments), strict=True)
         if any(_shares_cells(*side) for side in sides):
             notes.append("the pictures' edges hold other tokens, too")
     return notes

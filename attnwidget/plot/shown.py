@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import LENSES, rollout_refusal, score_refusal, value_refusal
 from attnwidget.analysis.words import words
-from attnwidget.interventions import Link
+from attnwidget.interventions.off import Link
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR, combination
-from attnwidget.view_state.segments import of_named
+from attnwidget.view_state.segments import shown_positions
 from attnwidget.view_state.table import Combine, Compared
 from attnwidget.view_state.traits import NamedSegment
 from attnwidget.wire import SentArc, SentMetric, SentSimilarity, encode_overview
@@ -257,7 +257,7 @@ class Shown:
     def token_axes(self) -> TokenAxes:
         """Both sides of the matrices, of tokens or words, limited to the chosen segments."""
         stack = self.current_stack
-        queries, keys = shown_tokens(stack, self.segments)
+        queries, keys = shown_positions(stack, self.segments)
         # A word has no score.
         words = self.words and (self.lens != "scores" or self.combines_layers)
         return TokenAxes(
@@ -322,36 +322,6 @@ class TokenAxes:
 
 def other_side(side: Side) -> Side:
     return "key" if side == "query" else "query"
-
-
-def shown_tokens(stack: Stack, segments: str) -> tuple[list[int], list[int]]:
-    """The positions of the queries and keys that the chosen segments include."""
-
-    def of_segment(tokens: Tokens, letter: str) -> list[int]:
-        number = "ab".index(letter)
-        return [at for at, segment in enumerate(tokens.segments or ()) if segment == number]
-
-    everything = list(range(len(stack.queries))), list(range(len(stack.keys)))
-    named = of_named(segments)
-    if named is not None:
-        way, positions = named
-        side = 0 if way == "from" else 1
-        within = [at for at in everything[side] if at in positions]
-        # As for a pair below.
-        if not within:
-            return everything
-        return (within, everything[1]) if side == 0 else (everything[0], within)
-    if segments != "all" and is_pair(stack):
-        queries = of_segment(stack.queries, segments[0])
-        keys = of_segment(stack.keys, segments[1])
-        # A segment without tokens cannot be shown alone.
-        if queries and keys:
-            return queries, keys
-    return everything
-
-
-def is_pair(stack: Stack) -> bool:
-    return stack.queries.segments is not None and stack.keys.segments is not None
 
 
 def _axis(side: Side, tokens: Tokens, positions: Sequence[int], joined: bool) -> TokenAxis:

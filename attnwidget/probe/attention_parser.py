@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadScores
+from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
@@ -22,10 +23,11 @@ from .word_attention import WordAttention
 
 if TYPE_CHECKING:
     import pandas as pd
-    import torch
 
 _FARTHEST = 10
 """Distances above are one, for the parser by distances."""
+
+_LEARNING_RATE = 2e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,13 +98,11 @@ def attention_parser(
         ValueError: a text has no heads or relations, or is too long for the model; there are no
             words to parse; an array has a wrong shape.
     """
-    from .pair_softmax import PairSoftmax
-
     source, texts = open_source(
         model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
     )
     halves = Halves(source, texts, held_out)
-    parsers: dict[str, PairSoftmax] = {}
+    parsers: dict[str, _PairSoftmax] = {}
     shares = {name: Shares((), seed) for name in (*_FEATURES, "next word")}
     with progress_bar("Probing", "texts"):
         for read in halves.first():
@@ -110,7 +110,7 @@ def attention_parser(
             for name, features in _FEATURES.items():
                 found = features(read)
                 if found is not None and len(words):
-                    parser = parsers.setdefault(name, PairSoftmax(found.shape[0]))
+                    parser = parsers.setdefault(name, _PairSoftmax(found.shape[0]))
                     parser.fit(found, words, heads)
         for read in halves.held_out():
             words, heads = _parsed(read.text)
@@ -178,3 +178,44 @@ _FEATURES: dict[str, _Features] = {
     "null": lambda read: None if read.null is None else _both_ways(read.null),
     "distance": _distances,
 }
+
+
+class _PairSoftmax:
+    """p(j | i) proportional to exp(coefficients · features of i and j), for all j but i."""
+
+    def __init__(self, features: int) -> None:
+        self._weights = torch.zeros(features, requires_grad=True)
+        self._optimizer = torch.optim.Adam([self._weights], _LEARNING_RATE)
+
+    @property
+    def coefficients(self) -> Numbers:
+        """float64 [features]."""
+        found: Numbers = self._weights.detach().double().numpy()
+        return found
+
+    def fit(self, features: Floats, words: NDArray[np.int64], targets: NDArray[np.int64]) -> None:
+        """Take a step towards the words' targets in one text.
+
+        Args:
+            features: float32 [features, words, words].
+            words: those of the text that have a target.
+        """
+        with torch.enable_grad():
+            loss = torch.nn.functional.cross_entropy(
+                self._scores(features, words), torch.from_numpy(targets)
+            )
+            self._optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+        self._optimizer.step()
+
+    def predict(self, features: Floats, words: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The most likely target of each word."""
+        with torch.no_grad():
+            found: NDArray[np.int64] = self._scores(features, words).argmax(dim=1).numpy()
+        return found
+
+    def _scores(self, features: Floats, words: NDArray[np.int64]) -> torch.Tensor:
+        scores = torch.einsum("f,fij->ij", self._weights, torch.from_numpy(features[:, words]))
+        itself = torch.zeros(scores.shape, dtype=torch.bool)
+        itself[torch.arange(len(words)), torch.from_numpy(words)] = True
+        return scores.masked_fill(itself, -torch.inf)

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import Numbers
+from attnwidget.analysis import HeadScores, Numbers
+from attnwidget.arguments import checked, whole
 from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
+from .examples import FEWEST, Classification, Examples
 from .halves import Halves, Null, Pairs, open_source
-from .linear import Classifier
 from .results import ProbeScores, shares_table
-from .shares import Share, share_of
-from .word_attention import Heads, WordAttention
+from .shares import Share
+from .word_attention import WordAttention
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,9 +29,6 @@ _FARTHEST = 10
 """Distances above are one."""
 
 _TASKS = ("related", "relation")
-
-_FEWEST = 20
-"""A relation that is rarer among the texts for fitting is no class."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +81,7 @@ class EdgeScores(ProbeScores):
         return shares_table(vars(score) for score in (self.related, self.relation))
 
 
+@checked(max_pairs=whole(1))
 def edge_classifier(
     model: torch.nn.Module | Pairs,
     tokenizer: Any = None,
@@ -122,102 +120,41 @@ def edge_classifier(
     source, texts = open_source(
         model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
     )
-    if type(max_pairs) is not int or max_pairs < 1:
-        raise ValueError(f"max_pairs is {max_pairs!r}; expected a number from 1")
     halves = Halves(source, texts, held_out)
     with progress_bar("Probing", "texts"):
-        fitted = _collected(halves.first(), max_pairs, seed)
-        scored = _collected(halves.held_out(), max_pairs, seed)
-    found = {
-        task: _compared(task, fitted[task].pairs(), scored[task].pairs(), source.heads, seed)
-        for task in _TASKS
-    }
+        fitted = _read_pairs(halves.first(), max_pairs, seed)
+        scored = _read_pairs(halves.held_out(), max_pairs, seed)
+    measured_on = f"{halves.num_texts[0]:,} texts"
+    scores: dict[str, EdgeScore] = {}
+    heads: dict[str, HeadScores] = {}
+    for task in _TASKS:
+        scores[task], sizes = _score(task, fitted[task], scored[task], seed)
+        lengths = {
+            name: np.hypot(*each.reshape(2, *source.heads.shape))
+            for name, each in sizes.items()
+            if name != "distance"
+        }
+        heads[task] = source.heads.scores(
+            f"counts for {task}",
+            "The length of the coefficients of the head in a classifier of pairs of words",
+            lengths["own"],
+            lengths.get("null"),
+            measured_on=measured_on,
+        )
     return EdgeScores(
-        related=found["related"][0],
-        relation=found["relation"][0],
-        heads={
-            task: source.heads.scores(
-                f"counts for {task}",
-                "The length of the coefficients of the head in a classifier of pairs of words",
-                own,
-                of_null,
-                measured_on=f"{halves.num_texts[0]:,} texts",
-            )
-            for task, (_, own, of_null) in found.items()
-        },
+        related=scores["related"],
+        relation=scores["relation"],
+        heads=heads,
         num_texts=halves.num_texts,
         lost=source.heads.lost,
     )
 
 
-class _Pairs(NamedTuple):
-    """Pairs of words, as arrays.
-
-    Attributes:
-        own: the weights of all heads, float32 [pairs, 2 * layers * heads].
-        null: the same of random weights, or None.
-        distances: the second word's place minus the first's, int64 [pairs].
-        classes: str [pairs].
-        texts: the index of each pair's text, int64 [pairs].
-    """
-
-    own: Floats
-    null: Floats | None
-    distances: NDArray[np.int64]
-    classes: NDArray[np.str_]
-    texts: NDArray[np.int64]
-
-    def of(self, classes: list[str]) -> _Pairs:
-        """The pairs of some classes."""
-        kept = np.isin(self.classes, classes)
-        null = None if self.null is None else self.null[kept]
-        return _Pairs(
-            self.own[kept], null, self.distances[kept], self.classes[kept], self.texts[kept]
-        )
-
-    @property
-    def distance_columns(self) -> Floats:
-        """1 for the distance of each pair, float32 [pairs, distances]."""
-        near = self.distances.clip(-_FARTHEST, _FARTHEST)
-        columns: Floats = np.eye(2 * _FARTHEST + 1, dtype=np.float32)[near + _FARTHEST]
-        return columns
-
-
-@dataclass
-class _Collector:
-    """The pairs of one task, text by text."""
-
-    own: list[Floats] = field(default_factory=list)
-    null: list[Floats] = field(default_factory=list)
-    distances: list[int] = field(default_factory=list)
-    classes: list[str] = field(default_factory=list)
-    texts: list[int] = field(default_factory=list)
-
-    def add(self, read: WordAttention[Annotated], pairs: Mapping[tuple[int, int], str]) -> None:
-        """Add the pairs of a text, by their class."""
-        places = np.array(list(pairs))
-        self.own.append(_vectors(read.weights, places))
-        if read.null is not None:
-            self.null.append(_vectors(read.null, places))
-        self.distances += (places[:, 1] - places[:, 0]).tolist()
-        self.classes += pairs.values()
-        self.texts += [read.index] * len(pairs)
-
-    def pairs(self) -> _Pairs:
-        return _Pairs(
-            np.concatenate(self.own),
-            np.concatenate(self.null) if self.null else None,
-            np.array(self.distances, np.int64),
-            np.array(self.classes, np.str_),
-            np.array(self.texts, np.int64),
-        )
-
-
-def _collected(
+def _read_pairs(
     texts: Iterable[WordAttention[Annotated]], most: int, seed: int
-) -> dict[str, _Collector]:
+) -> dict[str, Examples]:
     """The pairs of each task in some texts, until there are enough of all."""
-    found = {task: _Collector() for task in _TASKS}
+    found = {task: Examples() for task in _TASKS}
     for read in texts:
         random = np.random.default_rng([seed, read.index])
         edges = {
@@ -226,11 +163,20 @@ def _collected(
         related = _with_others(read.text, edges, random)
         for task, pairs in (("related", related), ("relation", edges)):
             # Each text is read as a whole, so that the classes of "related" stay balanced.
-            if pairs and len(found[task].classes) + len(pairs) <= most:
-                found[task].add(read, pairs)
-        if all(len(collector.classes) > most - 100 for collector in found.values()):
+            if not pairs or len(found[task]) + len(pairs) > most:
+                continue
+            first, second = np.array(list(pairs)).T
+            near = (second - first).clip(-_FARTHEST, _FARTHEST) + _FARTHEST
+            found[task].add(
+                read.index,
+                list(pairs.values()),
+                own=_vectors(read.weights, first, second),
+                null=None if read.null is None else _vectors(read.null, first, second),
+                distance=np.eye(2 * _FARTHEST + 1, dtype=np.float32)[near],
+            )
+        if all(len(examples) > most - 100 for examples in found.values()):
             break
-    if not all(collector.classes for collector in found.values()):
+    if not all(map(len, found.values())):
         raise ValueError("there are no texts, or none with a word that has a head word")
     return found
 
@@ -255,48 +201,56 @@ def _with_others(
     return pairs
 
 
-def _vectors(weights: Floats, places: NDArray[np.int64]) -> Floats:
-    """The weights of all heads from the first words to the second, and back."""
-    first, second = places.T
+def _vectors(weights: Floats, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
+    """The weights of all heads from the first words to the second, and back, [pairs, ...]."""
     both = np.stack([weights[:, :, first, second], weights[:, :, second, first]])
-    vectors: Floats = both.reshape(-1, len(places)).T
+    vectors: Floats = both.reshape(-1, len(first)).T
     return vectors
 
 
-def _compared(
-    task: str, fitted: _Pairs, scored: _Pairs, heads: Heads, seed: int
-) -> tuple[EdgeScore, Numbers, Numbers | None]:
-    """The accuracies of one task; how much each head counts, and how much of random weights."""
-    often = [name for name, count in Counter(fitted.classes.tolist()).items() if count >= _FEWEST]
-    fitted, scored = fitted.of(often), scored.of(often)
-    if len(often) < 2 or not len(scored.classes):
+def _score(
+    task: str, fitted: Examples, held_out: Examples, seed: int
+) -> tuple[EdgeScore, dict[str, Numbers]]:
+    """The accuracies of one task, and the lengths of coefficients by what is read."""
+    examples = Classification(fitted, held_out, seed)
+    if not examples.is_possible:
         raise ValueError(
-            f"there are too few pairs of words to tell their classes ({task}); each needs {_FEWEST}"
+            f"there are too few pairs of words to tell their classes ({task}); each needs {FEWEST}"
         )
-
-    def share(hits: NDArray[np.bool_]) -> Share:
-        return share_of(hits, scored.texts, seed)
-
-    def sizes(classifier: Classifier) -> Numbers:
-        both = classifier.size.reshape(2, *heads.shape)
-        found: Numbers = np.hypot(both[0], both[1])
-        return found
-
-    own = Classifier(fitted.own, fitted.classes)
-    by_distance = Classifier(fitted.distance_columns, fitted.classes)
-    [(most_frequent, _)] = Counter(fitted.classes.tolist()).most_common(1)
-    null_accuracy = null_sizes = None
-    if fitted.null is not None and scored.null is not None:
-        null = Classifier(fitted.null, fitted.classes)
-        null_accuracy = share(null.hits(scored.null, scored.classes))
-        null_sizes = sizes(null)
+    accuracies: dict[str, Share] = {}
+    sizes: dict[str, Numbers] = {}
+    for name in ("own", "distance", "null"):
+        if fitted.has(name) and held_out.has(name):
+            rows, others = examples.rows(name)
+            classifier = _fitted(rows, examples.targets)
+            accuracies[name] = examples.share(classifier.predict(others))
+            sizes[name] = np.linalg.norm(classifier[-1].coef_, axis=0)
     score = EdgeScore(
         task=task,
-        classes=len(often),
-        count=len(scored.classes),
-        accuracy=share(own.hits(scored.own, scored.classes)),
-        distance=share(by_distance.hits(scored.distance_columns, scored.classes)),
-        majority=share(scored.classes == most_frequent),
-        null_accuracy=null_accuracy,
+        classes=len(examples.classes),
+        count=len(examples.expected),
+        accuracy=accuracies["own"],
+        distance=accuracies["distance"],
+        majority=examples.majority,
+        null_accuracy=accuracies.get("null"),
     )
-    return score, sizes(own), null_sizes
+    return score, sizes
+
+
+def _fitted(rows: Floats, targets: NDArray[np.int64]) -> Any:
+    """A logistic regression of scikit-learn with an L2 penalty, on standardized numbers.
+
+    Raises:
+        ModuleNotFoundError: scikit-learn is not installed.
+    """
+    try:
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "this probe needs scikit-learn, which is not installed: pip install "
+            "'attnwidget[probe]' (in a notebook: %pip install 'attnwidget[probe]')"
+        ) from error
+    classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000, tol=1e-3))
+    return classifier.fit(rows, targets)

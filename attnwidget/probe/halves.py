@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sized
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 
+from attnwidget.arguments import checked, one_of, whole
+
 from .word_attention import ArrayAttention, Heads, Text, WordAttention
 
 if TYPE_CHECKING:
@@ -74,6 +76,9 @@ class Halves(Generic[Text]):
             yield read
 
 
+@checked(
+    null=one_of(Null, None), seed=whole(0), batch_size=whole(1), max_tokens=whole(1, none=True)
+)
 def open_source(
     model: torch.nn.Module | Pairs,
     tokenizer: Any,
@@ -91,12 +96,8 @@ def open_source(
 
     Raises:
         TypeError: the arguments are neither of both.
-        ValueError: there is no such null; the seed is no number from 0.
+        ValueError: there is no such null, or a number is out of range.
     """
-    if null not in (None, "random weights"):
-        raise ValueError(f"null is {null!r}; expected 'random weights' or None")
-    if type(seed) is not int or seed < 0:
-        raise ValueError(f"seed is {seed!r}; expected a number from 0")
     if tokenizer is None and texts is None:
         if not isinstance(model, Iterable):
             raise TypeError(

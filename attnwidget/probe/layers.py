@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.analysis.head_scores import Rows
-from attnwidget.progress import progress_bar
+from attnwidget.arguments import checked, whole
+from attnwidget.progress import progress_bar, step_done
+from attnwidget.record import Floats
+from attnwidget.running.batches import TextBatch
+from attnwidget.running.random_weights import with_random_weights
+from attnwidget.tracing import undisturbed
 
+from .examples import FEWEST, Classification, Examples
 from .halves import divide, open_source
+from .model_attention import ModelAttention
 from .results import shares_table
-from .shares import Share, share_of
+from .shares import Share
 from .tasks import TASKS
 
 if TYPE_CHECKING:
     import pandas as pd
-    import torch
-
-    from .hidden_states import TaskExamples
-
 
 # With smaller gains, the mean of their layers says nothing.
 _LEAST_GAIN = 0.01
 
-# A class that is rarer among the examples for fitting is none.
-_FEWEST = 20
+# Of the network that reads a mixture, and of its fit.
+_HIDDEN = 128
+_EPOCHS = 10
+_BATCH = 32
+_LEARNING_RATE = 1e-3
 
 
 @dataclass(frozen=True)
@@ -156,6 +163,7 @@ def _last_if_nan(layer: float) -> float:
     return float("inf") if np.isnan(layer) else layer
 
 
+@checked(max_examples=whole(1))
 def layers(
     model: torch.nn.Module,
     tokenizer: Any,
@@ -202,38 +210,30 @@ def layers(
     for name in names:
         if name not in TASKS:
             raise ValueError(f"there is no task {name!r}; the tasks are {', '.join(TASKS)}")
-    # Imported here, so that the results of probes can be read without torch.
-    from attnwidget.running.random_weights import with_random_weights
-
-    from .hidden_states import read_examples
-    from .model_attention import ModelAttention
-
     source, texts = open_source(
         model, tokenizer, texts, null=None, seed=seed, batch_size=batch_size, max_tokens=max_tokens
     )
     if not isinstance(source, ModelAttention):
         raise TypeError("layers are probed by hidden states, so a model is needed")
-    if type(max_examples) is not int or max_examples < 1:
-        raise ValueError(f"max_examples is {max_examples!r}; expected a number from 1")
     fitting, scoring = ([*part] for part in divide(source, texts, held_out))
 
     def scores_of(read: torch.nn.Module) -> tuple[dict[str, LayerScore], tuple[int, int]]:
         with progress_bar("Probing", "texts"):
-            before, after = (
-                read_examples(source, read, part, names, max_examples, seed)
+            (before, num_before), (after, num_after) = (
+                _read_examples(source, read, part, names, max_examples, seed)
                 for part in (fitting, scoring)
             )
         found = {}
         for name in names:
-            score = _score(name, before.by_task[name], after.by_task[name], seed)
-            if score is not None:
-                found[name] = score
+            examples = Classification(before[name], after[name], seed)
+            if examples.is_possible:
+                found[name] = _score(name, examples, seed)
             elif tasks is not None:
                 raise ValueError(
-                    f"there are too few annotations for {name!r}: two classes need {_FEWEST} "
+                    f"there are too few annotations for {name!r}: two classes need {FEWEST} "
                     "examples each"
                 )
-        return found, (before.num_texts, after.num_texts)
+        return found, (num_before, num_after)
 
     scores, num_texts = scores_of(source.model)
     if not scores:
@@ -243,32 +243,137 @@ def layers(
     return LayerScores(scores, null_scores, num_texts, lost)
 
 
-def _score(name: str, before: TaskExamples, after: TaskExamples, seed: int) -> LayerScore | None:
-    """The score of one task; None if there are not two classes."""
-    from .mixture import fitted
+def _read_examples(
+    source: ModelAttention,
+    model: torch.nn.Module,
+    texts: Iterable[Any],
+    tasks: Sequence[str],
+    most: int,
+    seed: int,
+) -> tuple[dict[str, Examples], int]:
+    """Read texts until each task has its examples: (these, the number of texts).
 
-    counts = Counter(before.names)
-    classes = sorted(name for name, count in counts.items() if count >= _FEWEST)
-    if len(classes) < 2 or not set(classes) & set(after.names):
-        return None
-    states, targets, _ = before.of(classes)
-    held_out, expected, texts = after.of(classes)
+    Their rows are "states", float16 [layers + 1, spans * dimensions], from the embeddings on.
 
-    def share(predicted: NDArray[np.int64]) -> Share:
-        return share_of(predicted == expected, texts, seed)
+    Args:
+        source: what reads texts in batches.
+        model: the model of the source, or one of the same architecture.
+        most: the most examples of a task.
+    """
+    found = {task: Examples() for task in tasks}
+    num_texts = 0
+    for batch, own in source.batches(texts):
+        members = source.members(batch, own)
+        for row, (text, states) in enumerate(zip(own, _states(model, batch), strict=True)):
+            index = batch.texts[row].index
+            num_texts += 1
+            sizes = members[row].sum(axis=1, keepdims=True).clip(1)
+            words = (members[row] / sizes) @ states
+            for task, examples in found.items():
+                # The same examples for a model and its null.
+                random = np.random.default_rng([seed, index])
+                for spans, name in islice(TASKS[task](text, random), most - len(examples)):
+                    means = [words[:, start:end].mean(axis=1) for start, end in spans]
+                    read = np.concatenate(means, axis=1).astype(np.float16)
+                    examples.add(index, [name], states=read[None])
+            step_done()
+        if all(len(examples) == most for examples in found.values()):
+            break
+    return found, num_texts
 
+
+def _states(model: torch.nn.Module, batch: TextBatch) -> list[Floats]:
+    """The hidden states of each text, float32 [layers + 1, tokens, dimensions]."""
+    with undisturbed(model):
+        output = model(**{**batch.tensors, "output_hidden_states": True})
+    states = getattr(output, "hidden_states", None)
+    if not states:
+        raise ValueError(
+            f"{type(model).__name__} returns no hidden_states; layers are probed of models of "
+            "transformers that do"
+        )
+    rows = []
+    for row in batch.rows:
+        if row.text is None:
+            raise ValueError("a text has no tokens")
+        kept = row.text.kept
+        rows.append(np.stack([layer[row.index].float().cpu()[kept].numpy() for layer in states]))
+    return rows
+
+
+def _score(name: str, examples: Classification, seed: int) -> LayerScore:
+    """The score of one task."""
+    states, held_out = examples.rows("states")
     cumulative = []
     for depth in range(1, states.shape[1] + 1):
-        mixture = fitted(states[:, :depth], targets, len(classes), seed)
-        accuracy = share(mixture.predict(held_out[:, :depth]))
+        mixture = _fitted(states[:, :depth], examples.targets, len(examples.classes), seed)
+        accuracy = examples.share(mixture.predict(held_out[:, :depth]))
         cumulative.append(accuracy.value)
-    majority = classes.index(max(classes, key=lambda name: counts[name]))
     return LayerScore(
         name,
-        len(classes),
-        len(expected),
-        share(np.full_like(expected, majority)),
+        len(examples.classes),
+        len(examples.expected),
+        examples.majority,
         np.array(cumulative),
         accuracy,
         mixture.mixing,
     )
+
+
+class _Mixture(torch.nn.Module):
+    """gamma * sum of softmax(s)_l h^l over layers l, then a network with one hidden layer.
+
+    This is ELMo's scalar mix (Peters et al. 2018), as Tenney et al. 2019 use it.
+    """
+
+    def __init__(self, layers: int, dimensions: int, classes: int) -> None:
+        super().__init__()
+        self.scales = torch.nn.Parameter(torch.zeros(layers))
+        self.gamma = torch.nn.Parameter(torch.ones(()))
+        self.classify = torch.nn.Sequential(
+            torch.nn.Linear(dimensions, _HIDDEN),
+            torch.nn.ReLU(),
+            torch.nn.Linear(_HIDDEN, classes),
+        )
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        """The scores [examples, classes] of states [examples, layers, dimensions]."""
+        mixed = torch.einsum("l,nld->nd", torch.softmax(self.scales, dim=0), states)
+        scores: torch.Tensor = self.classify(self.gamma * mixed)
+        return scores
+
+    @property
+    def mixing(self) -> Numbers:
+        """The weight of each layer in the mixture, float64 [layers]; they sum to 1."""
+        found: Numbers = torch.softmax(self.scales.detach().double(), dim=0).numpy()
+        return found
+
+    def predict(self, states: NDArray[np.float16]) -> NDArray[np.int64]:
+        """The most likely class of each example."""
+        with torch.no_grad():
+            found: NDArray[np.int64] = self(torch.from_numpy(states).float()).argmax(dim=1).numpy()
+        return found
+
+
+def _fitted(
+    states: NDArray[np.float16], classes: NDArray[np.int64], count: int, seed: int
+) -> _Mixture:
+    """Fit a mixture by Adam: ten times over all examples.
+
+    Args:
+        states: float16 [examples, layers, dimensions].
+        classes: their classes, from 0 to `count` - 1.
+    """
+    with torch.random.fork_rng(devices=[]), torch.enable_grad():
+        torch.manual_seed(seed)
+        mixture = _Mixture(states.shape[1], states.shape[2], count)
+        optimizer = torch.optim.Adam(mixture.parameters(), _LEARNING_RATE)
+        inputs, targets = torch.from_numpy(states), torch.from_numpy(classes)
+        for _ in range(_EPOCHS):
+            for some in torch.split(torch.randperm(len(inputs)), _BATCH):
+                scores = mixture(inputs[some].float())
+                loss = torch.nn.functional.cross_entropy(scores, targets[some])
+                optimizer.zero_grad()
+                loss.backward()  # type: ignore[no-untyped-call]
+                optimizer.step()
+    return mixture

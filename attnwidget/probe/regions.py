@@ -116,39 +116,29 @@ def _inside(region: Any, patches: Patches) -> Numbers:
             raise ValueError(
                 f"a region is {region!r:.60}; expected (left, top, right, bottom) from 0 to 1"
             )
-        return np.outer(
-            _covered(top, bottom, patches.rows), _covered(left, right, patches.columns)
-        ).ravel()
-    if given.ndim != 2 or not given.size or given.min() < 0 or given.max() > 1:
+        given, across, down = np.ones((1, 1)), given[[0, 2]], given[[1, 3]]
+    elif given.ndim != 2 or not given.size or given.min() < 0 or given.max() > 1:
         raise ValueError(
             "a region is neither (left, top, right, bottom) nor a mask [rows, columns] from 0 to 1"
         )
-    if not given.any():
+    elif not given.any():
         raise ValueError("a mask is 0 everywhere: it marks no region")
-    rows, columns = (
-        _cells(count, size)
-        for count, size in zip((patches.rows, patches.columns), given.shape, strict=True)
-    )
+    else:
+        down, across = (np.arange(size + 1) / size for size in given.shape)
+    rows, columns = _shared(patches.rows, down), _shared(patches.columns, across)
     inside: Numbers = (rows @ given @ columns.T).ravel()
     return inside
 
 
-def _covered(start: float, end: float, count: int) -> Numbers:
-    """The share of each of `count` equal parts of 0 to 1 that lies between start and end."""
-    edges = np.arange(count + 1) / count
-    covered: Numbers = np.clip(
-        (np.minimum(edges[1:], end) - np.maximum(edges[:-1], start)) * count, 0, 1
-    )
-    return covered
+def _shared(count: int, edges: Numbers) -> Numbers:
+    """The share of each of `count` equal parts of 0 to 1 that lies between two edges.
 
-
-def _cells(count: int, size: int) -> Numbers:
-    """Means over `count` equal parts of `size` pixels, as a matrix [count, size]."""
-    edges = np.arange(count + 1) / count
-    pixels = np.arange(size + 1) / size
-    shared = np.minimum(edges[1:, None], pixels[1:]) - np.maximum(edges[:-1, None], pixels[:-1])
-    parts: Numbers = shared.clip(0) * count
-    return parts
+    float64 [count, edges - 1].
+    """
+    parts = np.arange(count + 1) / count
+    shared = np.minimum(parts[1:, None], edges[1:]) - np.maximum(parts[:-1, None], edges[:-1])
+    shares: Numbers = (shared * count).clip(0, 1)
+    return shares
 
 
 def _shares(stack: Stack, patches: Patches, inside: Numbers) -> Numbers:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from attnwidget.analysis import Numbers
 from attnwidget.corpus.accumulators import (
@@ -106,17 +106,3 @@ class Shares:
         """The share of one kind."""
         found = self.estimate(at)
         return Share(float(found.mean), float(found.low), float(found.high))
-
-
-def share_of(hits: NDArray[np.bool_], texts: NDArray[np.int64], seed: int) -> Share:
-    """The share of decisions that are right.
-
-    Args:
-        texts: the index of the text of each decision.
-        seed: of the bootstrap over texts.
-    """
-    shares = Shares((), seed)
-    for index in np.unique(texts).tolist():
-        of_text = hits[texts == index]
-        shares.add(index, of_text.sum(), len(of_text))
-    return shares.share()

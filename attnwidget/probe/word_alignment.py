@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 
 from attnwidget.analysis import Numbers
+from attnwidget.arguments import checked, one_of, whole
 from attnwidget.progress import step_done
 from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
 
@@ -135,6 +136,7 @@ class AlignmentScores(BestHead, ProbeScores):
         return record, {"stack": "cross", **place, "arcs": arcs}
 
 
+@checked(null=one_of(Null, None), seed=whole(0))
 def alignment(
     model: torch.nn.Module | Iterable[tuple[Any, Aligned]],
     tokenizer: Any = None,
@@ -250,8 +252,6 @@ def _reader(
     model: Any, tokenizer: Any, null: Null | None, seed: int
 ) -> Callable[[Any, Heads], _Weights]:
     """A function that reads a pair with the model, and with random weights."""
-    if null not in (None, "random weights"):
-        raise ValueError(f"null is {null!r}; expected 'random weights' or None")
     models = [model]
     if null is not None:
         from attnwidget.running.random_weights import with_random_weights

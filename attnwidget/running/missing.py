@@ -67,7 +67,7 @@ def _related(a: str, b: str) -> bool:
     return f"{a}.".startswith(f"{b}.") or f"{b}.".startswith(f"{a}.") or not a
 
 
-def no_attention(model: torch.nn.Module, missing: list[str]) -> str:
+def no_attention(model: torch.nn.Module, missing: Sequence[str]) -> str:
     """The error message for a model without captured attention."""
     if missing:
         return f"no attention of {type(model).__name__} could be captured: {'; '.join(missing[:5])}"

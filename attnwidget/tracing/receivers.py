@@ -46,13 +46,16 @@ class Receivers:
         if output is not None:
             self._latest = address, output.shape, output.transpose(1, 2).flatten()
 
-    def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+    def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> Receiver | None:
         """Compare the arguments of a module that is about to run with the expected outputs."""
         if self._latest is None or len(args) != 1 or not isinstance(args[0], torch.Tensor):
-            return
+            return None
         address, (_, heads, _, width), expected = self._latest
         received = args[0]
         if received.numel() != expected.numel() or received.shape[-1] != heads * width:
-            return
-        if torch.equal(received.flatten(), expected):
-            self.by_call[address].append(Receiver(module, received, heads, width))
+            return None
+        if not torch.equal(received.flatten(), expected):
+            return None
+        receiver = Receiver(module, received, heads, width)
+        self.by_call[address].append(receiver)
+        return receiver

@@ -21,7 +21,7 @@ from typing import (
 
 from traitlets import Bool, Unicode
 
-from attnwidget.interventions import KnockOut
+from attnwidget.interventions.edits import KnockOut
 
 from .traits import (
     Integer,
@@ -75,7 +75,9 @@ class ChoiceOptions(TypedDict, total=False):
         segments: the attention shown of a text pair: "all", or "aa", "ab", "ba" and "bb" for
             queries of the first and keys of the second letter's text. Or segments that you name, as
             [(1, 5, "subject")]: positions of tokens, the last one excluded. The reader then chooses
-            attention from or to one, which is "from:subject" or "to:subject" here.
+            attention from or to one, which is "from:subject" or "to:subject" here. "content" leaves
+            out special tokens, as [CLS] and <s>, and "content ab" those of a choice. Metrics count
+            all tokens whatever is shown.
         named_segments: these segments, to change them later.
         combine: the combination that the head view shows: the "mean" or "max" of the heads drawn,
             or "layers_mean" or "layers_max" of every head of every layer; "none" for single heads.

@@ -9,7 +9,7 @@ import traitlets
 from traitlets import TraitError
 
 from attnwidget.arguments import whole_number
-from attnwidget.interventions import Link
+from attnwidget.interventions.off import Link
 
 NamedSegment = tuple[int, int, str]
 """The positions of a segment's first token, and of the one after its last; its name."""

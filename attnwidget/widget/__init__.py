@@ -1,10 +1,8 @@
 """The notebook widget, with its pages, saved layers and PNG fallback."""
 
-from .atlas import atlas_html
-from .profile_widget import ProfileWidget, StaticProfile
-from .record_view import RecordOptions, RecordView
+from .profile_widget import ProfileWidget, StaticProfile, atlas_html
+from .record_view import RecordOptions, RecordView, StaticCell
 from .selection import Selection
-from .static_cell import StaticCell
 from .static_view import STATIC_VARIABLE, StaticView, static_by_default
 from .widget import AttentionWidget
 

@@ -1,16 +1,20 @@
-"""The views of a profile, in a notebook and without a kernel."""
+"""The views of a profile: in a notebook, without a kernel, and as a page, its atlas."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import traitlets
 
 from attnwidget.corpus import Example, HeadProfile, TextReader
+from attnwidget.page import pack_example, page_of_examples
+from attnwidget.progress import on_step, progress_bar, step_done
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import encode_examples, encode_overview, profile_similarity
+from attnwidget.wire import encode_examples, encode_overview, encode_profile, profile_similarity
 
 from .record_view import RecordOptions, RecordView
 from .static_view import StaticView
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 
 # The most texts of which a reader can open one.
 _MAX_TEXTS = 256
+# The most texts of a page.
+_MAX_TEXTS_OF_PAGE = 64
 
 
 class ProfileView(RecordView):
@@ -68,7 +74,7 @@ class ProfileView(RecordView):
             self.map_x = map_x
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
-        return encode_overview(record, self._profile, self._lenses)
+        return encode_overview(record, encode_profile(self._profile, record), self._lenses)
 
 
 class StaticProfile(ProfileView, StaticView):
@@ -135,3 +141,40 @@ class ProfileWidget(ProfileView, AttentionWidget):
         except Exception as error:
             # A KeyError prints its message in quotes.
             self.send({"error": str(error.args[0] if error.args else type(error).__name__)})
+
+
+def atlas_html(
+    profile: HeadProfile, reader: TextReader, *, size: int, similarity: bool, **choices: Any
+) -> str:
+    """The HTML of an atlas.
+
+    Args:
+        reader: reads the texts.
+        size: the most bytes of the page, which has one text in any case.
+        similarity: see `ProfileView`.
+        choices: those of `AttentionWidget`, with which the page opens.
+    """
+    texts = profile.example_texts(_MAX_TEXTS_OF_PAGE)
+    with progress_bar("Reading", "texts"):
+        with _whole_step():
+            view = StaticProfile(profile, reader, similarity=similarity, **choices)
+            shown = view.shown_record()
+            packed = [pack_example(shown.record)]
+        # With fewer texts, there are fewer examples.
+        room = size - len(page_of_examples(shown, encode_examples(profile, texts), packed))
+        for text in texts[1:]:
+            with _whole_step():
+                example = pack_example(reader.read(profile.text(text)))
+            room -= example.size
+            if room < 0:
+                break
+            packed.append(example)
+    return page_of_examples(shown, encode_examples(profile, texts[: len(packed)]), packed)
+
+
+@contextmanager
+def _whole_step() -> Iterator[None]:
+    """Count what is done within this context as one step."""
+    with on_step(lambda: None):
+        yield
+    step_done()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -11,8 +12,17 @@ import traitlets
 from traitlets import TraitError
 
 from attnwidget.analysis import LENSES, Comparison, OwnLenses, own_lenses
-from attnwidget.interventions import KnockOut, Rerun
-from attnwidget.page import ShownRecord, page_html, save_page
+from attnwidget.interventions.edits import KnockOut
+from attnwidget.page import (
+    Method,
+    PackedLayers,
+    PackedNumbers,
+    ShownRecord,
+    frame_html,
+    layers_within,
+    numbers_within,
+    page_html,
+)
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import progress_bar
 from attnwidget.record import Arc, AttentionRecord
@@ -48,11 +58,11 @@ from attnwidget.wire.compression import Quality
 
 from .autoembed import BUDGET
 from .selection import Selection, select
-from .static_cell import StaticCell, static_cell
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from attnwidget.interventions.rerun import Rerun
     from attnwidget.plot.figure import Figure, FigureKind, Panel
     from attnwidget.plot.shown import Shown
 
@@ -64,6 +74,23 @@ class RecordOptions(ChoiceOptions, total=False):
     arcs: Iterable[Arc] | None
     head_names: HeadNames | None
     lenses: OwnLenses | None
+
+
+@dataclass(frozen=True)
+class StaticCell:
+    """A view as the output of a cell that needs no kernel, widget manager or network.
+
+    Attributes:
+        html: a sandboxed frame with the view, for any page of HTML.
+    """
+
+    html: str
+
+    def __repr__(self) -> str:
+        return f"StaticCell({len(self.html):,} characters of HTML)"
+
+    def _repr_html_(self) -> str:
+        return self.html
 
 
 class RecordView(Choices):
@@ -283,8 +310,9 @@ class RecordView(Choices):
         effects: Iterable[OffSet] = (),
     ) -> None:
         """Write `to_html(…)` to a file, whole or not at all."""
-        shown = self.shown_record(effects)
-        save_page(path, [shown], views=views, layers=layers, quality=quality)
+        writable(path)
+        html = self.to_html(views=views, layers=layers, quality=quality, effects=effects)
+        write_whole(path, html.encode())
 
     def static(
         self,
@@ -307,9 +335,34 @@ class RecordView(Choices):
         Raises:
             TypeError, ValueError, IndexError: there is no such height, layer or quality.
         """
-        return static_cell(
-            self.shown_record(), height, layers=layers, quality=quality, budget=budget
+        if height != "auto" and (type(height) is not int or height < 1):
+            raise ValueError(f'height is {height!r}; expected "auto" or pixels, as 600')
+        shown = self.shown_record()
+        packed, numbers, note = self._layers_within(layers, quality, budget, "static")
+        pixels = None if height == "auto" else height
+        return StaticCell(frame_html(shown, packed, numbers, note, pixels))
+
+    def _layers_within(
+        self,
+        layers: Iterable[SupportsIndex] | None,
+        quality: Quality | None,
+        budget: float | None,
+        method: Method,
+    ) -> tuple[PackedLayers, PackedNumbers, str]:
+        """The layers and matrices that a notebook keeps, and a note for its reader; see `embed`."""
+        packed, note = layers_within(
+            self._record,
+            self.stack,
+            self.layer,
+            lenses=self._lenses,
+            layers=layers,
+            quality=quality,
+            budget=budget,
+            method=method,
+            partners=self._partners,
         )
+        numbers = numbers_within(self._record, self._lenses, self.lens, packed, budget, method)
+        return packed, numbers, note
 
     def shown_record(self, effects: Iterable[OffSet] = ()) -> ShownRecord:
         """The record, and the current choices with which a page shows it.

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import anywidget
 import traitlets
 
-from attnwidget.interventions import Rerun
-from attnwidget.page import layers_within, numbers_within
 from attnwidget.view_state import CHOICES, choice_values
 from attnwidget.view_state.table import described
-from attnwidget.wire import Replies, partner_stacks
+from attnwidget.wire import Replies
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
 from .png_fallback import with_picture
 from .record_view import RecordView
+
+if TYPE_CHECKING:
+    from attnwidget.interventions.rerun import Rerun
 
 
 class AttentionWidget(RecordView, anywidget.AnyWidget):
@@ -98,22 +99,11 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
         """
-        packed, note = layers_within(
-            self._record,
-            self.stack,
-            self.layer,
-            lenses=self._lenses,
-            layers=layers,
-            quality=quality,
-            budget=budget,
-            method="embed",
-            partners=partner_stacks(self._manifest),
-        )
+        packed, numbers, note = self._layers_within(layers, quality, budget, "embed")
         blocks = {
             f"{stack}.{number}": layer.content | {"data": layer.data}
             for (stack, number), layer in packed.items()
         }
-        numbers = numbers_within(self._record, self._lenses, self.lens, packed, budget, "embed")
         for (stack, number, lens), each in numbers.items():
             blocks[f"{stack}.{number}.{lens}"] = each.content | {"data": each.data}
         with self.hold_sync():

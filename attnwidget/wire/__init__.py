@@ -16,7 +16,7 @@ from .head_names import HeadNames, with_head_names
 from .lenses import LensNumbers, SentLens, why_not_sent
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
-from .profile import heads_alone, profile_similarity
+from .profile import encode_profile, heads_alone, profile_similarity
 from .requests import Replies, check_link
 from .rounding import BlockError
 from .saved_effects import OffSet, SavedEffect, encode_effects, encode_links
@@ -52,6 +52,7 @@ __all__ = [
     "encode_matrices",
     "encode_overview",
     "encode_own_metrics",
+    "encode_profile",
     "encode_record",
     "encode_similarity",
     "heads_alone",

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from attnwidget.interventions import CutLinks, Effect, Predicts, Rerun
+from attnwidget.interventions.effect import Effect, Predicts
+from attnwidget.interventions.off import Off
 from attnwidget.record import AttentionRecord
 
 from .later import LaterReplies, Reply
 from .manifest import encode_overview
 from .text import sendable
+
+if TYPE_CHECKING:
+    from attnwidget.interventions.rerun import Rerun
 
 # Number of predictions sent before and after.
 _PREDICTIONS = 8
@@ -23,20 +27,6 @@ NO_MODEL = (
     "This widget has a record, but not its model. To switch parts of it off, show the model: "
     "aw.show(model, tokenizer, text)."
 )
-
-
-class Off(NamedTuple):
-    """Heads and links that a view has switched off.
-
-    Attributes:
-        stack: the name of its stack.
-        heads: (layer, head) of each head.
-        cut: the links that are cut.
-    """
-
-    stack: str
-    heads: tuple[tuple[int, int], ...]
-    cut: CutLinks
 
 
 @dataclass(frozen=True)
@@ -118,9 +108,9 @@ class Effects:
         """The reply and its buffers, or the error that the view shows."""
         try:
             if request.op == "effect":
-                effect, predicts = rerun.effect(*request.off)
+                effect, predicts = rerun.effect(request.off)
                 return {"effect": encode_effect(effect, predicts, request)}, []
-            record = rerun.record(*request.off)
+            record = rerun.record(request.off)
             manifest, overview = encode_overview(record)
             self._changed = request.off, record
             return {"manifest": manifest}, [overview]

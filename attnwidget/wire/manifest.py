@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -21,26 +21,38 @@ from attnwidget.analysis import (
 )
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.analysis.words import words
-from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
 
 from .block import block_size
 from .lenses import encode_lenses, thumbnails_of, why_not_sent
-from .metrics import encode_metrics, encode_patterns
-from .profile import (
-    check_same_heads,
-    encode_profile_metrics,
-    encode_profile_patterns,
-    profile_levels,
-)
+from .metrics import SentMetric, encode_metrics, encode_patterns
 from .text import sendable
 
 VERSION = 3
 
 
+@dataclass(frozen=True)
+class EncodedHeads:
+    """What a manifest and its thumbnails say of heads, of one text or of many.
+
+    Attributes:
+        metrics: the numbers of all heads.
+        patterns: the patterns, and that of every head.
+        levels: by stack and layer, the thumbnail of every head in levels 0 to 15.
+        by_lens: thumbnails of lenses, of the layers that have them, lens by lens.
+        texts: the number of texts; None for the record's own.
+    """
+
+    metrics: list[SentMetric]
+    patterns: dict[str, Any]
+    levels: Mapping[str, Sequence[Sequence[NDArray[np.uint8]]]]
+    by_lens: Sequence[NDArray[np.uint8]] = ()
+    texts: int | None = None
+
+
 def encode_overview(
     record: AttentionRecord,
-    profile: HeadProfile | None = None,
+    heads: EncodedHeads | None = None,
     lenses: Sequence[Lens] = LENSES,
 ) -> tuple[dict[str, Any], bytes]:
     """Encode a record's (manifest, thumbnails).
@@ -52,28 +64,37 @@ def encode_overview(
     have them; a profile has none.
 
     Args:
-        profile: metrics, patterns and thumbnails over many texts, in place of this text's own.
+        heads: what is said of them in place of this text's own, as `encode_profile` returns it.
         lenses: those of the package, and the user's own.
 
     Raises:
-        ValueError: the profile is of other heads, or scores are beyond single precision.
+        ValueError: scores are beyond single precision.
     """
-    by_lens: list[bytes] = []
-    if profile is not None:
-        check_same_heads(profile, record)
-        levels = profile_levels(profile)
-        metrics, patterns = encode_profile_metrics(profile), encode_profile_patterns(profile)
-    else:
-        summaries = {
-            name: [_summaries(record, name, layer, lenses) for layer in record.stack(name).layers]
-            for name in record.stacks
-        }
-        levels = {
+    heads = heads or _heads_of(record, lenses)
+    manifest = {
+        **encode_record(record, lenses),
+        "texts": heads.texts,
+        "metrics": heads.metrics,
+        "patterns": heads.patterns,
+    }
+    levels = [head for name in record.stacks for layer in heads.levels[name] for head in layer]
+    return manifest, b"".join(map(pack_levels, [*levels, *heads.by_lens]))
+
+
+def _heads_of(record: AttentionRecord, lenses: Sequence[Lens]) -> EncodedHeads:
+    summaries = {
+        name: [_summaries(record, name, layer, lenses) for layer in record.stack(name).layers]
+        for name in record.stacks
+    }
+    return EncodedHeads(
+        encode_metrics(summaries),
+        encode_patterns(summaries),
+        {
             name: [[head.levels for head in heads] for heads in layers]
             for name, layers in summaries.items()
-        }
-        by_lens = [
-            pack_levels(levels)
+        },
+        [
+            levels
             for lens in lenses
             if lens.has_thumbnails
             for levels in (
@@ -81,18 +102,8 @@ def encode_overview(
                 if isinstance(lens, FactorLens)
                 else thumbnails_of(lens, record)
             )
-        ]
-        metrics, patterns = encode_metrics(summaries), encode_patterns(summaries)
-    manifest = {
-        **encode_record(record, lenses),
-        "texts": None if profile is None else profile.num_texts,
-        "metrics": metrics,
-        "patterns": patterns,
-    }
-    packed = [
-        pack_levels(head) for name in record.stacks for heads in levels[name] for head in heads
-    ]
-    return manifest, b"".join([*packed, *by_lens])
+        ],
+    )
 
 
 def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> dict[str, Any]:
@@ -220,10 +231,12 @@ def _words(tokens: Tokens) -> dict[str, Any] | None:
 def _layer(
     layer: Layer, record: AttentionRecord, stack: str, lenses: Sequence[Lens]
 ) -> dict[str, Any]:
+    factors = [lens for lens in lenses if isinstance(lens, FactorLens)]
+    num_factors = sum(lens.why_not(record, stack, layer.number) is None for lens in factors)
     return {
         "number": layer.number,
         "heads": layer.num_heads,
-        "bytes": block_size(layer, _num_factors(record, stack, layer, lenses)),
+        "bytes": block_size(layer, num_factors),
         "key_heads": layer.num_kv_heads,
         "dim": None if layer.queries is None else layer.queries.shape[2],
         "rotary": None if layer.rotary is None else asdict(layer.rotary),
@@ -235,11 +248,6 @@ def _layer(
             "tolerance": layer.fidelity.tolerance,
         },
     }
-
-
-def _num_factors(record: AttentionRecord, stack: str, layer: Layer, lenses: Sequence[Lens]) -> int:
-    factors = [lens for lens in lenses if isinstance(lens, FactorLens)]
-    return sum(lens.why_not(record, stack, layer.number) is None for lens in factors)
 
 
 def program_json(program: ScoreProgram) -> dict[str, Any]:

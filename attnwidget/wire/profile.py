@@ -13,6 +13,7 @@ from attnwidget.analysis.thumbnails import levels_of
 from attnwidget.corpus import HeadProfile, ProfileMetric, StackProfile
 from attnwidget.record import AttentionRecord, Fidelity, Layer, Stack, Tokens
 
+from .manifest import EncodedHeads
 from .metrics import HeadNumbers, SentMetric, digits_of, kinds_of
 
 # Shares have four decimals at most where they are shown.
@@ -22,7 +23,19 @@ _SIGNIFICANT = 5
 _NEAREST = 5
 
 
-def check_same_heads(profile: HeadProfile, record: AttentionRecord) -> None:
+def encode_profile(profile: HeadProfile, record: AttentionRecord) -> EncodedHeads:
+    """Encode what a profile says of the heads of a record, in place of the record's own.
+
+    Raises:
+        ValueError: the record has other layers or heads.
+    """
+    _check_same_heads(profile, record)
+    return EncodedHeads(
+        _metrics(profile), _patterns(profile), _levels(profile), texts=profile.num_texts
+    )
+
+
+def _check_same_heads(profile: HeadProfile, record: AttentionRecord) -> None:
     """Raise a ValueError unless the record has the layers and heads of the profile."""
     for name in dict.fromkeys((*profile.stacks, *record.stacks)):
         heads = [
@@ -66,14 +79,14 @@ def heads_alone(profile: HeadProfile) -> AttentionRecord:
     return AttentionRecord(stacks, model=profile.model)
 
 
-def encode_profile_metrics(profile: HeadProfile) -> list[SentMetric]:
+def _metrics(profile: HeadProfile) -> list[SentMetric]:
     """Encode the metrics of a profile with their intervals and nulls, for stacks that have them."""
     return [
         sent for metric in profile.metrics.values() if (sent := _metric(profile, metric))["values"]
     ]
 
 
-def encode_profile_patterns(profile: HeadProfile) -> dict[str, Any]:
+def _patterns(profile: HeadProfile) -> dict[str, Any]:
     """Encode the words for every head, the rules behind them, and the index of their pattern."""
     patterns = {name: profile.patterns(name) for name in profile.stacks}
     return {
@@ -93,7 +106,7 @@ def encode_profile_patterns(profile: HeadProfile) -> dict[str, Any]:
     }
 
 
-def profile_levels(profile: HeadProfile) -> dict[str, list[list[NDArray[np.uint8]]]]:
+def _levels(profile: HeadProfile) -> dict[str, list[list[NDArray[np.uint8]]]]:
     """The mean thumbnail of every head in levels 0 to 15, [32, 32], by stack and layer."""
     return {
         name: [

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from attnwidget.analysis import LENSES, Lens, factors_of
-from attnwidget.interventions import NO_LINKS, CutLinks, Link, Rerun
+from attnwidget.interventions.off import Link, Off
 from attnwidget.record import AttentionRecord, Layer, Stack
 
 from .block import Block, encode_block, encode_combined
 from .columns import Columns, block_of
-from .effects import EffectRequest, Effects, Off
+from .effects import EffectRequest, Effects
 from .later import Reply
 from .lenses import LensNumbers
+
+if TYPE_CHECKING:
+    from attnwidget.interventions.rerun import Rerun
 
 # In bytes; larger blocks that combine all layers are refused before they fill the memory.
 _LARGEST_COMBINED = 1 << 28
 
 _LONGEST_ID = 100
+
+Request = Mapping[str, Any]
 
 
 class Replies:
@@ -53,11 +58,19 @@ class Replies:
     """
 
     def __init__(self, reply: Reply, lenses: Sequence[Lens] = LENSES) -> None:
-        self._lenses = lenses
+        self._lenses = {lens.name: lens for lens in lenses}
         self._numbers = LensNumbers()
         self._reply = reply
         self._columns = Columns(reply)
         self._effects = Effects(reply)
+        self._handlers: Mapping[str, Callable[[str, AttentionRecord, Request], None]] = {
+            "block": self._block,
+            "combined": self._combined,
+            "lens": self._lens,
+            "row": self._row,
+            "effect": self._effect,
+            "changed": self._effect,
+        }
 
     def measure_with(self, rerun: Rerun) -> None:
         """Reply to requests for effects with this model."""
@@ -70,86 +83,104 @@ class Replies:
         """
         if not isinstance(request, dict):
             return
-        if request.get("op") == "abort" and isinstance(request.get("of"), list):
-            ids = [id_ for id_ in request["of"] if isinstance(id_, str)]
+        op, id_ = request.get("op"), request.get("id")
+        if op == "abort" and isinstance(request.get("of"), list):
+            ids = [each for each in request["of"] if isinstance(each, str)]
             self._columns.replies.abort(ids)
             self._effects.replies.abort(ids)
             return
-        id_ = request.get("id")
         # Views send short printable ids; others could not always be sent back.
         if not isinstance(id_, str) or len(id_) > _LONGEST_ID or not id_.isprintable():
             return
         try:
-            block = self._block(record, request, id_)
+            if op not in list(self._handlers):
+                raise ValueError(
+                    f"the kernel does not know the request {op!r:.100}; its attnwidget is older "
+                    "than the page: restart the kernel and run the cell again"
+                )
+            self._handlers[op](id_, record, request)
         except Exception as error:
             # A KeyError prints its message in quotes.
             message = error.args[0] if error.args else type(error).__name__
             self._reply({"id": id_, "error": str(message)}, [])
-            return
-        if block is not None:
-            reply = {"id": id_, "parts": block.parts, "rounding": block.error}
-            self._reply(reply, block.buffers)
 
     def close(self) -> None:
         """Drop all requests."""
         self._columns.replies.clear()
         self._effects.close()
 
-    def _block(self, record: AttentionRecord, request: dict[str, Any], id_: str) -> Block | None:
-        """The block of the reply; None if it is sent later."""
-        op, stack, layer = request.get("op"), request.get("stack"), request.get("layer")
-        if op not in ("block", "combined", "lens", "row", "effect", "changed"):
+    def _send(self, id_: str, block: Block) -> None:
+        reply = {"id": id_, "parts": block.parts, "rounding": block.error}
+        self._reply(reply, block.buffers)
+
+    def _block(self, id_: str, record: AttentionRecord, request: Request) -> None:
+        shown, _ = self._shown(record, request)
+        layer, lenses = _layer(shown, request), self._lenses.values()
+        factors = factors_of(lenses, shown, request["stack"], layer.number)
+        self._send(id_, encode_block(layer, factors))
+
+    def _combined(self, id_: str, record: AttentionRecord, request: Request) -> None:
+        stack = _stack("layers are combined", self._shown(record, request)[0], request)
+        queries, keys = len(stack.queries), len(stack.keys)
+        if 4 * queries * keys > _LARGEST_COMBINED:
             raise ValueError(
-                f"the kernel does not know the request {op!r:.100}; its attnwidget is older than "
-                "the page: restart the kernel and run the cell again"
+                f"{queries} x {keys} tokens are too many to show all layers as one; capture a "
+                "shorter text for that"
             )
-        without = request.get("without")
-        off = _off(record, without) if isinstance(without, dict) else None
-        if off is not None:
-            record = self._effects.changed(off)
-        if op == "combined":
-            return _combined(record, stack)
-        if op in ("effect", "changed"):
-            self._effects.request(id_, effect_request(record, request))
-            return None
-        if not isinstance(stack, str) or not isinstance(layer, int) or isinstance(layer, bool):
-            raise ValueError(
-                f"a {op} is asked for by stack (a name) and layer (a number), not by stack "
-                f"{stack!r:.100} and layer {layer!r:.100}"
-            )
-        recorded = record.layer(layer, stack)
-        if op == "block":
-            return encode_block(recorded, factors_of(self._lenses, record, stack, layer))
-        if op == "lens":
-            name = request.get("lens")
-            for lens in self._lenses:
-                if lens.name == name:
-                    return self._numbers.block(lens, record, stack, layer)
+        self._send(id_, encode_combined(stack))
+
+    def _lens(self, id_: str, record: AttentionRecord, request: Request) -> None:
+        shown, _ = self._shown(record, request)
+        layer, name = _layer(shown, request), request.get("lens")
+        if name not in list(self._lenses):
             raise ValueError(f"there is no lens {name!r:.100}")
-        side, position = _place(recorded, request)
+        lens, stack = self._lenses[name], request["stack"]
+        self._send(id_, self._numbers.block(lens, shown, stack, layer.number))
+
+    def _row(self, id_: str, record: AttentionRecord, request: Request) -> None:
+        shown, off = self._shown(record, request)
+        layer = _layer(shown, request)
+        side, position = _place(layer, request)
         if side == "query":
-            return _row(recorded, position)
-        if recorded.program is None:
-            assert recorded.weights is not None
-            return block_of("weights", recorded.weights[:, :, position])
-        self._columns.request(id_, (off, stack, layer), recorded, position)
-        return None
+            self._send(id_, _row_of(layer, position))
+        elif layer.weights is not None and layer.program is None:
+            self._send(id_, block_of("weights", layer.weights[:, :, position]))
+        else:
+            name = off, request["stack"], layer.number
+            self._columns.request(id_, name, layer, position)
+
+    def _effect(self, id_: str, record: AttentionRecord, request: Request) -> None:
+        self._effects.request(id_, effect_request(record, request))
+
+    def _shown(
+        self, record: AttentionRecord, request: Request
+    ) -> tuple[AttentionRecord, Off | None]:
+        """The record that is asked about: that without what is off, if the request says so."""
+        without = request.get("without")
+        if not isinstance(without, dict):
+            return record, None
+        off = _off(record, without)
+        return self._effects.changed(off), off
 
 
-def _combined(record: AttentionRecord, name: Any) -> Block:
+def _stack(what: str, record: AttentionRecord, request: Request) -> Stack:
+    name = request.get("stack")
     if not isinstance(name, str):
-        raise ValueError(f"layers are combined of a stack (a name), not of {name!r:.100}")
-    stack = record.stack(name)
-    queries, keys = len(stack.queries), len(stack.keys)
-    if 4 * queries * keys > _LARGEST_COMBINED:
+        raise ValueError(f"{what} of a stack (a name), not of {name!r:.100}")
+    return record.stack(name)
+
+
+def _layer(record: AttentionRecord, request: Request) -> Layer:
+    stack, layer = request.get("stack"), request.get("layer")
+    if not isinstance(stack, str) or not isinstance(layer, int) or isinstance(layer, bool):
         raise ValueError(
-            f"{queries} x {keys} tokens are too many to show all layers as one; capture a shorter "
-            "text for that"
+            f"a {request['op']} is asked for by stack (a name) and layer (a number), not by stack "
+            f"{stack!r:.100} and layer {layer!r:.100}"
         )
-    return encode_combined(stack)
+    return record.layer(layer, stack)
 
 
-def _off(record: AttentionRecord, request: dict[str, Any]) -> Off:
+def _off(record: AttentionRecord, request: Request) -> Off:
     """Read the heads and links that are off from `stack`, `heads` and `cut`."""
     name, heads, cut = request.get("stack"), request.get("heads"), request.get("cut", [])
     if not (isinstance(name, str) and isinstance(heads, list) and isinstance(cut, list)) or not (
@@ -163,8 +194,8 @@ def _off(record: AttentionRecord, request: dict[str, Any]) -> Off:
         _check_head(stack, layer, head)
     for link in links:
         check_link(stack, link)
-    cut_links = CutLinks(links, len(stack.queries), len(stack.keys)) if links else NO_LINKS
-    return Off(name, tuple((layer, head) for layer, head in heads), cut_links)
+    pairs = tuple((layer, head) for layer, head in heads)
+    return Off(name, pairs, links, len(stack.queries), len(stack.keys))
 
 
 def check_link(stack: Stack, link: Link) -> None:
@@ -186,7 +217,7 @@ def _check_head(stack: Stack, layer: int, head: Any) -> None:
         raise ValueError(f"layer {layer} has no head {head!r:.100}")
 
 
-def effect_request(record: AttentionRecord, request: dict[str, Any]) -> EffectRequest:
+def effect_request(record: AttentionRecord, request: Request) -> EffectRequest:
     """Check a request for an effect.
 
     Raises:
@@ -204,7 +235,7 @@ def effect_request(record: AttentionRecord, request: dict[str, Any]) -> EffectRe
     return EffectRequest(request["op"], off, query, queries.labels)
 
 
-def _place(layer: Layer, request: dict[str, Any]) -> tuple[str, int]:
+def _place(layer: Layer, request: Request) -> tuple[str, int]:
     side, position = request.get("side"), request.get("position")
     if side not in ("query", "key"):
         raise ValueError(f'a row is asked for by side, "query" or "key", not {side!r:.100}')
@@ -219,7 +250,7 @@ def _in_text(side: str, position: Any, count: int) -> int:
     return position
 
 
-def _row(layer: Layer, position: int) -> Block:
+def _row_of(layer: Layer, position: int) -> Block:
     row, heads = np.array([position]), range(layer.num_heads)
     if layer.program is None:
         return block_of("weights", np.concatenate([layer.head_weights(h, row) for h in heads]))

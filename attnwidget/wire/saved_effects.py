@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, SupportsIndex, TypedDict
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypedDict
 
 from attnwidget.arguments import whole_number
-from attnwidget.interventions import KnockOut, Link, Rerun
+from attnwidget.interventions.edits import KnockOut
+from attnwidget.interventions.off import Link
 from attnwidget.record import AttentionRecord
 
 from .effects import encode_effect
 from .requests import effect_request
+
+if TYPE_CHECKING:
+    from attnwidget.interventions.rerun import Rerun
 
 _Part = tuple[SupportsIndex, SupportsIndex] | KnockOut
 OffSet = _Part | Iterable[_Part]
@@ -64,7 +68,7 @@ def encode_effects(
                 "effects are measured by the model, which this view does not have: make it by "
                 "show(model, tokenizer, text), and save it while the model is there"
             )
-        effect, predicts = rerun.effect(*request.off)
+        effect, predicts = rerun.effect(request.off)
         replies = [
             {"query": at, "effect": encode_effect(effect, predicts, replace(request, query=at))}
             for at in dict.fromkeys((None, query))

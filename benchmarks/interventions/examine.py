@@ -10,10 +10,9 @@ from typing import Any, get_args
 
 import torch
 
-from attnwidget.interventions import Ablate, Intervention, KnockOut
 from attnwidget.interventions.editor import editing
-from attnwidget.interventions.edits import PlaceInLayer
-from attnwidget.interventions.sites import Site, SiteFinder, named_sites
+from attnwidget.interventions.edits import Ablate, Intervention, KnockOut, PlaceInLayer
+from attnwidget.interventions.sites import Site, SiteFinder
 from attnwidget.running.inputs import prepare
 from attnwidget.tracing import Address, Read, Receiver, Receivers, trace, undisturbed
 from benchmarks import values, zoo
@@ -64,9 +63,9 @@ def _examined(name: str, built: zoo.Built) -> Result:
     with undisturbed(built.model), trace(built.model, finder, size):
         _run(built)
     try:
-        sites = named_sites(built.model, finder, size).found
+        sites = finder.sites(built.model, size).found
     except ValueError as error:
-        if not finder.calls:
+        if not finder.shapes:
             return Result(name, built=False, reasons=(str(error),))
         refused = Verdict.REFUSED
         return Result(name, True, refused, refused, refused, refused, reasons=(one_line(error),))

@@ -9,10 +9,11 @@ from typing import Any
 
 import torch
 
-from attnwidget.interventions import Scale, attention_gradients
 from attnwidget.interventions.editor import editing
+from attnwidget.interventions.edits import Scale
 from attnwidget.interventions.gradients import OutputGradient, output_gradients
 from attnwidget.interventions.sites import Site
+from attnwidget.interventions.weight_gradients import attention_gradients
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.one_text import one_text

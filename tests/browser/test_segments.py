@@ -109,3 +109,42 @@ def test_named_segments_are_chosen_in_a_saved_page(open_page: OpenPage, tmp_path
     view.filter.select_option("To object")
     expect(view.tokens("Queries")).to_have_count(count)
     expect(view.tokens("Keys")).to_have_text(["the", "lazy", "dog"])
+
+
+@pytest.mark.parametrize("tab", ["Head", "Neuron"])
+def test_special_tokens_can_be_hidden(view: View, record: aw.AttentionRecord, tab: str) -> None:
+    tokens = record.stack().queries
+    content = [label for at, label in enumerate(tokens.labels) if at not in tokens.special]
+    assert len(content) < len(tokens)
+    view.open(tab)
+    hide = view.within.get_by_role("button", name="Hide special")
+    hide.click()
+    expect(hide).to_have_attribute("aria-pressed", "true")
+    expect(view.tokens("Queries")).to_have_text(content)
+    expect(view.tokens("Keys")).to_have_text(content)
+    # Most attention is on special tokens, as what is left of it says.
+    attention = {"Head": "attention", "Neuron": "the query’s attention"}[tab]
+    expect(view.within.get_by_text(re.compile(rf"[0-9.]+% of {attention} shown"))).to_be_visible()
+    view.filter.select_option("A → B")
+    kept = [label for label in of(record, 0) if label in content]
+    expect(view.tokens("Queries")).to_have_text(kept)
+    hide.click()
+    expect(view.tokens("Queries")).to_have_text(of(record, 0))
+
+
+@pytest.mark.parametrize("tab", ["Model", "Map"])
+def test_numbers_of_heads_count_special_tokens_that_are_hidden(view: View, tab: str) -> None:
+    view.open(tab)
+    before = view.status.inner_text()
+    view.within.get_by_role("button", name="Hide special").click()
+    expect(view.within.get_by_text("numbers count special tokens, too")).to_be_visible()
+    expect(view.status).to_have_text(before, use_inner_text=True)
+
+
+def test_a_page_opens_without_special_tokens(
+    record: aw.AttentionRecord, open_page: OpenPage, tmp_path: Path
+) -> None:
+    tokens = record.stack().queries
+    aw.save_html(tmp_path / "content.html", aw.AttentionWidget(record, segments="content"))
+    view = View(open_page(tmp_path / "content.html"))
+    expect(view.tokens("Keys")).to_have_count(len(tokens) - len(tokens.special))

@@ -25,12 +25,15 @@ def follows() -> list[Json]:
     place["cut"] = [[[2], [4], [7], [1]]]
     drawn = place | {"include_layers": [3, 11], "include_heads": [1, 5]}
     named = {"named_segments": [[1, 3, "subject"]], "segments": "from:1-3"}
+    content = named | {"segments": "content from:1-3"}
     cases: list[tuple[Json, Json]] = [
         ({"layer": 1, "head": 1, "muted": [2]}, {"stack": "cross"}),
         ({"include_layers": [0, 1], "include_heads": [0]}, {"layer": 1}),
         (drawn, {"layer": 7}),
         (drawn, {"stack": "encoder"}),
         (named, {"stack": "cross"}),
+        (content, {"stack": "cross"}),
+        ({"segments": "content ab"}, {"stack": "cross"}),
         (drawn | {"include_layers": [7], "include_heads": [5]}, {"stack": "encoder"}),
         *((place, {"head": head}) for head in (0, 4)),
         *((place | {"layer": layer}, {"stack": "encoder"}) for layer in (3, 7)),

@@ -1,50 +1,97 @@
-/** Checks of untrusted data. Each returns the path to what is wrong, or null. */
+/** Checks of untrusted values, from which the types of these values are inferred. */
 
 /** Returns null if a value is valid, else the path to what is wrong, as ".layers[3].heads". */
-export type Check = (value: unknown) => string | null;
+export interface Check<Value = unknown> {
+  (value: unknown): string | null;
+  /** Never set: it only carries the type. */
+  readonly type?: Value;
+}
+
+/** The type of the values that a check finds valid. */
+export type Checked<Of> = Of extends Check<infer Value> ? Value : never;
+
+/** A check of a field that may be missing. */
+interface Optional<Value> extends Check<Value> {
+  readonly missing?: true;
+}
+
+type Fields<Checks> = {
+  readonly [Name in keyof Checks as IsOptional<Checks[Name]> extends true ? never : Name]: Checked<
+    Checks[Name]
+  >;
+} & {
+  readonly [Name in keyof Checks as IsOptional<Checks[Name]> extends true ? Name : never]?: Checked<
+    Checks[Name]
+  >;
+};
+type IsOptional<Of> = "missing" extends keyof Of ? true : false;
 
 const where =
-  (right: (value: unknown) => boolean): Check =>
+  <Value>(right: (value: unknown) => boolean): Check<Value> =>
   (value) =>
     right(value) ? null : "";
 
 const EXACT = Number.MAX_SAFE_INTEGER;
 
-export const integer = (least: number, most = EXACT): Check =>
+export const integer = (least: number, most = EXACT): Check<number> =>
   where((value) => Number.isInteger(value) && least <= Number(value) && Number(value) <= most);
 
-export const number: Check = where(Number.isFinite);
+export const exactly = (number: number): Check<number> => integer(number, number);
 
-export const flag: Check = where((value) => typeof value === "boolean");
+export const anything: Check = () => null;
 
-export const text = (least = 0, most = Number.POSITIVE_INFINITY): Check =>
+export const number: Check<number> = where(Number.isFinite);
+
+export const flag: Check<boolean> = where((value) => typeof value === "boolean");
+
+export const text = (least = 0, most = Number.POSITIVE_INFINITY): Check<string> =>
   where((value) => typeof value === "string" && least <= value.length && value.length <= most);
 
-export const oneOf = (values: readonly unknown[]): Check =>
-  where((value) => values.includes(value));
+export const oneOf = <const Value>(values: readonly Value[]): Check<Value> =>
+  where((value) => values.includes(value as Value));
 
 export const orNull =
-  (check: Check): Check =>
+  <Value>(check: Check<Value>): Check<Value | null> =>
   (value) =>
     value === null ? null : check(value);
 
 /** The value may be missing. */
 export const optional =
-  (check: Check): Check =>
+  <Value>(check: Check<Value>): Optional<Value> =>
   (value) =>
     value === undefined ? null : check(value);
 
 export const either =
-  (one: Check, other: Check): Check =>
+  <One, Other>(one: Check<One>, other: Check<Other>): Check<One | Other> =>
   (value) =>
     one(value) === null ? null : other(value);
+
+/**
+ * A check, and another one that depends on what the first has found valid.
+ *
+ * @param more returns a check of the same value, or its result
+ */
+export const also =
+  <Value, More = unknown>(
+    check: Check<Value>,
+    more: (value: Value) => Check<More> | string | null,
+  ): Check<Value & More> =>
+  (value) => {
+    const wrong = check(value);
+    if (wrong !== null) return wrong;
+    const next = more(value as Value);
+    return typeof next === "function" ? next(value) : next;
+  };
 
 /**
  * @param check the check of an item, which also gets its index
  * @param counts the check of the length
  */
 export const list =
-  (check: (value: unknown, at: number) => string | null, counts: Check = integer(0)): Check =>
+  <Item>(
+    check: Check<Item> | ((value: unknown, at: number) => string | null),
+    counts: Check<number> = integer(0),
+  ): Check<readonly Item[]> =>
   (value) => {
     if (!Array.isArray(value) || counts(value.length) !== null) return "";
     for (let at = 0; at < value.length; at++) {
@@ -54,8 +101,14 @@ export const list =
     return null;
   };
 
+/** A list of as many items as there are checks. */
+export const tuple = <const Items extends readonly Check[]>(...items: Items) =>
+  list((value, at) => items[at](value), exactly(items.length)) as Check<unknown> as Check<{
+    readonly [At in keyof Items]: Checked<Items[At]>;
+  }>;
+
 export const fields =
-  (checks: Readonly<Record<string, Check>>): Check =>
+  <Checks extends Readonly<Record<string, Check>>>(checks: Checks): Check<Fields<Checks>> =>
   (value) => {
     if (typeof value !== "object" || value === null) return "";
     for (const [name, check] of Object.entries(checks)) {
@@ -64,3 +117,9 @@ export const fields =
     }
     return null;
   };
+
+/** The values of a record, whatever their names. */
+export const record =
+  <Value>(check: Check<Value>): Check<Readonly<Record<string, Value>>> =>
+  (value) =>
+    fields(Object.fromEntries(Object.keys(Object(value)).map((name) => [name, check])))(value);

@@ -1,17 +1,8 @@
 /** Checks the parts of a block against its layer, before memory is allocated for them. */
 
-import {
-  type Check,
-  fields,
-  integer,
-  list,
-  number,
-  optional,
-  orNull,
-  text,
-} from "../basics/check.ts";
+import { fields, integer, list, optional, orNull, text } from "../basics/check.ts";
 import type { Arrays } from "./arrays.ts";
-import { checkPart, type Part } from "./codec.ts";
+import { blockError, checkPart, type Part } from "./codec.ts";
 import { CHANNELS, LOW, MOST_LOW } from "./integers.ts";
 import { type LayerInfo, type LensInfo, type Side, type StackInfo, whyNot } from "./manifest.ts";
 
@@ -20,20 +11,7 @@ export type Shapes = ReadonlyMap<string, readonly (readonly number[])[]>;
 
 const isParts = list(fields({ name: text(), dtype: text(), shape: list(integer(0)) }));
 
-const amount: Check = (value) => number(value) ?? integer(0)(Math.ceil(value as number));
-
-const isError = optional(
-  orNull(
-    fields({
-      largest: amount,
-      rows: optional(integer(1)),
-      variation: optional(amount),
-      vectors: optional(amount),
-      scores: optional(amount),
-      shares: optional(amount),
-    }),
-  ),
-);
+const isError = optional(orNull(blockError));
 
 /**
  * Check the arrays of a block against the shapes of its layer.

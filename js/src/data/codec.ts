@@ -1,5 +1,6 @@
 /** Decodes blocks and thumbnails: mirrors `attnwidget/wire/block.py` and `manifest.py`. */
 
+import { also, type Checked, fields, integer, number, optional } from "../basics/check.ts";
 import type { Arrays } from "./arrays.ts";
 import { unrounded } from "./balanced.ts";
 import { withIntegers } from "./integers.ts";
@@ -27,23 +28,28 @@ export interface Block {
   readonly error?: BlockError | undefined;
 }
 
-export interface BlockError {
+const amount = also(number, (value) => integer(0)(Math.ceil(value)));
+
+/** The differences between the numbers computed from a block and those of the record. */
+export const blockError = fields({
   /** The largest difference of a weight. */
-  readonly largest: number;
+  largest: amount,
   /** The number of sampled rows that `largest` was measured in; missing if in all. */
-  readonly rows?: number;
+  rows: optional(integer(1)),
   /**
    * The mean over all rows of half the sum of differences, which is the share of attention that
    * moved, for a compressed block.
    */
-  readonly variation?: number;
+  variation: optional(amount),
   /** The largest difference of a component of a query or key. */
-  readonly vectors?: number;
+  vectors: optional(amount),
   /** The largest difference of a score. */
-  readonly scores?: number;
+  scores: optional(amount),
   /** The largest difference of a share of a row, if there are factors of lenses. */
-  readonly shares?: number;
-}
+  shares: optional(amount),
+});
+
+export type BlockError = Checked<typeof blockError>;
 
 export const count = (shape: readonly number[]) => shape.reduce((product, n) => product * n, 1);
 

@@ -1,60 +1,35 @@
 /** Reads a manifest: checks it, and fills in what is left out. */
 
-import {
-  manifest as check,
-  arcs as checkArcs,
-  examples as checkExamples,
-  metrics as checkMetrics,
-  similarity as checkSimilarity,
-} from "./check-manifest.ts";
-import type { Examples, SentExamples } from "./examples.ts";
+import type { Check } from "../basics/check.ts";
+import type { SentByHead, SentCompared, SentMetric, SentPatterns } from "./check-manifest.ts";
+import * as checks from "./check-manifest.ts";
 import {
   type Arc,
   ATTENTION,
   type ByHead,
   type Compared,
+  type Examples,
   type LayerInfo,
   type Manifest,
   type Metric,
-  type SentByHead,
-  type SentCompared,
-  type SentLens,
-  type SentMetric,
-  type SentPatterns,
-  type SentSimilarity,
   type Similarity,
   type StackInfo,
-  type Tokens,
 } from "./manifest.ts";
 
 /** The format version that can be read. */
 export const VERSION = 3;
 
-interface SentStack extends Omit<StackInfo, "keys"> {
-  /** Null if the keys are the queries' own tokens. */
-  readonly keys: Tokens | null;
-}
-
-interface Sent extends Omit<Manifest, "stacks" | "lenses" | "metrics" | "patterns" | "compared"> {
-  /** Missing in a record that an older version wrote. */
-  readonly lenses?: readonly SentLens[];
-  readonly compared?: SentCompared | null;
-  readonly stacks: readonly SentStack[];
-  readonly metrics: readonly SentMetric[];
-  readonly patterns: SentPatterns;
-}
-
 /** Read a manifest, with the keys of every stack and the values of metrics by layer. */
 export function readManifest(sent: unknown): Manifest {
-  const manifest = sent as Sent | null;
-  if (typeof manifest?.version !== "number") throw new Error("This is not an attnwidget record.");
-  if (manifest.version !== VERSION) {
+  const format = (sent as { readonly version?: unknown } | null)?.version;
+  if (typeof format !== "number") throw new Error("This is not an attnwidget record.");
+  if (format !== VERSION) {
     throw new Error(
-      `This record has format ${manifest.version}, and this view reads format ${VERSION}: another ` +
+      `This record has format ${format}, and this view reads format ${VERSION}: another ` +
         "version of attnwidget wrote it. Restart the kernel, and show the record again with Python.",
     );
   }
-  refuse("manifest", check(manifest));
+  const manifest = valid("manifest", checks.manifest, sent);
   const lenses = manifest.lenses ?? [];
   const scaled = lenses.filter(({ peaks }) => peaks !== null);
   const stacks = manifest.stacks.map((stack) => ({
@@ -101,27 +76,22 @@ export function readManifest(sent: unknown): Manifest {
 
 /** Read the metrics that the user computed; some hosts leave them out. */
 export function readMetrics(sent: unknown, { stacks }: Manifest): readonly Metric[] {
-  const metrics = sent ?? [];
-  refuse("metrics", checkMetrics(stacks)(metrics));
-  return (metrics as readonly SentMetric[]).map((metric) => readMetric(metric, stacks));
+  const metrics = valid("metrics", checks.metrics(stacks), sent ?? []);
+  return metrics.map((metric) => readMetric(metric, stacks));
 }
 
 /** Read annotated links; some hosts leave them out. */
-export function readArcs(sent: unknown, { stacks }: Manifest): readonly Arc[] {
-  const arcs = sent ?? [];
-  refuse("arcs", checkArcs(stacks)(arcs));
-  return arcs as readonly Arc[];
-}
+export const readArcs = (sent: unknown, { stacks }: Manifest): readonly Arc[] =>
+  valid("arcs", checks.arcs(stacks), sent ?? []);
 
 /** Read the similarity of heads; null if it is not known. */
 export function readSimilarity(sent: unknown, { stacks }: Manifest): Similarity | null {
   if (sent === null || sent === undefined) return null;
-  refuse("similarity", checkSimilarity(stacks)(sent));
-  const { places, nearest, null: random, ...others } = sent as SentSimilarity;
+  const { null: random, ...read } = valid("similarity", checks.similarity(stacks), sent);
   return {
-    ...others,
-    places: byLayer(places, stacks),
-    nearest: byLayer(nearest, stacks),
+    ...read,
+    places: byLayer(read.places, stacks),
+    nearest: byLayer(read.nearest, stacks),
     null: random ? { ...random, places: byLayer(random.places, stacks) } : null,
   };
 }
@@ -129,8 +99,7 @@ export function readSimilarity(sent: unknown, { stacks }: Manifest): Similarity 
 /** Read the examples of heads; null if there are none. */
 export function readExamples(sent: unknown, { stacks }: Manifest): Examples | null {
   if (sent === null || sent === undefined) return null;
-  refuse("examples", checkExamples(stacks)(sent));
-  const { texts, num_texts, metrics } = sent as SentExamples;
+  const { texts, num_texts, metrics } = valid("examples", checks.examples(stacks), sent);
   const byName = Object.entries(metrics).map(
     ([name, values]) => [name, byLayer(values, stacks)] as const,
   );
@@ -199,9 +168,11 @@ function readMetric(sent: SentMetric, stacks: readonly StackInfo[]): Metric {
   };
 }
 
-/** @param wrong the result of a check */
-function refuse(name: string, wrong: string | null): void {
+/** The value, if it is valid. */
+function valid<Value>(name: string, check: Check<Value>, value: unknown): Value {
+  const wrong = check(value);
   if (wrong !== null) throw new Error(`This record is damaged: its ${name}${wrong} is not valid.`);
+  return value as Value;
 }
 
 /** Convert values by stack to values by layer. */

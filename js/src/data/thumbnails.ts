@@ -2,14 +2,7 @@
 
 import type { Thumbnail } from "./codec.ts";
 import type { Tokens } from "./manifest.ts";
-import { type Sides, shownTokens } from "./shown.ts";
-
-/** The first token of a pair's second text; null unless one text follows the other. */
-export function splitOf({ segments, labels }: Tokens): number | null {
-  const at = segments?.indexOf(1) ?? -1;
-  if (!segments || at <= 0) return null;
-  return segments.lastIndexOf(0) < at && at < labels.length ? at : null;
-}
+import { type Sides, shownTokens, splitOf } from "./shown.ts";
 
 /** The cells that hold some of these tokens, in order. */
 function cellsWith(tokens: Tokens, cells: number, positions: readonly number[]): readonly number[] {
@@ -44,15 +37,6 @@ export function cellsOfTokens(tokens: Tokens, cells: number): readonly number[] 
       at < split ? [at, split, 0, first] : [at - split, length - split, first, cells - first];
     return start + Math.floor(((token + 1) * own - 1) / count);
   });
-}
-
-/** The chosen segments if a stack's thumbnails keep them apart; else "all". */
-export function shownSegments<Segments extends string>(
-  segments: Segments,
-  { queries, keys }: Sides,
-): Segments | "all" {
-  if (segments.includes(":")) return segments;
-  return splitOf(queries) === null || splitOf(keys) === null ? "all" : segments;
 }
 
 /** The cells of a thumbnail that hold tokens of the chosen segments. */

@@ -2,8 +2,20 @@
 
 import { effect, type ReadonlySignal, signal } from "@preact/signals-core";
 import { focusView, mount } from "../app.ts";
-import { fields, flag, integer, list, oneOf, optional, orNull, text } from "../basics/check.ts";
-import { fromBase85 } from "../data/base85.ts";
+import { fromBase85 } from "../basics/bytes.ts";
+import {
+  anything,
+  type Check,
+  type Checked,
+  fields,
+  flag,
+  integer,
+  list,
+  oneOf,
+  optional,
+  orNull,
+  text,
+} from "../basics/check.ts";
 import type { Manifest } from "../data/manifest.ts";
 import type { PackedBlock, PackedHeader } from "../data/packed.ts";
 import {
@@ -20,50 +32,42 @@ import { el } from "../parts/dom.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { Scope } from "../scheduling/scope.ts";
-import { CHOICES, type Choices, VIEWS, type ViewName } from "../state/choices.ts";
+import { CHOICES, type Choices, VIEWS } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
-import { followFrame, isFramed } from "./frame.ts";
+import { isForDark, setWindowHeight } from "../styles/surroundings.ts";
 import { savedEffects } from "./saved-effects.ts";
-import { type PackedThumbnails, unpacked } from "./thumbnails.ts";
+import { unpacked } from "./thumbnails.ts";
 
-interface Content {
-  views: readonly ViewName[];
+/** Manifests, choices and metrics are checked when they are read. */
+const CONTENT = fields({
+  views: list(oneOf(VIEWS), integer(1)),
   /** True if all layers of the records are included. */
-  complete: boolean;
+  complete: flag,
   /** Records are shared by widgets. */
-  records: readonly { manifest: unknown; overview: PackedThumbnails | null }[];
-  widgets: readonly {
-    record: number;
-    choices: Choices;
-    metrics: unknown;
-    arcs?: unknown;
-    similarity?: unknown;
-    /** Examples, and the record of each of their texts; null without any. */
-    examples?: { records: readonly number[] } | null;
-    effects?: unknown;
-    note: string;
-  }[];
-}
+  records: list(
+    fields({ manifest: anything, overview: orNull(fields({ bytes: integer(0), data: text() })) }),
+  ),
+  widgets: list(
+    fields({
+      record: integer(0),
+      choices: fields({}) as Check<Choices>,
+      metrics: anything,
+      arcs: anything,
+      similarity: anything,
+      /** Examples, and the record of each of their texts; null or missing without any. */
+      examples: optional(orNull(fields({ records: list(integer(0)) }))),
+      effects: anything,
+      note: text(),
+    }),
+  ),
+});
+
+type Content = Checked<typeof CONTENT>;
 
 interface Opened extends Content {
   /** The thumbnails of each record, or why there are none; null where no view needs them. */
   thumbnails: readonly PromiseSettledResult<Uint8Array | null>[];
 }
-
-/** Manifests, choices and metrics are checked when they are read. */
-const CONTENT = fields({
-  views: list(oneOf(VIEWS), integer(1)),
-  complete: flag,
-  records: list(fields({ overview: orNull(fields({ bytes: integer(0), data: text() })) })),
-  widgets: list(
-    fields({
-      record: integer(0),
-      choices: fields({}),
-      examples: optional(orNull(fields({ records: list(integer(0)) }))),
-      note: text(),
-    }),
-  ),
-});
 
 /** The padding of the page above and below, as `attnwidget/page/document.py` has it. */
 const MARGIN = 32;
@@ -216,6 +220,36 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
       return script ? async () => embedded(script) : null;
     },
   };
+}
+
+/** True for the page of a frame of `attnwidget/page/frame.py`; any other page may be in a frame too. */
+const isFramed = (): boolean => "framed" in document.documentElement.dataset;
+
+/**
+ * Tell the page around a frame its height, and take that page's background.
+ *
+ * @param content the element that is as high as everything in the page.
+ */
+function followFrame(content: HTMLElement): void {
+  const { style } = document.documentElement;
+  const tellHeight = () => {
+    parent.postMessage({ attnwidget: { height: content.offsetHeight } }, "*");
+  };
+  new ResizeObserver(tellHeight).observe(content);
+  addEventListener("message", ({ source, data }) => {
+    const surroundings = data?.attnwidget;
+    if (source !== parent || surroundings?.background === undefined) return;
+    const { background, color } = surroundings;
+    // The theme follows from the background, as in every host. Where the page around has none, the
+    // browser's own is seen, and the colour of the text tells whether that is dark.
+    const none = background === null;
+    style.colorScheme = none ? (isForDark(color) ? "dark" : "light") : "";
+    style.backgroundColor = none ? "Canvas" : background;
+    if (surroundings.window > 0) setWindowHeight(surroundings.window);
+    tellHeight();
+  });
+  // Either page may load first; each asks the other.
+  parent.postMessage({ attnwidget: { ready: true } }, "*");
 }
 
 function embedded(script: Element): PackedBlock {

@@ -1,6 +1,15 @@
 /** Effects of heads and links that are off, which a page has, which cannot run the model. */
 
-import { fields, integer, list, optional, orNull, text } from "../basics/check.ts";
+import {
+  anything,
+  type Checked,
+  fields,
+  integer,
+  list,
+  optional,
+  orNull,
+  text,
+} from "../basics/check.ts";
 import { same } from "../basics/same.ts";
 import { type Effect, readEffect } from "../data/effect.ts";
 import type { Off } from "../data/requests.ts";
@@ -10,30 +19,25 @@ import { SCHEMA } from "../state/choices.ts";
 
 const OTHERS = "For others, open the notebook with the model, and run the cell again.";
 
-interface Saved {
-  readonly stack: string;
-  readonly heads: Off["heads"];
-  readonly cut: Off["cut"];
-  /** One for the query that was locked, and one for none. */
-  readonly replies: readonly { readonly query: number | null; readonly effect: unknown }[];
-}
-
 const SAVED = list(
   fields({
     stack: text(),
     heads: SCHEMA.off.check,
     // Pages of older versions have heads alone.
     cut: optional(SCHEMA.cut.check),
-    replies: list(fields({ query: orNull(integer(0)) }), integer(1)),
+    /** One for the query that was locked, and one for none. */
+    replies: list(fields({ query: orNull(integer(0)), effect: anything }), integer(1)),
   }),
 );
+
+type Saved = Checked<typeof SAVED>;
 
 /** The effects of a page, and words for those of a stack; null if it has none. */
 export function savedEffects(sent: unknown): Pick<Source, "effect" | "effectsHere"> | null {
   if (sent === undefined) return null; // a page of an older version
   const wrong = SAVED(sent);
   if (wrong !== null) throw new Error(`its effects${wrong} are not valid`);
-  const all = sent as readonly Saved[];
+  const all = sent as Saved;
   if (!all.length) return null;
   const of = (stack: string) => all.filter((each) => each.stack === stack);
   const effect = async ({ stack, heads, cut }: Off, query: number | null): Promise<Effect> => {
@@ -48,7 +52,7 @@ export function savedEffects(sent: unknown): Pick<Source, "effect" | "effectsHer
 }
 
 /** The sentence that says which effects are here; "" for none. */
-function saved(here: readonly Saved[]): string {
+function saved(here: Saved): string {
   const names = here.map(({ heads, cut = [] }) =>
     [...heads.map((head) => head.join("-")), ...cut.map(() => "cut links")].join(" with "),
   );

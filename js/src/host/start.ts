@@ -1,6 +1,6 @@
 /** The first script of a page: unpacks and starts the program, most of the page of a short text. */
 
-import { fromBase85 } from "../data/base85.ts";
+import { fromBase85 } from "../basics/bytes.ts";
 import { type PackedThumbnails, unpacked } from "./thumbnails.ts";
 
 const textOf = (name: string) => document.querySelector(`[data-${name}]`)?.textContent ?? "";

@@ -1,8 +1,7 @@
 /** The thumbnails of a page's record, which its first script unpacks while it unpacks the program. */
 
+import { fromBase85, inflate } from "../basics/bytes.ts";
 import { oncePerPage } from "../basics/once-per-page.ts";
-import { fromBase85 } from "../data/base85.ts";
-import { inflate } from "../data/packed.ts";
 
 export interface PackedThumbnails {
   /** The size of the unpacked thumbnails. */

@@ -1,9 +1,10 @@
 /** A labelled select box, and a toggle button. */
 
+import type { Signal } from "@preact/signals-core";
 import { same } from "../basics/same.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import type { Choices, OptionName } from "../state/choices.ts";
-import { button, el } from "./dom.ts";
+import { button, el, setAttributes } from "./dom.ts";
 
 export interface Option {
   readonly value: string;
@@ -56,6 +57,45 @@ export function choice<Value extends string>(
 export const optionsOf = <Name extends OptionName>(
   labels: Readonly<Record<Choices[Name], string>>,
 ): Option[] => Object.entries<string>(labels).map(([value, label]) => ({ value, label }));
+
+/** Buttons of which one is chosen: tabs, or radio buttons. A click or an arrow key chooses another. */
+export function exclusive<Name extends string>(
+  scope: Scope,
+  { role, name }: { readonly role: "tab" | "radio"; readonly name: string },
+  options: readonly { readonly name: Name; readonly label: string }[],
+  chosen: Signal<Name>,
+): HTMLElement {
+  const isTab = role === "tab";
+  const buttons = options.map(({ name, label }) => {
+    const attributes = isTab ? { id: `tab-${name}`, "aria-controls": "view" } : {};
+    return button({ role, ...attributes }, label, () => {
+      chosen.value = name;
+    });
+  });
+  const group = el(
+    "div",
+    { class: !isTab && "radios", role: isTab ? "tablist" : "radiogroup", "aria-label": name },
+    ...buttons,
+  );
+  const steps = { ArrowRight: 1, ArrowLeft: -1, ...(isTab ? {} : { ArrowDown: 1, ArrowUp: -1 }) };
+  group.addEventListener("keydown", (event) => {
+    const step = (steps as Partial<Record<string, number>>)[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const at = options.findIndex(({ name }) => name === chosen.peek());
+    const next = (at + step + options.length) % options.length;
+    chosen.value = options[next].name;
+    buttons[next].focus();
+  });
+  scope.effect(() => {
+    options.forEach(({ name }, at) => {
+      const is = name === chosen.value;
+      const state = { [isTab ? "aria-selected" : "aria-checked"]: `${is}` };
+      setAttributes(buttons[at], { ...state, tabindex: is ? 0 : -1 });
+    });
+  });
+  return group;
+}
 
 /** A toggle button. */
 export function toggle(

@@ -1,11 +1,11 @@
-/** The filters in the header: the stack, and the segments of a text. */
+/** The filters in the header: the stack, the segments of a text, and special tokens. */
 
 import { type Manifest, ownStacks } from "../data/manifest.ts";
-import { isPair } from "../data/shown.ts";
+import { choiceOf, isPair, leavesOut, partsOf } from "../data/shown.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { goToStack } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
-import { choice, type Option } from "./choice.ts";
+import { choice, type Option, toggle } from "./choice.ts";
 import { capitalized } from "./text.ts";
 
 const SEGMENTS: readonly Option[] = [
@@ -42,9 +42,30 @@ export function filters(scope: Scope, state: State, manifest: Manifest): HTMLEle
       { value: `to:${start}-${end}`, label: `To ${name}` },
     ]),
   ];
-  const segments = choice(scope, several ? "Segments" : "Attention", options, state.segments);
+  const segments = choice(scope, several ? "Segments" : "Attention", options, {
+    get value() {
+      return partsOf(state.segments.value)[1];
+    },
+    set value(to) {
+      state.segments.value = choiceOf(partsOf(state.segments.value)[0], to);
+    },
+  });
+  const hide = toggle(
+    scope,
+    "Hide special",
+    "Leave out special tokens, as [CLS], <s>, <|im_end|>",
+    {
+      get value() {
+        return partsOf(state.segments.value)[0];
+      },
+      set value(to) {
+        state.segments.value = choiceOf(to, partsOf(state.segments.value)[1]);
+      },
+    },
+  );
   scope.effect(() => {
     segments.hidden = options().length < 2;
+    hide.hidden = !leavesOut("content", state.shown.stack.value);
   });
-  return [...shown, segments];
+  return [...shown, segments, hide];
 }

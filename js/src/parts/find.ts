@@ -1,4 +1,4 @@
-/** The search box for tokens. */
+/** The search box: for tokens, or for heads by the numbers of layer and head. */
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Tokens } from "../data/manifest.ts";
@@ -6,6 +6,7 @@ import { shownTokens } from "../data/shown.ts";
 import { unitsOf } from "../data/units.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { joinsWords } from "../state/lens.ts";
+import { goTo } from "../state/navigation.ts";
 import type { Side, State } from "../state/state.ts";
 import { el, revealWithin } from "./dom.ts";
 import { icon } from "./icons.ts";
@@ -36,17 +37,9 @@ export interface FindOptions {
 }
 
 export function findBox(scope: Scope, { state, finds, option, leave }: FindOptions): Find {
-  const box = el("input", {
-    type: "search",
-    "aria-label": "Find token",
-    placeholder: "Find token",
-    title: "Find token (/); Enter for the next, Shift+Enter for the previous",
-    autocomplete: "off",
-    spellcheck: "false",
-    dir: "auto",
-  });
-  const count = el("span", { class: "count", "aria-live": "polite" });
-  const element = el("label", { class: "control find" }, icon("search"), box, count);
+  const title = "Find token (/); Enter for the next, Shift+Enter for the previous";
+  const { element, box, count, focus } = searchBox("Find token", title);
+  box.dir = "auto";
 
   /** The matching tokens: among the queries, or, if there are none, among the keys. */
   const found = computed<{ side: Side; positions: readonly number[] }>(() => {
@@ -119,12 +112,55 @@ export function findBox(scope: Scope, { state, finds, option, leave }: FindOptio
     const several = at < 0 ? `${positions.length} found` : `${at + 1} of ${positions.length}`;
     count.textContent = !find.value ? "" : positions.length ? several : "none";
   });
-  return {
-    element,
-    focus() {
-      if (element.hidden) return;
-      box.focus();
-      box.select();
-    },
+  return { element, focus };
+}
+
+const NUMBERS = /^\D*(\d+)\D+(\d+)\D*$/;
+
+/** The search box, where the view shows heads to find. */
+export function findHead(
+  scope: Scope,
+  { state, finds, leave }: Pick<FindOptions, "state" | "finds" | "leave">,
+): Find {
+  const title = "Find head (/): layer and head, as 2-9";
+  const { element, box, count, focus } = searchBox("Find head", title);
+  box.addEventListener("input", () => {
+    const [, layer, head] = NUMBERS.exec(box.value)?.map(Number) ?? [];
+    const info = state.shown.stack.peek().layers.find(({ number }) => number === layer);
+    const known = info !== undefined && head < info.heads;
+    count.textContent = !box.value ? "" : known ? "found" : layer === undefined ? "2-9" : "none";
+    if (known) goTo(state, { layer, head });
+  });
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== "Escape") return;
+    // Escape must not release locked tokens here.
+    event.stopPropagation();
+    event.preventDefault();
+    box.value = count.textContent = "";
+    leave();
+  });
+  scope.effect(() => {
+    element.hidden = finds.value !== "heads";
+  });
+  return { element, focus };
+}
+
+/** A box with its name, and the place of a count beside it. */
+function searchBox(name: string, title: string) {
+  const box = el("input", {
+    type: "search",
+    "aria-label": name,
+    placeholder: name,
+    title,
+    autocomplete: "off",
+    spellcheck: "false",
+  });
+  const count = el("span", { class: "count", "aria-live": "polite" });
+  const element = el("label", { class: "control find" }, icon("search"), box, count);
+  const focus = () => {
+    if (element.hidden) return;
+    box.focus();
+    box.select();
   };
+  return { element, box, count, focus };
 }

@@ -3,16 +3,18 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { Store } from "../data/store.ts";
 import type { Scope } from "../scheduling/scope.ts";
-import type { ViewName } from "../state/choices.ts";
+import { SCHEMA, type ViewName } from "../state/choices.ts";
 import { goTo } from "../state/navigation.ts";
 import type { State } from "../state/state.ts";
+import { exclusive } from "./choice.ts";
 import { recordChoice } from "./compared.ts";
-import { cutButton } from "./cut-button.ts";
-import { button, el, setAttributes } from "./dom.ts";
+import { el } from "./dom.ts";
 import { filters } from "./filters.ts";
 import { iconButton } from "./icons.ts";
-import { offButton } from "./off-button.ts";
+import { menuButton } from "./menu.ts";
+import { cutButton, offButton } from "./off-buttons.ts";
 import { stepper } from "./stepper.ts";
+import { capitalized } from "./text.ts";
 
 /** The part of a view that its tab shows. */
 export interface Tab {
@@ -70,7 +72,7 @@ export function header(
   return el(
     "header",
     {},
-    viewTabs(scope, state, tabs),
+    exclusive(scope, { role: "tab", name: "View" }, tabs, state.view),
     layer,
     head,
     ...records,
@@ -108,29 +110,18 @@ function options(...choices: readonly HTMLElement[]): HTMLElement[] {
   return [button, element];
 }
 
-function viewTabs(scope: Scope, state: State, views: readonly Tab[]): HTMLElement {
-  const list = el("div", { role: "tablist", "aria-label": "View" });
-  const tabs = views.map(({ name, label }) => {
-    const attributes = { role: "tab", id: `tab-${name}`, "aria-controls": "view" };
-    return button(attributes, label, () => {
-      state.view.value = name;
-    });
+export function themeMenu(scope: Scope, state: State): HTMLElement {
+  return menuButton(scope, {
+    name: "Theme",
+    title: "Theme: as the page, light or dark",
+    icon: () => state.theme.value,
+    items: () =>
+      SCHEMA.theme.options.map((theme) => ({
+        name: capitalized(theme),
+        checked: state.theme.value === theme,
+        choose: () => {
+          state.theme.value = theme;
+        },
+      })),
   });
-  list.append(...tabs);
-  list.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    const at = views.findIndex(({ name }) => name === state.view.peek());
-    const next = (at + step + views.length) % views.length;
-    state.view.value = views[next].name;
-    tabs[next].focus();
-  });
-  scope.effect(() => {
-    views.forEach(({ name }, index) => {
-      const selected = name === state.view.value;
-      setAttributes(tabs[index], { "aria-selected": `${selected}`, tabindex: selected ? 0 : -1 });
-    });
-  });
-  return list;
 }

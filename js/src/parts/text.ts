@@ -1,4 +1,4 @@
-/** Formats numbers and text for the reader. */
+/** Numbers, names of tokens and text for the reader. */
 
 import type { AttentionMatrix, Quantity } from "../data/attention-matrix.ts";
 import type { Program } from "../data/manifest.ts";
@@ -244,4 +244,27 @@ export function ranges(numbers: readonly number[]): string {
     else runs.push([number, number]);
   }
   return runs.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(", ");
+}
+
+interface Labelled {
+  readonly labels: readonly string[];
+}
+
+const uniqueNames = new WeakMap<Labelled, readonly string[]>();
+
+/** A unique name for every token: "it", or "it₁₁" if another token is "it", too. */
+export function tokenNames(tokens: Labelled): readonly string[] {
+  const cached = uniqueNames.get(tokens);
+  if (cached) return cached;
+  const counts = new Map<string, number>();
+  for (const label of tokens.labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  const names = tokens.labels.map((label, position) =>
+    counts.get(label) === 1 ? label : label + subscript(position),
+  );
+  uniqueNames.set(tokens, names);
+  return names;
+}
+
+function subscript(number: number): string {
+  return [...`${number}`].map((digit) => String.fromCodePoint(0x2080 + Number(digit))).join("");
 }

@@ -6,7 +6,7 @@ import type { Scope } from "../scheduling/scope.ts";
 import { lockedOn } from "../state/locks.ts";
 import type { Side, State } from "../state/state.ts";
 import { matches } from "./find.ts";
-import { tokenNames } from "./names.ts";
+import { tokenNames } from "./text.ts";
 import { type TokenListOptions, tokenList } from "./token-list.ts";
 import { uniformTrack } from "./track.ts";
 

@@ -1,5 +1,8 @@
 /** The positions of tokens along a column or a line. */
 
+/** Indices from the first to before the second. */
+export type Range = readonly [first: number, end: number];
+
 export interface Track {
   /** The total length in CSS pixels. */
   readonly length: number;

@@ -1,9 +1,9 @@
 /** The scroll container of a long list of tokens, with the range in sight. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { steady } from "../basics/same.ts";
 import { el } from "./dom.ts";
-import { computedRange } from "./range.ts";
-import type { Track } from "./track.ts";
+import type { Range, Track } from "./track.ts";
 
 export interface ListWindow {
   /** The container of the list. */
@@ -11,8 +11,8 @@ export interface ListWindow {
   /** The scroll position in the list, in CSS pixels. */
   readonly start: ReadonlySignal<number>;
   /** The range of places to render, and the range in sight. */
-  readonly range: ReadonlySignal<readonly [number, number]>;
-  readonly sight: ReadonlySignal<readonly [number, number]>;
+  readonly range: ReadonlySignal<Range>;
+  readonly sight: ReadonlySignal<Range>;
   /** Scroll to a place, and report it like scrolling by the reader. */
   reveal(at: number): void;
   /** Scroll the middle of a place to `offset` in the window, and report it likewise. */
@@ -51,11 +51,11 @@ export function listWindow(options: ListWindowOptions): ListWindow {
     element[edge] = start.peek();
   }
 
-  const sight = computedRange(() => [
+  const sight = steady<Range>(() => [
     track.at(start.value),
     track.at(start.value + length - 1) + 1,
   ]);
-  const range = computedRange(() => {
+  const range = steady<Range>(() => {
     const [first, end] = sight.value;
     return [Math.max(0, first - READY), Math.min(track.count, end + READY)];
   });

@@ -2,7 +2,8 @@
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { LinesJob } from "./lines-job.ts";
-import { paintLines } from "./paint-lines.ts";
+import { paintCells } from "./paint-cells.ts";
+import { paintCurves } from "./paint-curves.ts";
 import { type MatrixJob, paintMatrix } from "./paint-matrix.ts";
 
 interface Jobs {
@@ -27,7 +28,13 @@ export type Rasterizer<Of extends Kind> = (
   show: Show<Of>,
 ) => Generator<void>;
 
+/** The least pixels per token to draw lines one by one: below, pixels cannot show them apart. */
+const APART_FROM = 2;
+
 export const RASTERIZERS: { readonly [Of in Kind]: Rasterizer<Of> } = {
-  lines: paintLines,
+  lines(matrices, job, show) {
+    const apart = job.height >= APART_FROM * Math.max(job.rows.length, job.columns.length);
+    return (apart ? paintCurves : paintCells)(matrices, job, show);
+  },
   matrix: paintMatrix,
 };

@@ -2,11 +2,11 @@
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import { RadonField } from "../kernels/radon.ts";
+import { steepness as slopeOf } from "../kernels/shape.ts";
 import { workspace } from "../kernels/workspace.ts";
-import { pacer } from "../scheduling/pacer.ts";
+import { pacer } from "../scheduling/slices.ts";
 import { type LinesJob, type ShowLines, shareOf, thickness } from "./lines-job.ts";
 import { Mixer } from "./mixer.ts";
-import { Steepness } from "./steepness.ts";
 
 /** The most cells per side: more would exceed the pixels of a screen. */
 const MOST_CELLS = 1024;
@@ -114,6 +114,48 @@ function add(row: Float32Array, to: number, mixed: Float32Array, from: number, w
   row[to + 1] += weight * mixed[from + 1];
   row[to + 2] += weight * mixed[from + 2];
   row[to + 3] += weight;
+}
+
+/** The coverage of lines: a line covers more of a pixel column the steeper it is. */
+class Steepness {
+  /** The coverage of a line with its mean slope, by distance of query and key in cells. */
+  readonly factors: Float32Array;
+  /** The sum of all weights, by distance. */
+  readonly weights: Float64Array;
+
+  /**
+   * @param cell the height of a cell in pixels; `size` is their number, `width` that of the picture
+   * in pixels
+   */
+  constructor(
+    size: number,
+    private readonly cell: number,
+    private readonly width: number,
+  ) {
+    this.factors = Float32Array.from({ length: size }, (_, distance) => this.#factor(distance, 1));
+    this.weights = new Float64Array(size);
+  }
+
+  /**
+   * The factor of each column, since the slope of lines changes on the way and the sums do not tell
+   * lines apart.
+   */
+  gains(): Float32Array {
+    const { weights, factors } = this;
+    const mean = weights.reduce((sum, weight, distance) => sum + weight * factors[distance], 0);
+    return Float32Array.from({ length: this.width }, (_, x) => {
+      const slope = slopeOf((x + 0.5) / this.width);
+      const total = weights.reduce(
+        (sum, weight, distance) => (weight ? sum + weight * this.#factor(distance, slope) : sum),
+        0,
+      );
+      return mean > 0 ? total / mean : 1;
+    });
+  }
+
+  #factor(distance: number, slope: number): number {
+    return Math.hypot(1, (distance * this.cell * slope) / this.width);
+  }
 }
 
 /** The smallest power of two that is at least `count`. */

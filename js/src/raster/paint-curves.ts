@@ -3,7 +3,7 @@
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import { LineField } from "../kernels/lines.ts";
 import { workspace } from "../kernels/workspace.ts";
-import { pacer } from "../scheduling/pacer.ts";
+import { pacer } from "../scheduling/slices.ts";
 import { type LinesJob, type ShowLines, shareOf, thickness } from "./lines-job.ts";
 import { type Ink, Mixer } from "./mixer.ts";
 

@@ -1,7 +1,7 @@
 /** Draws a matrix as pixels, first a row for every pixel and then the others. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
-import { pacer } from "../scheduling/pacer.ts";
+import { pacer } from "../scheduling/slices.ts";
 
 export interface MatrixJob {
   /** The queries and keys shown, in order. */

@@ -1,4 +1,4 @@
-/** Long work in short slices, so that the page stays responsive. */
+/** Long work in short slices, so that the page stays responsive, and pictures of it before it ends. */
 
 /** The longest duration of a slice. */
 const SLICE_MS = 8;
@@ -50,4 +50,29 @@ export function inSlices(count: number, step: (index: number) => void): () => vo
       }
     })(),
   );
+}
+
+/** The delay of the first unfinished picture, and the least time between others. */
+const FIRST_MS = 24;
+const EVERY_MS = 150;
+/** The time spent on showing is at most 1 / SHARE of the total. */
+const SHARE = 5;
+
+/**
+ * Returns a function that is true when it is time to show the picture. The time from then until its
+ * next call counts as spent on showing.
+ */
+export function pacer(): () => boolean {
+  let next = performance.now() + FIRST_MS;
+  let since: number | null = null;
+  return () => {
+    const now = performance.now();
+    if (since !== null) {
+      next = now + Math.max(EVERY_MS, SHARE * (now - since));
+      since = null;
+    }
+    if (now < next) return false;
+    since = now;
+    return true;
+  };
 }

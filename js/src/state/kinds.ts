@@ -5,30 +5,26 @@ import * as check from "../basics/check.ts";
 interface Choice<Value> {
   readonly value: Value;
   /** Checks the type only. Whether this record has the value is seen where it is used. */
-  readonly check: check.Check;
+  readonly check: check.Check<Value>;
 }
-
-/** A head by the number of its layer and its own. */
-export type HeadPlace = readonly [layer: number, head: number];
-
-/** Links from queries to keys, in heads of layers; null for all. */
-export type Cut = readonly [
-  queries: readonly number[] | null,
-  keys: readonly number[] | null,
-  layers: readonly number[] | null,
-  heads: readonly number[] | null,
-];
-
-/** A segment of a text: the first token, the one after the last, and a name. */
-export type NamedSegment = readonly [start: number, end: number, name: string];
 
 /** No list of heads, layers, tokens or neurons is longer than this. */
 const MOST = 2 ** 20;
-const listOf = (item: check.Check) => check.list(item, check.integer(0, MOST));
-/** A list of `count` items. */
-const tuple = (count: number, item: check.Check) => check.list(item, check.integer(count, count));
+const listOf = <Item>(item: check.Check<Item>) => check.list(item, check.integer(0, MOST));
 const aIndex = check.integer(0);
 const aList = listOf(aIndex);
+const allOrList = check.orNull(aList);
+
+/** A head by the number of its layer and its own. */
+const headPlace = check.tuple(aIndex, aIndex);
+/** Links from queries to keys, in heads of layers; null for all. */
+const cut = check.tuple(allOrList, allOrList, allOrList, allOrList);
+/** A segment of a text: the first token, the one after the last, and a name. */
+const namedSegment = check.tuple(aIndex, aIndex, check.text());
+
+export type HeadPlace = check.Checked<typeof headPlace>;
+export type Cut = check.Checked<typeof cut>;
+export type NamedSegment = check.Checked<typeof namedSegment>;
 
 /** The first option is the default. */
 export const oneOf = <const Option extends string>(...options: readonly [Option, ...Option[]]) => ({
@@ -53,13 +49,13 @@ export const indices = <Value extends readonly number[] | null>(value: Value) =>
 
 export const pairs = (value: readonly HeadPlace[]): Choice<readonly HeadPlace[]> => ({
   value,
-  check: listOf(tuple(2, aIndex)),
+  check: listOf(headPlace),
 });
 export const links = (value: readonly Cut[]): Choice<readonly Cut[]> => ({
   value,
-  check: listOf(tuple(4, check.orNull(aList))),
+  check: listOf(cut),
 });
 export const segments = (value: readonly NamedSegment[]): Choice<readonly NamedSegment[]> => ({
   value,
-  check: listOf(tuple(3, check.either(aIndex, check.text()))),
+  check: listOf(namedSegment),
 });

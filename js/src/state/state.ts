@@ -2,7 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import { same } from "../basics/same.ts";
-import type { Examples, Opening } from "../data/examples.ts";
+import type { Examples, Opening } from "../data/manifest.ts";
 import {
   type Arc,
   type LayerInfo,
@@ -12,10 +12,11 @@ import {
   ownStacks,
   type Similarity,
   type StackInfo,
+  type Texts,
   type Tokens,
+  textsOf,
 } from "../data/manifest.ts";
 import { differenceOf, onDifference } from "../data/metric-difference.ts";
-import { type Texts, textsOf } from "../data/texts.ts";
 import { CHOICES, type Choices, defaults, SCHEMA, VIEWS, type ViewName } from "./choices.ts";
 import { following } from "./following.ts";
 

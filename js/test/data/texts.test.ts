@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { StackInfo, Tokens } from "../../src/data/manifest.ts";
-import { textsOf, writesOn } from "../../src/data/texts.ts";
+import { textsOf, writesOn } from "../../src/data/manifest.ts";
 
 const tokens = (...labels: string[]): Tokens => ({
   labels,

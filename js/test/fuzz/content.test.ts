@@ -2,8 +2,8 @@
 
 import { test } from "vitest";
 import { readManifest } from "../../src/data/read-manifest.ts";
+import { splitOf } from "../../src/data/shown.ts";
 import { Store } from "../../src/data/store.ts";
-import { splitOf } from "../../src/data/thumbnails.ts";
 import { hasWords, unitsOf } from "../../src/data/units.ts";
 import { defaults } from "../../src/state/choices.ts";
 import { accept, createState } from "../../src/state/state.ts";

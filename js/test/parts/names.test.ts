@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tokenNames } from "../../src/parts/names.ts";
+import { tokenNames } from "../../src/parts/text.ts";
 
 const names = (...labels: string[]) => tokenNames({ labels });
 

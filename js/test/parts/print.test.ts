@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { el } from "../../src/parts/dom.ts";
-import { printAsFigure } from "../../src/parts/print.ts";
+import { printAsFigure } from "../../src/parts/save.ts";
 import { Scope } from "../../src/scheduling/scope.ts";
 
 const scope = new Scope();

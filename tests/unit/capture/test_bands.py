@@ -10,7 +10,8 @@ import torch
 
 from attnwidget import capture
 from attnwidget.capture import recorder
-from attnwidget.interventions import Ablate, KnockOut, Scale, intervene
+from attnwidget.interventions.editor import intervene
+from attnwidget.interventions.edits import Ablate, KnockOut, Scale
 from attnwidget.record import Floats
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Model, tiny, token_ids

@@ -91,7 +91,7 @@ def test_a_damaged_file_or_one_of_an_earlier_version(tmp_path: Path) -> None:
         (bytes(flipped), "is a damaged attnwidget checkpoint: its arrays are not those"),
         (
             pickle.dumps(["measured"]),
-            "is a pickle of an earlier attnwidget.*: delete it to begin anew",
+            "a pickle of an earlier attnwidget.*: delete it to",
         ),
     ):
         file.write_bytes(content)

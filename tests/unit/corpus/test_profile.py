@@ -135,7 +135,7 @@ WRONG_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a null of its own": ({"null": 3}, "null is int; expected a name, several, or None"),
     "batch size": ({"batch_size": 0}, "batch_size is 0"),
     "tokens": ({"max_tokens": 0}, "max_tokens is 0"),
-    "engine": ({"engine": "spark"}, "engine is 'spark'; expected 'ray' or None"),
+    "engine": ({"engine": "spark"}, "engine is 'spark'; expected one of 'ray', None"),
     "no workers": ({"engine": "ray"}, "num_workers is None; give the number of Ray's workers"),
     "workers of nothing": ({"num_workers": 2}, "gpus_per_worker are those of engine=.ray"),
     "seed": ({"seed": -1}, "seed is -1; expected a number from 0"),

@@ -6,7 +6,6 @@ transformers, they are brought up to date, and nothing else is.
 
 import inspect
 import re
-import sys
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 from typing import Any
@@ -190,15 +189,3 @@ def test_arguments_and_defaults_are_those_of_bertviz(name: str) -> None:
         for function in (theirs, ours)
     )
     assert found == expected
-
-
-def test_the_former_name_warns_and_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("attnwidget.compat")]:
-        monkeypatch.delitem(sys.modules, name)
-    with pytest.warns(DeprecationWarning, match=r"is now attnwidget\.interop\.bertviz"):
-        from attnwidget.compat.bertviz import head_view, model_view
-    from attnwidget.compat.bertviz.neuron_view import show
-    from attnwidget.compat.bertviz.transformers_neuron_view import BertModel
-
-    assert (head_view, model_view) == (interop.head_view, interop.model_view)
-    assert (show, BertModel) == (neuron_view.show, transformers.BertModel)

@@ -131,5 +131,5 @@ def test_a_curve_of_losses_without_heads() -> None:
     for order in ((1, 3), None, "least", [(1, 3, "self")], [1, 3], scores.ranking()):
         with pytest.raises(TypeError, match=r"order is .*; expected .* \(layer, head\) pairs"):
             aw.prune_curve(model, None, TEXTS, order)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="points is '5'; expected a number from 2"):
+    with pytest.raises(TypeError, match="points is '5'; expected a number from 2"):
         aw.prune_curve(model, None, TEXTS, scores, points="5")  # type: ignore[arg-type]

@@ -10,7 +10,8 @@ import torch
 from torch.overrides import _get_current_function_mode
 
 import attnwidget as aw
-from attnwidget.interventions import Ablate, Intervention, KnockOut, Scale, intervene
+from attnwidget.interventions.editor import intervene
+from attnwidget.interventions.edits import Ablate, Intervention, KnockOut, Scale
 from attnwidget.tracing import undisturbed
 from benchmarks import zoo
 from tests.unit.snapshot import Snapshot
@@ -336,7 +337,7 @@ def test_the_model_is_as_before_after_an_exception() -> None:
 @pytest.mark.parametrize(
     ("intervention", "error", "message"),
     [
-        (Ablate(2), ValueError, r"no layer 2 in stack 'self'; it has \[0, 1\]"),
+        (Ablate(2), ValueError, r"no layer 2 in stack 'self'; there are 2 layers, 0 to 1"),
         (Ablate(0, stack="cross"), ValueError, "no stack 'cross'; the model has 'self'"),
         ("head 3", TypeError, "'head 3' is no intervention"),
     ],

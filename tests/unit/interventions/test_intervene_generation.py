@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 import torch
 
-from attnwidget.interventions import Ablate, KnockOut, intervene
+from attnwidget.interventions.editor import intervene
+from attnwidget.interventions.edits import Ablate, KnockOut
 from tests.unit.tiny import Model, tiny, token_ids
 from tests.unit.tracing.test_outputs import HEADS
 

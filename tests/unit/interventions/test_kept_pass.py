@@ -7,7 +7,9 @@ import pytest
 import torch
 
 import attnwidget as aw
-from attnwidget.interventions import Effect, Rerun
+from attnwidget.interventions.effect import Effect
+from attnwidget.interventions.off import Off
+from attnwidget.interventions.rerun import Rerun
 from tests.unit.interventions.test_scan import CASES, INPUTS
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import llama
@@ -33,7 +35,7 @@ def test_equals_a_full_pass(case: Any) -> None:
     for stack in record.stacks:
         for layer in record.stack(stack).numbers:
             for heads in ([(layer, 1)], [(layer, 0), (record.stack(stack).numbers[0], 2)]):
-                found, _ = rerun.effect(stack, heads)
+                found, _ = rerun.effect(Off(stack, tuple(heads)))
                 expected = aw.ablate(model, None, inputs, heads=heads, stack=stack, record=False)
                 assert found.tokens == expected.tokens
                 assert np.allclose(outputs(found), outputs(expected), rtol=1e-6, atol=1e-6)
@@ -56,12 +58,20 @@ def test_only_layers_from_the_changed_one_on_run_again() -> None:
     model = llama()
     runs = counted(model)
     rerun = rerun_of(model, INPUTS)
-    rerun.effect("self", [(1, 0)])
+    rerun.effect(Off("self", ((1, 0),)))
     # Once to see that layer 0 can be skipped, and once without the head.
     assert runs == [1, 3]
-    rerun.effect("self", [(1, 2)])
+    rerun.effect(Off("self", ((1, 2),)))
     assert runs == [1, 4]
-    rerun.effect("self", [(1, 0), (0, 3)])
+    rerun.effect(
+        Off(
+            "self",
+            (
+                (1, 0),
+                (0, 3),
+            ),
+        )
+    )
     assert runs == [2, 5]
 
 
@@ -82,21 +92,21 @@ def a_hook(model: Any) -> None:
 def test_a_model_that_was_changed_runs_as_a_whole(change: Any) -> None:
     model = llama()
     rerun = rerun_of(model, INPUTS)
-    rerun.effect("self", [(1, 0)])
+    rerun.effect(Off("self", ((1, 0),)))
     change(model)
     expected = aw.ablate(model, None, INPUTS, heads=[(1, 0)], record=False)
-    assert np.array_equal(outputs(rerun.effect("self", [(1, 0)])[0]), outputs(expected))
+    assert np.array_equal(outputs(rerun.effect(Off("self", ((1, 0),)))[0]), outputs(expected))
 
 
 def test_an_intervention_since_is_part_of_the_effect() -> None:
     model = llama()
     rerun = rerun_of(model, INPUTS)
-    rerun.effect("self", [(1, 0)])
+    rerun.effect(Off("self", ((1, 0),)))
     with aw.intervene(model, aw.Ablate(0, [0, 1])):
         expected = aw.ablate(model, None, INPUTS, heads=[(1, 0)], record=False)
-        within = outputs(rerun.effect("self", [(1, 0)])[0])
+        within = outputs(rerun.effect(Off("self", ((1, 0),)))[0])
     assert np.allclose(within, outputs(expected), rtol=1e-6, atol=1e-6)
-    after, _ = rerun.effect("self", [(1, 0)])
+    after, _ = rerun.effect(Off("self", ((1, 0),)))
     assert abs(outputs(after) - within).max() > 1e-3
 
 
@@ -121,7 +131,7 @@ def test_layers_that_share_more_than_their_outputs(habit: Any) -> None:
     model = llama()
     habit(model)
     expected = aw.ablate(model, None, INPUTS, heads=[(1, 0)], record=False)
-    found, _ = rerun_of(model, INPUTS).effect("self", [(1, 0)])
+    found, _ = rerun_of(model, INPUTS).effect(Off("self", ((1, 0),)))
     assert np.allclose(outputs(found), outputs(expected), rtol=1e-6, atol=1e-6)
     scan = aw.ablation_scan(model, None, INPUTS, layers=[1], null=False)
     assert scan.values()[0, 0] == pytest.approx(expected.moved.mean(), rel=1e-4, abs=1e-6)
@@ -131,7 +141,7 @@ def test_closing_a_widget_frees_its_pass() -> None:
     model = llama()
     widget = aw.show(model, None, INPUTS)
     assert widget._rerun is not None
-    widget._rerun.effect("self", [(1, 0)])
+    widget._rerun.effect(Off("self", ((1, 0),)))
     widget.close()
     assert widget._rerun._kept is None
 

@@ -12,7 +12,9 @@ import torch
 
 import attnwidget as aw
 from attnwidget import AttentionRecord
-from attnwidget.interventions import Effect, Predicts, Rerun
+from attnwidget.interventions.effect import Effect, Predicts
+from attnwidget.interventions.off import Off
+from attnwidget.interventions.rerun import Rerun
 from attnwidget.widget import StaticView
 from attnwidget.wire import Replies, encode_block, encode_overview
 from benchmarks import zoo
@@ -182,11 +184,11 @@ class Slow(Rerun):
         self.begun, self.go = threading.Semaphore(0), threading.Semaphore(0)
         self.measured: list[Any] = []
 
-    def effect(self, stack: str, heads: Any, cut: Any = None) -> tuple[Effect, Predicts]:
-        self.measured.append(list(heads))
+    def effect(self, off: Off) -> tuple[Effect, Predicts]:
+        self.measured.append(list(off.heads))
         self.begun.release()
         assert self.go.acquire(timeout=PATIENCE_SECONDS)
-        raise ValueError(f"no output without {heads}")
+        raise ValueError(f"no output without {off.heads}")
 
 
 @pytest.fixture
@@ -304,6 +306,7 @@ def test_a_page_with_the_effect_of_some_heads() -> None:
     shown = widget.shown_record([(1, 0), [(1, 3), (0, 2)]])
     assert [effect["heads"] for effect in shown.effects] == [[[0, 2], [1, 3]], [[1, 0]]]
     assert shown.choices["off"] == [[0, 2], [1, 3]]
+    assert "&quot;replies&quot;:[{&quot;query&quot;:null" in widget.static().html
     expected = aw.ablate(model, None, INPUTS, heads=[(0, 2), (1, 3)], record=False)
     last, locked = shown.effects[0]["replies"]
     assert (last["query"], last["effect"]["position"]) == (None, 6)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import attnwidget as aw
-from attnwidget.interventions import Intervention
+from attnwidget.interventions.edits import Intervention
 from attnwidget.interventions.substitution import _like
 from tests.unit.interventions.test_intervene import BY_NAME, by_hand, layer_of, plain, run
 from tests.unit.tiny import Model, llama, t5, tiny, token_ids
@@ -161,11 +161,11 @@ def test_keys_of_half_a_group_and_what_a_record_lacks() -> None:
     short = captured(model, token_ids(6))
     with pytest.raises(ValueError, match=r"queries of shape \[4, 9, 8\] here .* \[4, 6, 8\] in"):
         run(model, aw.Patch(short, 0, what="query"))
-    with pytest.raises(TypeError, match="patched from the outputs of another run"):
+    with pytest.raises(TypeError, match="expected the outputs of another run"):
         aw.Patch(other, 0)
-    with pytest.raises(TypeError, match=r"source is str; .* give attnwidget.head_outputs\(...\)"):
+    with pytest.raises(TypeError, match=r"source is str; .* as of attnwidget.head_outputs\(...\)"):
         aw.Patch("other text", layers=0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="patched from a record"):
+    with pytest.raises(TypeError, match="expected an AttentionRecord"):
         aw.Patch(aw.head_outputs(model, None, {"input_ids": OWN}), what="query")
     with pytest.raises(ValueError, match="what is 'score'; expected one of 'output', 'query'"):
         aw.Patch(other, what="score")  # type: ignore[arg-type]

@@ -148,5 +148,5 @@ def test_groups_and_layers(by: Any) -> None:
     assert scores.null_label == {"group": "random directions", "layer": "random heads"}[by]
     low, high = scores.band()
     assert 0 < low <= high
-    with pytest.raises(ValueError, match="by is 'token'; expected 'head', 'group', 'layer'"):
+    with pytest.raises(ValueError, match="by is 'token'; expected one of 'head', 'group', 'layer'"):
         aw.ablation_scan(model, None, INPUTS, by="token")  # type: ignore[arg-type]

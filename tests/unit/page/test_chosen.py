@@ -10,7 +10,7 @@ import pytest
 
 import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.page.blocks import ToPack, packed_layer
+from attnwidget.page.pack import ToPack, packed_layer
 from attnwidget.record import Layer
 from attnwidget.wire import decode_floats
 from attnwidget.wire.compression import LIMITS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.page import blocks
+from attnwidget.page import pack
 from attnwidget.record import Layer
 from attnwidget.wire.compression import LIMITS, pack_layer
 from tests.unit.records import FIDELITY, floats, numbered, program, record_of
@@ -162,7 +162,7 @@ def test_a_layer_that_no_page_can_show_keeps_out_no_other(
 ) -> None:
     large = Layer(floats(2, 90, 32, seed=9), floats(2, 90, 32, seed=10), program(), None, FIDELITY)
     mixed = record_of(large, *record.stack().layers[:2])
-    monkeypatch.setattr(blocks, "_MAX_NUMBERS", large.queries.size - 1)
+    monkeypatch.setattr(pack, "_MAX_NUMBERS", large.queries.size - 1)
     widget = AttentionWidget(mixed).embed(budget=8_000_000)
     assert list(widget._blocks) == ["self.1", "self.2"]
     assert widget._note.startswith("Saved with this notebook: layers 1–2, ")
@@ -172,7 +172,7 @@ def test_a_layer_that_no_page_can_show_keeps_out_no_other(
 def test_a_layer_that_no_page_can_show_is_left_out(
     record: AttentionRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "_MAX_NUMBERS", 1000)
+    monkeypatch.setattr(pack, "_MAX_NUMBERS", 1000)
     widget = AttentionWidget(record).embed(budget=8_000_000)
     assert widget._blocks == {}
     assert "No layer is saved with this notebook: all 7 layers would take" in widget._note

@@ -1,4 +1,4 @@
-/** Asks the kernel what the model does without what is switched off. */
+/** Asks the kernel for what changes without what is switched off: predictions, and attention. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { steady } from "../../basics/same.ts";
@@ -55,6 +55,39 @@ export function measured(
       (effect) => settle({ status: "ready", effect }),
       (error: Error) =>
         settle({ status: "failed", message: error.message, absent: error instanceof Absent }),
+    );
+  });
+  return result;
+}
+
+/**
+ * The store of that attention; null while the views show the record.
+ *
+ * While something else is switched off, it stays that of before until the new one is here.
+ */
+export function changedStore(
+  scope: Scope,
+  state: State,
+  store: Store,
+): ReadonlySignal<Store | null> {
+  const result = signal<Store | null>(null);
+  const wanted = steady(() => (state.withoutOff.value ? offNow(state) : null));
+  scope.scopedEffect((own) => {
+    const ask = store.changed;
+    if (!wanted.value || !ask) {
+      result.value = null;
+      state.withoutOff.value = false;
+      return;
+    }
+    ask(wanted.value, own.signal).then(
+      (changed) => {
+        if (!own.signal.aborted) result.value = changed;
+      },
+      (error: Error) => {
+        if (own.signal.aborted) return;
+        state.error.value = error.message;
+        state.withoutOff.value = false;
+      },
     );
   });
   return result;

@@ -3,7 +3,7 @@
 import { largestOf } from "../../basics/extremes.ts";
 import { isSigned } from "../../data/attention-matrix.ts";
 import type { StackInfo, Tokens } from "../../data/manifest.ts";
-import { writesOn } from "../../data/texts.ts";
+import { writesOn } from "../../data/manifest.ts";
 import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
 import { colored, type Phrase, shareShown } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";

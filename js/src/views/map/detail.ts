@@ -12,8 +12,8 @@ import { headTitle, sampledText } from "../shared/all-heads/status.ts";
 import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import type { Context } from "../shared/view.ts";
 import { exampleList } from "./examples.ts";
+import { groupName } from "./labels.ts";
 import { measures } from "./measures.ts";
-import { groupName } from "./names.ts";
 import { type Near, similar } from "./similar.ts";
 import { strongest } from "./strongest.ts";
 

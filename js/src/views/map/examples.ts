@@ -1,8 +1,7 @@
 /** The texts in which a number of the head that is looked at is highest, usual, or lowest. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
-import type { Examples } from "../../data/examples.ts";
-import type { Head, Metric } from "../../data/manifest.ts";
+import type { Examples, Head, Metric } from "../../data/manifest.ts";
 import { choice } from "../../parts/choice.ts";
 import { button, el } from "../../parts/dom.ts";
 import { capitalized, number } from "../../parts/text.ts";

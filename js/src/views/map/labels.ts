@@ -1,8 +1,8 @@
-/** Labels of notable points, where they cover neither each other nor other points. */
+/** The names of heads on the map, as "24-4", and the points that have theirs beside them. */
 
+import type { Head } from "../../data/manifest.ts";
 import { fontOf, textMeasure } from "../../parts/text.ts";
 import type { Frame, MapLayout, Point } from "./layout.ts";
-import { shortName } from "./names.ts";
 
 export interface Label {
   readonly text: string;
@@ -83,3 +83,16 @@ function farthestFirst(points: readonly Point[]): readonly Point[] {
   const distance = (point: Point) => Math.hypot(point.x - x, point.y - y);
   return [...points].sort((a, b) => distance(b) - distance(a));
 }
+
+export const shortName = ({ layer, head }: Head): string => `${layer.number}-${head}`;
+
+/** The heads that share their keys with this one, as "18-3…18-5"; "" if none does. */
+export function groupName({ layer, head }: Head): string {
+  const size = layer.heads / layer.key_heads;
+  if (size === 1) return "";
+  const first = Math.floor(head / size) * size;
+  return `${shortName({ layer, head: first })}…${shortName({ layer, head: first + size - 1 })}`;
+}
+
+export const sameHead = (a: Head | null, b: Head | null): boolean =>
+  a === b || (a?.layer === b?.layer && a?.head === b?.head);

@@ -4,9 +4,8 @@ import type { Head } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, textMeasure } from "../../parts/text.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
-import { covers, type Label, overlap, placedLabel } from "./labels.ts";
+import { covers, type Label, overlap, placedLabel, sameHead, shortName } from "./labels.ts";
 import type { Frame, MapLayout, Point } from "./layout.ts";
-import { sameHead, shortName } from "./names.ts";
 import { traceCircle } from "./paint.ts";
 
 export interface Overlay {

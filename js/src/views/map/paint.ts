@@ -5,8 +5,7 @@ import type { Painter } from "../../painting/painter.ts";
 import { fontOf, number } from "../../parts/text.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import { LABEL_FONT, type Label } from "./labels.ts";
-import type { MapLayout, Point, Ranges } from "./layout.ts";
-import type { Scale } from "./scale.ts";
+import type { MapLayout, Point, Ranges, Scale } from "./layout.ts";
 
 export interface Painting {
   readonly layout: MapLayout;

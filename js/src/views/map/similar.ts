@@ -6,7 +6,7 @@ import { button, el } from "../../parts/dom.ts";
 import { number } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { headName } from "../shared/all-heads/status.ts";
-import { shortName } from "./names.ts";
+import { shortName } from "./labels.ts";
 
 /** A head, and its distance from another one. */
 export interface Near {

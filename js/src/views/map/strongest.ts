@@ -10,7 +10,7 @@ import { axesOf, sameText } from "../shared/axes.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
 import { type Link, strongestLinks } from "../shared/links.ts";
 import type { Context } from "../shared/view.ts";
-import { sameHead } from "./names.ts";
+import { sameHead } from "./labels.ts";
 import { paintSentence, SENTENCE_HEIGHT, WIDEST } from "./sentence.ts";
 
 /** The number of links that are drawn, and of those that are written. */

@@ -3,7 +3,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { Metric } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
-import { tokenNames } from "../../parts/names.ts";
+import { tokenNames } from "../../parts/text.ts";
 import { PAIR } from "../../state/choices.ts";
 import type { State } from "../../state/state.ts";
 

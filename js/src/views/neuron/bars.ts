@@ -1,9 +1,14 @@
 /** Paints the bars and numbers of the neuron view: bias, score and softmax weight of each key. */
 
-import { type Explanation, type Reading, sees } from "../../data/explanation.ts";
-import { biasError, explanationErrors } from "../../data/explanation-errors.ts";
-import type { Range } from "../../parts/range.ts";
+import {
+  biasError,
+  type Explanation,
+  explanationErrors,
+  type Reading,
+  sees,
+} from "../../data/explanation.ts";
 import { fontOf, weight, within } from "../../parts/text.ts";
+import type { Range } from "../../parts/track.ts";
 import type { Bars } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import { band, type Canvas, hatch } from "./strips.ts";

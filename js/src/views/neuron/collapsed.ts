@@ -3,7 +3,7 @@
 import { computed } from "@preact/signals-core";
 import { headMatrix } from "../../data/attention-matrix.ts";
 import { el } from "../../parts/dom.ts";
-import { tokenNames } from "../../parts/names.ts";
+import { tokenNames } from "../../parts/text.ts";
 import { uniformTrack } from "../../parts/track.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { NO_ARCS } from "../shared/arcs.ts";

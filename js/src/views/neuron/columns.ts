@@ -1,19 +1,18 @@
 /** The columns of the neuron view: the part that is common with and without vectors. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import { explanationErrors } from "../../data/explanation-errors.ts";
+import { explanationErrors } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import type { Shown } from "../../data/shown.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
-import type { Range } from "../../parts/range.ts";
 import { number, weight } from "../../parts/text.ts";
+import type { Range } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
-import type { ColumnHeader } from "./column-headers.ts";
-import { headerRow } from "./header-row.ts";
+import { type ColumnHeader, headerRow } from "./column-headers.ts";
 import { MARKS } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals-core";
 import { el, setAttributes } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import { placeNear } from "./near.ts";
+import { placeNear } from "./pointer.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
 const HOW =

@@ -25,11 +25,10 @@ import { rowCount } from "./columns.ts";
 import { expandedColumns } from "./expanded.ts";
 import { SPLIT_ROW } from "./layout.ts";
 import { neuronLegend } from "./legend.ts";
-import { lockBy } from "./lock.ts";
+import { lockBy, type Step, type Strongest, strongestKeys } from "./lock.ts";
 import { analyzeQuery } from "./query-analysis.ts";
 import { neuronRows, type Rows } from "./rows.ts";
 import { neuronStatus } from "./status.ts";
-import { type Step, type Strongest, strongestKeys } from "./strongest.ts";
 import { neuronTables } from "./tables.ts";
 import { neuronTools } from "./tools.ts";
 

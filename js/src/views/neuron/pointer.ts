@@ -1,10 +1,10 @@
-/** Pointer events on the picture of the neuron view. */
+/** The pointer on the picture of the neuron view, where neurons may be too narrow to be hit. */
 
+import { products } from "../../data/neurons.ts";
 import { perFrame } from "../../scheduling/frame.ts";
 import type { State } from "../../state/state.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import { lock } from "./lock.ts";
-import { placeNear } from "./near.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
 interface Under {
@@ -62,4 +62,35 @@ export function bindPointer(
     const { query } = analysis.explanation.peek();
     if (at !== null) lock(state, side, at, event.shiftKey, query);
   });
+}
+
+/** The width from which a cell can be hit, in CSS pixels. */
+const EASY = 5;
+/** The distance from the pointer within which the strongest of narrower cells is meant. */
+const REACH = 4;
+
+/**
+ * The place in the order of the neurons.
+ *
+ * @param x the distance from the left edge of a strip that is `width` wide
+ * @param key whose products with the query tell which cell is the strongest; null for none
+ */
+export function placeNear(
+  { data, head, order, explanation }: QueryAnalysis,
+  x: number,
+  width: number,
+  key: number | null,
+): number {
+  const neurons = order.peek();
+  const cell = width / neurons.length;
+  const placeAt = (x: number) => Math.min(Math.max(Math.floor(x / cell), 0), neurons.length - 1);
+  const q = data.query(head.peek(), explanation.peek().query);
+  const k = key === null ? null : data.key(head.peek(), key);
+  if (cell >= EASY || !q || !k) return placeAt(x);
+  const product = products(q, k);
+  let best = placeAt(x);
+  for (let place = placeAt(x - REACH); place <= placeAt(x + REACH); place++) {
+    if (Math.abs(product[neurons[place]]) > Math.abs(product[neurons[best]])) best = place;
+  }
+  return best;
 }

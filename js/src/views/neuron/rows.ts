@@ -1,7 +1,8 @@
 /** The rows of the neuron view to render, while the body scrolls. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
-import { computedRange, type Range } from "../../parts/range.ts";
+import { steady } from "../../basics/same.ts";
+import type { Range } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { MARKS } from "./layout.ts";
 
@@ -51,16 +52,16 @@ export function neuronRows(
   const long = count > SHORT;
   const whole = computed(() => count <= IN_FULL || (onPaper.value && !long));
   const [start, visibleHeight] = [signal(0), signal(ASSUMED_HEIGHT)];
-  const sight = computedRange(() => {
+  const sight = steady<Range>(() => {
     const from = Math.floor(Math.max(0, start.value - MARKS) / height);
     return [from, Math.min(count, Math.ceil((start.value + visibleHeight.value - MARKS) / height))];
   });
-  const painted = computedRange(() => {
+  const painted = steady<Range>(() => {
     const [from, end] = sight.value;
     const before = (Math.floor(from / STEP) - 1) * STEP;
     return [Math.max(0, before), Math.min(count, (Math.ceil(end / STEP) + 1) * STEP)];
   });
-  const range = computedRange(() => (whole.value ? [0, count] : painted.value));
+  const range = steady<Range>(() => (whole.value ? [0, count] : painted.value));
   let scroller: HTMLElement | null = null;
   let on: HTMLElement | null = null;
 

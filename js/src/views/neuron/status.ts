@@ -1,11 +1,17 @@
 /** The status line of the neuron view: the numbers that lead to one weight. */
 
-import { type Explanation, sees } from "../../data/explanation.ts";
-import { biasError, explanationErrors } from "../../data/explanation-errors.ts";
+import { biasError, type Explanation, explanationErrors, sees } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import { products } from "../../data/neurons.ts";
-import { tokenNames } from "../../parts/names.ts";
-import { detail, type Phrase, pair, scaling, weight, within } from "../../parts/text.ts";
+import {
+  detail,
+  type Phrase,
+  pair,
+  scaling,
+  tokenNames,
+  weight,
+  within,
+} from "../../parts/text.ts";
 import { decisiveText } from "./column-headers.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 

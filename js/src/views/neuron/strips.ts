@@ -6,7 +6,7 @@ import { products } from "../../data/neurons.ts";
 import { imageCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
-import type { Range } from "../../parts/range.ts";
+import type { Range } from "../../parts/track.ts";
 import { type Palette, type RGB, rgb } from "../../styles/palette.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";

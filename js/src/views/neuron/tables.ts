@@ -1,13 +1,12 @@
 /** The tables that can be copied from the neuron view. */
 
 import type { Explanation, Reading } from "../../data/explanation.ts";
-import { biasError, explanationErrors } from "../../data/explanation-errors.ts";
+import { biasError, explanationErrors } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import type { Tokens } from "../../data/manifest.ts";
 import { unitsOf } from "../../data/units.ts";
-import { tokenNames } from "../../parts/names.ts";
 import type { Cells, Table } from "../../parts/table.ts";
-import { rounded } from "../../parts/text.ts";
+import { rounded, tokenNames } from "../../parts/text.ts";
 import { matrixCells, vectorCells } from "../shared/tables.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 

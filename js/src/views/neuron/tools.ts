@@ -4,11 +4,10 @@ import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { shownTokens } from "../../data/shown.ts";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { button, el } from "../../parts/dom.ts";
-import { tokenNames } from "../../parts/names.ts";
+import { tokenNames } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import { compareWith } from "./lock.ts";
-import { type Strongest, strongestButton } from "./strongest.ts";
+import { compareWith, type Strongest, strongestButton } from "./lock.ts";
 
 const ORDERS = {
   model: "In model order",

@@ -4,7 +4,7 @@ import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { StackInfo } from "../../data/manifest.ts";
 import { shownTokens } from "../../data/shown.ts";
 import { type Units, unitsOf } from "../../data/units.ts";
-import { tokenNames } from "../../parts/names.ts";
+import { tokenNames } from "../../parts/text.ts";
 import { placesOf } from "../../parts/track.ts";
 import { joinsWords } from "../../state/lens.ts";
 import { lockedOn } from "../../state/locks.ts";

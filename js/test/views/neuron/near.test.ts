@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placeNear } from "../../../src/views/neuron/near.ts";
+import { placeNear } from "../../../src/views/neuron/pointer.ts";
 import type { QueryAnalysis } from "../../../src/views/neuron/query-analysis.ts";
 
 const signal = <Value>(value: Value) => ({ value, peek: () => value });

@@ -10,7 +10,7 @@ import { stripsOf } from "../../shared/strips.ts";
 export interface AttentionSource {
   readonly patches: Patches;
   readonly names: readonly string[];
-  /** The tokens without a patch, such as [CLS]. */
+  /** The tokens without a patch that are shown, such as [CLS]. */
   readonly withoutPatch: readonly number[];
   /** The tokens in focus, or else one: [CLS], the patch in the middle, or the last of a text. */
   readonly shown: ReadonlySignal<FocusedUnits>;
@@ -22,7 +22,10 @@ export interface AttentionSource {
   readonly name: ReadonlySignal<string>;
   /** True if one of them is a patch, whose attention to itself is kept out of the scale. */
   readonly onPicture: ReadonlySignal<boolean>;
-  /** The weights between them and each token of the other side; null while they are missing. */
+  /**
+   * The weights between them and each token of the other side, 0 for tokens without a patch that
+   * are not shown; null while they are missing.
+   */
   readonly weights: ReadonlySignal<Float32Array | null>;
   /** A bound of the difference between a token's weight and the record's. */
   rounding(token: number): number;
@@ -37,7 +40,10 @@ export function attentionSourceOf(
   isCausal: boolean,
 ): AttentionSource {
   const { names } = axes.key;
-  const withoutPatch = names.flatMap((_, token) => (patches.of[token] === null ? [token] : []));
+  const alone = names.flatMap((_, token) => (patches.of[token] === null ? [token] : []));
+  const isShown = (token: number) => axes.key.places[token] >= 0;
+  const withoutPatch = alone.filter(isShown);
+  const hidden = alone.filter((token) => !isShown(token));
   const middle = patches.of.indexOf(middleOf(patches));
   const first = isCausal ? names.length - 1 : (withoutPatch[0] ?? middle);
   const shown = computed<FocusedUnits>(() =>
@@ -59,7 +65,13 @@ export function attentionSourceOf(
     from,
     name: computed(() => from.value.map((token) => names[token]).join(" + ")),
     onPicture: computed(() => from.value.some((token) => patches.of[token] !== null)),
-    weights: computed(() => strips.value?.[0] ?? null),
+    weights: computed(() => {
+      const strip = strips.value?.[0] ?? null;
+      if (!strip || !hidden.length) return strip;
+      const shown = strip.slice();
+      for (const token of hidden) shown[token] = 0;
+      return shown;
+    }),
     rounding: (token) => roundingOfSum(matrix.value, side.value, from.value, token),
   };
 }

@@ -228,7 +228,9 @@ export function pictureContent(
   return {
     element,
     status: computed(() => headStatus(content)),
-    legend: computed(() => headLegend(context, content, options.rounding, 100)),
+    legend: computed(() =>
+      headLegend(context, content, options.rounding, shareOf(matrix.value, axes)),
+    ),
     tables: computed(() => headTables(content)),
     figure: () => ({
       name: figureName(store.manifest, "head", data.stack, options.detail),
@@ -237,4 +239,16 @@ export function pictureContent(
       cropped: false,
     }),
   };
+}
+
+/** The percentage of the attention of the queries shown that the keys shown have. */
+function shareOf(matrix: AttentionMatrix, { query, key }: Axes): number {
+  if (key.shown.length === key.names.length) return 100;
+  let [part, all] = [0, 0];
+  for (const at of query.shown) {
+    const row = matrix.row(at, true);
+    all += row.reduce((sum, weight) => sum + weight, 0);
+    part += key.shown.reduce((sum, to) => sum + row[to], 0);
+  }
+  return (100 * part) / all;
 }

@@ -5,9 +5,9 @@ import type { Thumbnail } from "../../../data/codec.ts";
 import type { ComputedThumbnails } from "../../../data/computed-thumbnails.ts";
 import { ATTENTION, type Head, type StackInfo } from "../../../data/manifest.ts";
 import type { Loaded } from "../../../data/resource-cache.ts";
-import { leavesOut, type Shown, shownTokens } from "../../../data/shown.ts";
+import { leavesOut, type Shown, shownSegments, shownTokens } from "../../../data/shown.ts";
 import type { Store } from "../../../data/store.ts";
-import { cropped, sharesCells, shownSegments } from "../../../data/thumbnails.ts";
+import { cropped, sharesCells } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
@@ -54,7 +54,9 @@ export function segmentsText(store: Store, stack: StackInfo, chosen: Choices["se
   if (shown === "all") return "pictures and numbers are of whole heads";
   const like = store.thumbnail(stack.name, stack.layers[0].number, 0);
   const shared = sharesCells(like, stack, shown);
-  return `numbers are of whole heads${shared ? "; the pictures’ edges hold other tokens, too" : ""}`;
+  const numbers =
+    chosen === "content" ? "numbers count special tokens, too" : "numbers are of whole heads";
+  return `${numbers}${shared ? "; the pictures’ edges hold other tokens, too" : ""}`;
 }
 
 /** The width of a thumbnail divided by its height: the cells of a matrix are square. */

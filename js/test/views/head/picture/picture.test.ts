@@ -40,6 +40,23 @@ const at = (app: App, name: "Queries" | "Keys", patch: number) => {
 const names = LABELS;
 const weight = (value: number) => value.toFixed(3);
 
+describe("without special tokens", () => {
+  test("[CLS] is not there, and its share is said to be left out", async () => {
+    const app = await mountApp({ record: pictured(), choices: { query: 4, head: 2, heads: [2] } });
+    await expect.poll(rows).toContainEqual(expect.stringContaining("[CLS]"));
+    await userEvent.click(page.getByRole("button", { name: "Hide special" }));
+    expect(app.state.segments.value).toBe("content");
+    await expect.poll(() => rows().join()).not.toContain("[CLS]");
+    expect(withoutPatch("Keys").elements()).toEqual([]);
+    const kept = LABELS.slice(1).map((_, n) => n + 1);
+    const row = (query: number) => kept.reduce((sum, key) => sum + weightAt(0, 2, query, key), 0);
+    const share = (100 * kept.reduce((sum, query) => sum + row(query), 0)) / kept.length;
+    await expect
+      .poll(() => find(app, ".about").textContent)
+      .toContain(`${Math.floor(10 * share) / 10}% of attention shown`);
+  });
+});
+
 describe("with a query locked", () => {
   test("lists its strongest keys, with the weights of the record", async () => {
     await mountApp({ record: pictured(), choices: { query: 4, head: 2 } });

@@ -1,11 +1,13 @@
-/** The button that switches the current head off, or on again. */
+/** The buttons that switch the current head off and cut the locked link, or restore them. */
 
 import type { Store } from "../data/store.ts";
 import type { Scope } from "../scheduling/scope.ts";
+import { headAt, isCut, linkAt, toggleCut } from "../state/cut.ts";
 import { isOff, toggleLayerOff, toggleOff } from "../state/off.ts";
 import type { State } from "../state/state.ts";
 import { setAttributes } from "./dom.ts";
 import { iconButton } from "./icons.ts";
+import { linkName } from "./links.ts";
 
 export function offButton(scope: Scope, state: State, store: Store): HTMLElement {
   const element = iconButton({ icon: "power", name: "Switch head off" });
@@ -22,6 +24,27 @@ export function offButton(scope: Scope, state: State, store: Store): HTMLElement
     setAttributes(element, {
       "aria-pressed": `${off}`,
       title: `${store.effectsHere(stack.value.name)}Switch head ${number}-${at} ${to} (x; the whole layer: Shift+X)`,
+    });
+  });
+  return element;
+}
+
+export function cutButton(scope: Scope, state: State): HTMLElement {
+  const element = iconButton({ icon: "scissors", name: "Cut link" });
+  element.classList.add("off-button");
+  element.addEventListener("click", ({ shiftKey }) => {
+    toggleCut(state, shiftKey ? null : headAt(state));
+  });
+  scope.effect(() => {
+    const at = { layer: state.shown.layer.value.number, head: state.shown.head.value };
+    const [link, cut] = [linkAt(state, null), isCut(state, at)];
+    const what = link && linkName(state.shown.stack.value, link);
+    setAttributes(element, {
+      "aria-pressed": `${cut}`,
+      "aria-disabled": `${!link}`,
+      title: what
+        ? `${cut ? "Restore" : "Cut"} ${what} in head ${at.layer}-${at.head} (k; in every head: Shift+K)`
+        : "Lock a token, or a query and a key, to cut the links between them (k)",
     });
   });
   return element;

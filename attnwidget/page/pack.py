@@ -1,4 +1,4 @@
-"""Packed layers of pages and saved notebooks."""
+"""Layers of pages and saved notebooks, packed as exactly as a moderate size allows."""
 
 from __future__ import annotations
 
@@ -9,9 +9,33 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attnwidget.analysis import LENSES, Lens, MatrixLens, factors_of
-from attnwidget.record import AttentionRecord, Floats, Layer
-from attnwidget.wire import LensNumbers, why_not_sent
-from attnwidget.wire.compression import Limits, pack_block, pack_layer
+from attnwidget.progress import step_done
+from attnwidget.record import AttentionRecord, Floats, Layer, spread_rows
+from attnwidget.wire import LensNumbers, block_size, why_not_sent
+from attnwidget.wire.compression import (
+    COMPACT,
+    FINE,
+    LIMITS,
+    Limits,
+    Quality,
+    pack_block,
+    pack_layer,
+)
+
+PAGE_SIZE = 2_000_000
+"""The size of a page in bytes up to which its layers are packed more exactly than COMPACT."""
+
+# Layers take more than this share of their blocks in 16 bits, even if they are packed as COMPACT.
+_LEAST_SHARE = 0.25
+_SAMPLE = 3
+# All layers take up to this much more than estimated from the sample.
+_UNCERTAIN = 1.04
+# With a larger difference allowed, nearly all layers would be packed as COMPACT.
+_COARSEST = 0.02
+# Layers differ in size, but where two of them would need so much more, all would.
+_HOPELESS = 4
+# The next limit is coarser than the estimate by this factor.
+_MARGIN = 1.05
 
 # With more weights per component of queries and keys, coded weights are never smaller.
 _MAX_WEIGHTS = 4
@@ -53,6 +77,11 @@ class ToPack(NamedTuple):
         cls, record: AttentionRecord, stack: str, layer: int, lenses: Sequence[Lens] = LENSES
     ) -> ToPack:
         return cls(record.layer(layer, stack), factors_of(lenses, record, stack, layer))
+
+    @property
+    def size(self) -> int:
+        """The size of its block in bytes, see `attnwidget.wire.block_size`."""
+        return block_size(self.layer, len(self.factors))
 
 
 def packed_layer(to_pack: ToPack, limits: Limits | None, *, vectors: bool = True) -> PackedLayer:
@@ -132,3 +161,90 @@ def bare_layer(info: dict[str, Any]) -> dict[str, Any]:
         "rotary": None,
         "bare": info["program"] is not None,
     }
+
+
+def packed_layers(
+    layers: Sequence[ToPack],
+    quality: Quality,
+    room: float,
+    finest: Limits = FINE,
+    *,
+    vectors: bool = True,
+) -> list[PackedLayer]:
+    """Pack layers, at the quality "default" with the finest limits that fit into `room` bytes.
+
+    Args:
+        finest, vectors: see `packed_fine`.
+
+    Raises:
+        ValueError: a layer is larger than a page can show.
+    """
+    fine = packed_fine(layers, room, finest, vectors=vectors) if quality == "default" else None
+    if fine is not None:
+        return fine
+    packed = []
+    for layer in layers:
+        limits = LIMITS["compact" if quality == "default" else quality]
+        packed.append(packed_layer(layer, limits, vectors=vectors))
+        step_done()
+    return packed
+
+
+def packed_fine(
+    layers: Sequence[ToPack], room: float, finest: Limits = FINE, *, vectors: bool = True
+) -> list[PackedLayer] | None:
+    """Pack layers with the smallest limit of a weight's difference with which all of them fit.
+
+    The first limit is the finest, with which weights are right to three decimals. Sizes are
+    estimated from a few layers; each bit more per number halves the difference.
+
+    Args:
+        room: in bytes, of compressed blocks.
+        finest: FINE, or that of differences.
+        vectors: see `packed_layer`.
+
+    Returns:
+        The packed layers, or None if they fit only with the limits of COMPACT, if at all.
+    """
+    sizes = [to_pack.size for to_pack in layers]
+    whole = sum(sizes)
+    if (
+        not layers
+        or _LEAST_SHARE * whole > room
+        or not all(fits_in_page(to_pack.layer) for to_pack in layers)
+    ):
+        return None
+    sample = sorted({int(n) for n in spread_rows(len(layers), _SAMPLE)})
+    limits = finest
+
+    def estimated(packed: Mapping[int, PackedLayer]) -> float:
+        return _UNCERTAIN * whole * _size(packed.values()) / sum(sizes[n] for n in packed)
+
+    def next_largest(needed: float) -> float:
+        # A number takes two bytes in its block.
+        bits_less = 8 * (needed - room) / (whole / 2)
+        return float(limits.largest * _MARGIN * 2**bits_less)
+
+    while limits.largest < _COARSEST:
+        packed: dict[int, PackedLayer] = {}
+        for n in sample:
+            packed[n] = packed_layer(layers[n], limits, vectors=vectors)
+            if len(packed) > 1 and next_largest(estimated(packed)) > _HOPELESS * _COARSEST:
+                return None
+        needed = estimated(packed)
+        if needed <= room:
+            everything = []
+            for n, layer in enumerate(layers):
+                if n not in packed:
+                    packed[n] = packed_layer(layer, limits, vectors=vectors)
+                everything.append(packed[n])
+                step_done()
+            needed = _size(everything)
+            if needed <= room:
+                return everything
+        limits = Limits(COMPACT.variation, next_largest(needed))
+    return None
+
+
+def _size(packed: Iterable[PackedLayer]) -> int:
+    return sum(len(layer.data) for layer in packed)

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fromBase85 } from "../../src/data/base85.ts";
+import { fromBase85 } from "../../src/basics/bytes.ts";
 import { BASE85, bytes } from "../support/vectors.ts";
 
 test.for(BASE85)("bytes from the text of a page: $text", ({ bytes: expected, text }) => {

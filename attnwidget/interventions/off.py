@@ -1,14 +1,16 @@
-"""Links between tokens that a view cuts, as data."""
+"""Heads that a view switches off and links between tokens that it cuts, as data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from .edits import KnockOut, listed, whole_numbers
+from attnwidget.arguments import whole_numbers
+
+from .edits import Ablate, Chosen, KnockOut, listed
 
 # In order; None for all.
-Chosen = tuple[int, ...] | None
+_Positions = tuple[int, ...] | None
 
 
 class Link(NamedTuple):
@@ -19,10 +21,10 @@ class Link(NamedTuple):
         layers, heads: the numbers of layers, and of heads in each.
     """
 
-    queries: Chosen
-    keys: Chosen
-    layers: Chosen = None
-    heads: Chosen = None
+    queries: _Positions
+    keys: _Positions
+    layers: _Positions = None
+    heads: _Positions = None
 
     @classmethod
     def of(cls, given: Any, stack: str) -> Link:
@@ -52,26 +54,29 @@ class Link(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CutLinks:
-    """The links of a stack that are cut.
+class Off:
+    """Heads and links of a stack that are off.
 
     Attributes:
-        links: in any order.
-        num_queries, num_keys: the numbers of tokens among which positions count.
+        stack: its name.
+        heads: (layer, head) of each head.
+        links: the links that are cut.
+        num_queries, num_keys: the numbers of tokens among which their positions count.
     """
 
+    stack: str
+    heads: tuple[tuple[int, int], ...] = ()
     links: tuple[Link, ...] = ()
     num_queries: int = 0
     num_keys: int = 0
 
-    def edits(self, stack: str) -> list[KnockOut]:
-        """The interventions that cut them."""
-        return [KnockOut(*link, stack) for link in self.links]
+    @property
+    def edits(self) -> list[Ablate | KnockOut]:
+        """The interventions that switch them off."""
+        heads = [Ablate(layer, head, self.stack) for layer, head in self.heads]
+        return [*heads, *(KnockOut(*link, self.stack) for link in self.links)]
 
 
-NO_LINKS = CutLinks()
-
-
-def _chosen(given: Any, name: str) -> Chosen:
-    numbers = whole_numbers(given, name)
+def _chosen(given: Any, name: str) -> _Positions:
+    numbers: Chosen = whole_numbers(name, given)
     return None if numbers is None else tuple(sorted(set(listed(numbers, []))))

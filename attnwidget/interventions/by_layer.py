@@ -1,24 +1,26 @@
-"""HeadOutputs: the outputs of every head in one pass of a model, as numpy arrays."""
+"""What one pass of a model has for every layer, as numpy arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from attnwidget.record import Floats, spans
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
-class HeadOutputs:
-    """The outputs of heads before the output projection.
+class ByLayer(Generic[T]):
+    """What is known of every layer.
 
     Attributes:
-        layers: by stack, by the layer's number in the model, float32 [texts, heads, queries, d_v]
-            (of a model that attends within windows, [texts * windows, ...]).
-        missing: attention whose outputs are not known, as "module: reason".
+        layers: by stack, by the layer's number in the model.
+        missing: attention of which it is not known, as "module: reason".
     """
 
-    layers: Mapping[str, Mapping[int, Floats]]
+    layers: Mapping[str, Mapping[int, T]] = field(repr=False)
     missing: tuple[str, ...] = ()
 
     @property
@@ -26,8 +28,8 @@ class HeadOutputs:
         """Names of the stacks, as those of `AttentionRecord.stacks`."""
         return tuple(self.layers)
 
-    def layer(self, layer: int, stack: str | None = None) -> Floats:
-        """The outputs of a layer's heads; of the first stack if `stack` is None.
+    def layer(self, layer: int, stack: str | None = None) -> T:
+        """What is known of a layer; of the first stack if `stack` is None.
 
         Raises:
             KeyError, IndexError: there is no such stack or layer.
@@ -39,6 +41,15 @@ class HeadOutputs:
             there = spans(tuple(self.layers[name]))
             raise IndexError(f"layer {layer} does not exist: this stack has {there}")
         return self.layers[name][layer]
+
+
+@dataclass(frozen=True, repr=False)
+class HeadOutputs(ByLayer[Floats]):
+    """The outputs of heads before the output projection.
+
+    Of each layer, float32 [texts, heads, queries, d_v] (of a model that attends within windows,
+    [texts * windows, ...]).
+    """
 
     def __repr__(self) -> str:
         stacks = "; ".join(f"{name}: {len(layers)} layers" for name, layers in self.layers.items())

@@ -1,1 +1,0 @@
-"""The former name of `attnwidget.interop`, kept for one version."""

@@ -1,0 +1,15 @@
+from .accumulators import Estimate as Estimate
+from .example_texts import TextReader as TextReader
+from .head_profile import Example as Example
+from .head_profile import Examples as Examples
+from .head_profile import HeadProfile as HeadProfile
+from .matching import HeadMatch as HeadMatch
+from .matching import match_heads as match_heads
+from .run import profile as profile
+from .similarity import Head as Head
+from .similarity import HeadSimilarity as HeadSimilarity
+from .similarity import Neighbour as Neighbour
+from .stack_profile import Picked as Picked
+from .stack_profile import ProfileMetric as ProfileMetric
+from .stack_profile import SampledRows as SampledRows
+from .stack_profile import StackProfile as StackProfile

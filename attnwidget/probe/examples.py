@@ -1,0 +1,100 @@
+"""Examples of classes, which classifiers are fitted on and scored on."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .shares import Share, Shares
+
+FEWEST = 20
+"""A class that is rarer among the examples for fitting is none."""
+
+
+class Examples:
+    """Examples that are found text by text.
+
+    Attributes:
+        names: of their classes.
+        texts: the index of each one's text.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.texts: list[int] = []
+        # By what is read of them, arrays with a row for each.
+        self._rows: defaultdict[str, list[NDArray[Any]]] = defaultdict(list)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def add(self, index: int, names: Sequence[str], **rows: NDArray[Any] | None) -> None:
+        """Add the examples of a text.
+
+        Args:
+            rows: what is read of them: an array with a row for each, or None.
+        """
+        self.names += names
+        self.texts += [index] * len(names)
+        for name, array in rows.items():
+            if array is not None:
+                self._rows[name].append(array)
+
+    def has(self, name: str) -> bool:
+        """True if there are rows of this name."""
+        return name in self._rows
+
+    def rows(self, name: str, kept: NDArray[np.bool_]) -> NDArray[Any]:
+        """The rows of some examples."""
+        rows: NDArray[Any] = np.concatenate(self._rows[name])[kept]
+        return rows
+
+
+class Classification:
+    """The classes of some examples, to be fitted, and of held-out ones, to be scored.
+
+    Attributes:
+        classes: those that are frequent enough, in order.
+        targets, expected: the places in `classes` of either's examples, int64 [examples].
+    """
+
+    def __init__(self, fitted: Examples, held_out: Examples, seed: int) -> None:
+        self._counts = Counter(fitted.names)
+        self.classes = sorted(name for name, count in self._counts.items() if count >= FEWEST)
+        self._parts = fitted, held_out
+        self._kept = [np.isin(part.names, self.classes) for part in self._parts]
+        self.targets, self.expected = (
+            np.array([self.classes.index(n) for n in part.names if n in self.classes], np.int64)
+            for part in self._parts
+        )
+        self._seed = seed
+
+    @property
+    def is_possible(self) -> bool:
+        """True if there are classes to tell, and examples to score."""
+        return len(self.classes) > 1 and len(self.expected) > 0
+
+    def rows(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What is read of the examples for fitting, and of held-out ones."""
+        first, held_out = (
+            part.rows(name, kept) for part, kept in zip(self._parts, self._kept, strict=True)
+        )
+        return first, held_out
+
+    def share(self, predicted: NDArray[np.int64]) -> Share:
+        """The share of held-out examples whose class is predicted."""
+        shares, texts = Shares((), self._seed), np.array(self._parts[1].texts)[self._kept[1]]
+        for index in np.unique(texts).tolist():
+            of_text = (predicted == self.expected)[texts == index]
+            shares.add(index, of_text.sum(), len(of_text))
+        return shares.share()
+
+    @property
+    def majority(self) -> Share:
+        """The share whose class is the most frequent of those for fitting."""
+        most = max(self.classes, key=lambda name: self._counts[name])
+        return self.share(np.full_like(self.expected, self.classes.index(most)))
