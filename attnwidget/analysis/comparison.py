@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from attnwidget.arguments import checked, instance, one_of
 from attnwidget.record import AttentionRecord, Floats, Stack
 
 from .alignment import Alignment, Level, align
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _NULL = "the next head of the layer"
 
+_RECORD = instance(AttentionRecord, "an AttentionRecord, as of attnwidget.capture(...)")
+
 
 class PairChange(NamedTuple):
     """The change of one weight: `difference` is b - a."""
@@ -33,6 +36,7 @@ class PairChange(NamedTuple):
     difference: float
 
 
+@checked(a=_RECORD, b=_RECORD, level=one_of(Level, None))
 def compare(
     a: AttentionRecord,
     b: AttentionRecord,
@@ -65,13 +69,6 @@ def compare(
         ValueError: the records have no stack or no token in common; layers or heads cannot be
             paired; or the words of a text are not known.
     """
-    for record in (a, b):
-        if not isinstance(record, AttentionRecord):
-            raise TypeError(
-                f"{type(record).__name__} is no AttentionRecord; attnwidget.capture makes one"
-            )
-    if level not in (None, *get_args(Level)):
-        raise ValueError(f"level is {level!r}; expected 'tokens', 'words' or None")
     names = [name for name in a.stacks if name in b.stacks and stack in (None, name)]
     if not names:
         raise ValueError(

@@ -26,19 +26,13 @@ _LEAST_TOLERANCE = tolerance(torch.float32)
 
 
 class CallCheck:
-    """Compares layers with some rows of the call from which they were taken.
+    """Compares layers with some rows of the call from which they were taken."""
 
-    Args:
-        rows: positions of the compared queries in each window; those of `sample_rows` if None.
-    """
-
-    def __init__(
-        self, call: FunctionCall, selection: Selection, rows: NDArray[np.intp] | None = None
-    ) -> None:
+    def __init__(self, call: FunctionCall, selection: Selection) -> None:
         self.call = call
         self.selection = selection
         self.shape = selection.shape
-        self._rows = sample_rows(self.shape[0]) if rows is None else rows
+        self._rows = sample_rows(self.shape[0])
 
     def fidelity(self, layer: Layer) -> Fidelity:
         """Measure the errors of a layer, over the compared rows that see any key.

@@ -54,7 +54,7 @@ def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -
         ValueError: a text is longer than the model takes.
     """
     reader = _Reader(model, batch, receive)
-    with undisturbed(model), trace(model, reader, len(batch.texts), once=True) as traced:
+    with undisturbed(model), trace(model, reader, len(batch.texts)) as traced:
         run_model(model, batch)
     return missing_attention(model, reader.calls, traced.called)
 

@@ -18,8 +18,6 @@ DOCTOR = "doctor"
 
 NULLS = ("random", "random weights", "shuffled", "none")
 
-_EXIT_CODES = "Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted."
-
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments of a page: `command` is "text", or the first argument.
@@ -27,27 +25,33 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     Raises:
         SystemExit: wrong usage (2), or help was asked for (0).
     """
-    if argv[:1] == [VIEW]:
-        return _record_parser().parse_args(argv[1:])
-    if argv[:1] == [COMPARE]:
-        return _compare_parser().parse_args(argv[1:])
-    if argv[:1] == [PROFILE]:
-        return _profile_parser().parse_args(argv[1:])
-    return _text_parser().parse_args(argv)
+    command = argv[0] if argv and argv[0] in _COMMANDS else None
+    if command is None:
+        return _text_parser().parse_args(argv)
+    return _COMMANDS[command]().parse_args(argv[1:])
+
+
+def _parser(command: str, description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog=f"attnwidget {command}".rstrip(),
+        allow_abbrev=False,
+        description=description,
+        epilog="Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted.",
+    )
+    parser.set_defaults(command=command or "text", records=[])
+    return parser
 
 
 def _text_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="attnwidget",
-        allow_abbrev=False,
-        description="Write a page that shows a model's attention over a text. "
+    parser = _parser(
+        "",
+        "Write a page that shows a model's attention over a text. "
         f'"attnwidget {VIEW} RECORD -o FILE" shows a record that was saved; '
         f'"attnwidget {COMPARE} A B -o FILE" shows two of them and their difference; '
         f'"attnwidget {PROFILE} '
         '--texts FILE -o FILE" shows what every head does over many texts; '
         f'"attnwidget {DOCTOR}" '
         "says what is installed, what is wrong with it, and what to do.",
-        epilog=_EXIT_CODES,
     )
     parser.add_argument(
         "--version", action="version", version=f"attnwidget {version('attnwidget')}"
@@ -68,50 +72,40 @@ def _text_parser() -> argparse.ArgumentParser:
         help="generate up to N tokens, always the likeliest, and show these as well",
     )
     _add_model(parser)
-    parser.set_defaults(command="text", records=[])
     _add_shared(parser)
     return parser
 
 
 def _record_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=f"attnwidget {VIEW}",
-        allow_abbrev=False,
-        description="Write a page that shows a saved record. Needs neither torch nor a model.",
-        epilog=_EXIT_CODES,
+    parser = _parser(
+        VIEW, "Write a page that shows a saved record. Needs neither torch nor a model."
     )
     parser.add_argument(
         "records", nargs=1, metavar="record", help="a file written by AttentionRecord.save"
     )
-    parser.set_defaults(command=VIEW)
     _add_shared(parser)
     return parser
 
 
 def _compare_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=f"attnwidget {COMPARE}",
-        allow_abbrev=False,
-        description="Write a page that shows two saved records and their difference in the same "
-        "place. Needs neither torch nor a model.",
-        epilog=_EXIT_CODES,
+    parser = _parser(
+        COMPARE,
+        "Write a page that shows two saved records and their difference in the same place. Needs "
+        "neither torch nor a model.",
     )
     for name in ("A", "B"):
         parser.add_argument(
             "records", action="append", metavar=name, help="a file written by AttentionRecord.save"
         )
-    parser.set_defaults(command=COMPARE)
     _add_shared(parser)
     return parser
 
 
 def _profile_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog=f"attnwidget {PROFILE}",
-        allow_abbrev=False,
-        description="Write an atlas of a model: one page with the numbers of every head over many "
-        "texts, and examples that open in it. Ctrl-C writes it of the texts that were read.",
-        epilog=_EXIT_CODES,
+    parser = _parser(
+        PROFILE,
+        "Write an atlas of a model: one page with the numbers of every head over many texts, and "
+        "examples that open in it. Ctrl-C writes it of the texts that were read.",
     )
     _add_model(parser)
     parser.add_argument(
@@ -129,7 +123,6 @@ def _profile_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--table", metavar="FILE", help="write the numbers as CSV, too")
     _add_output(parser)
-    parser.set_defaults(command=PROFILE, records=[])
     return parser
 
 
@@ -175,3 +168,6 @@ def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of tokens; expected 1, 2, ...")
     return int(text)
+
+
+_COMMANDS = {VIEW: _record_parser, COMPARE: _compare_parser, PROFILE: _profile_parser}

@@ -21,7 +21,7 @@ from attnwidget.analysis import (
 )
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.analysis.words import words
-from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
+from attnwidget.record import AttentionRecord, Layer, Replay, ScoreProgram, Stack, Tokens
 
 from .block import block_size
 from .lenses import encode_lenses, thumbnails_of, why_not_sent
@@ -121,6 +121,7 @@ def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> d
         "stacks": stacks,
         "lenses": encode_lenses(record, lenses),
         "image": None if record.image is None else base64.b64encode(record.image.data).decode(),
+        **_replay(record.replay),
     }
 
 
@@ -248,6 +249,14 @@ def _layer(
             "tolerance": layer.fidelity.tolerance,
         },
     }
+
+
+def _replay(replay: Replay | None) -> dict[str, Any]:
+    """The distance of a generated text's record from its generation; nothing for other texts."""
+    if replay is None:
+        return {}
+    found = {"difference": replay.difference, "reason": sendable(replay.reason)}
+    return {"replay": found}
 
 
 def program_json(program: ScoreProgram) -> dict[str, Any]:

@@ -27,7 +27,8 @@ import { bindKeys } from "./parts/shortcuts.ts";
 import { type Phrase, strong } from "./parts/text.ts";
 import { tour } from "./parts/tour.ts";
 import type { Scope } from "./scheduling/scope.ts";
-import { type HeadAt, toggleCut } from "./state/cut.ts";
+import type { HeadPlace } from "./state/choices.ts";
+import { toggleCut } from "./state/off.ts";
 import type { Side, State } from "./state/state.ts";
 import { type Palette, palette as paletteOf } from "./styles/palette.ts";
 import { BODY_PADDING, styleSheet } from "./styles/style-sheet.ts";
@@ -313,7 +314,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
       const { layer, head } = state.shown;
       return view.peek()?.head?.() ?? { layer: layer.peek(), head: head.peek() };
     },
-    cut(at: HeadAt | null) {
+    cut(at: HeadPlace | null) {
       if (!toggleCut(state, at)) say("To cut links, point at a token or lock one first");
     },
     ofView: (key: string) => view.peek()?.keys?.[key],

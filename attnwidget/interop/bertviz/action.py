@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
-from attnwidget.widget import AttentionWidget
+from traitlets import TraitError
+
+from attnwidget.arguments import one_of
+from attnwidget.record import AttentionRecord
+from attnwidget.widget import AttentionWidget, StaticView
 
 if TYPE_CHECKING:
     from IPython.display import HTML
@@ -12,25 +16,29 @@ if TYPE_CHECKING:
 HtmlAction = Literal["view", "return"]
 DisplayMode = Literal["dark", "light"]
 
-
-def check_options(html_action: Any, display_mode: Any = "dark") -> None:
-    """Raise a ValueError if there is no such action or mode."""
-    for name, value, allowed in (
-        ("html_action", html_action, get_args(HtmlAction)),
-        ("display_mode", display_mode, get_args(DisplayMode)),
-    ):
-        if value not in allowed:
-            raise ValueError(f"{name} is {value!r}; expected {' or '.join(map(repr, allowed))}")
+# Checked before a model runs.
+CHECKS = {"html_action": one_of(HtmlAction), "display_mode": one_of(DisplayMode)}
 
 
-def act(widget: AttentionWidget, html_action: HtmlAction) -> HTML | None:
-    """Display the widget, or return its HTML, the `data` of which can be written to a file."""
+def act(record: AttentionRecord, html_action: HtmlAction, **choices: Any) -> HTML | None:
+    """Display a record, or return its HTML, the `data` of which can be written to a file.
+
+    Args:
+        choices: of `AttentionWidget`; None for its defaults.
+
+    Raises:
+        ValueError: there is no such layer or head.
+    """
     from IPython.display import HTML, display
 
-    if html_action == "view":
-        display(widget)  # type: ignore[no-untyped-call]
-        return None
+    chosen: dict[str, Any] = {name: each for name, each in choices.items() if each is not None}
+    kind = AttentionWidget if html_action == "view" else StaticView
     try:
-        return HTML(widget.static(quality="default", budget=None).html)  # type: ignore[no-untyped-call]
-    finally:
-        widget.close()
+        # Of several, an encoder-decoder's encoder comes first.
+        view = kind(record, stack=record.stacks[0], **chosen)
+    except TraitError as error:
+        raise ValueError(str(error)) from error
+    if isinstance(view, AttentionWidget):
+        display(view)  # type: ignore[no-untyped-call]
+        return None
+    return HTML(view.static(quality="default", budget=None).html)  # type: ignore[no-untyped-call]

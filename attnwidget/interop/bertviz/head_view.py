@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from attnwidget.widget import AttentionWidget
+from attnwidget.arguments import checked
 
-from .action import HtmlAction, act, check_options
-from .indices import checked_heads, checked_layer
+from .action import CHECKS, HtmlAction, act
 from .record import record_of
 
 if TYPE_CHECKING:
     from IPython.display import HTML
 
 
+@checked(html_action=CHECKS["html_action"])
 def head_view(
     attention: Any = None,
     tokens: Sequence[str] | None = None,
@@ -49,7 +49,6 @@ def head_view(
     Raises:
         ValueError, TypeError: the arguments are no attention, or do not fit together.
     """
-    check_options(html_action)
     record = record_of(
         attention=attention,
         tokens=tokens,
@@ -62,10 +61,4 @@ def head_view(
         decoder_tokens=decoder_tokens,
         include_layers=include_layers,
     )
-    stack = record.stacks[0]
-    number = checked_layer(layer, record.stack(stack))
-    chosen = checked_heads("heads", heads, record.num_heads(number, stack))
-    # The matrix beside the lines shows a head that is drawn.
-    head = chosen[0] if chosen else 0
-    widget = AttentionWidget(record, stack=stack, layer=number, head=head, heads=chosen)
-    return act(widget, html_action)
+    return act(record, html_action, layer=layer, heads=heads)

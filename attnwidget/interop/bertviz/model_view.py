@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from attnwidget.widget import AttentionWidget
+from attnwidget.arguments import checked
 
-from .action import DisplayMode, HtmlAction, act, check_options
-from .indices import checked_heads
+from .action import CHECKS, DisplayMode, HtmlAction, act
 from .record import record_of
 
 if TYPE_CHECKING:
     from IPython.display import HTML
 
 
+@checked(**CHECKS)
 def model_view(
     attention: Any = None,
     tokens: Sequence[str] | None = None,
@@ -41,7 +41,6 @@ def model_view(
     Raises:
         ValueError, TypeError: the arguments are no attention, or do not fit together.
     """
-    check_options(html_action, display_mode)
     record = record_of(
         attention=attention,
         tokens=tokens,
@@ -54,10 +53,4 @@ def model_view(
         decoder_tokens=decoder_tokens,
         include_layers=include_layers,
     )
-    stack = record.stacks[0]
-    count = max(layer.num_heads for layer in record.stack(stack).layers)
-    heads = checked_heads("include_heads", include_heads, count)
-    widget = AttentionWidget(
-        record, view="model", stack=stack, include_heads=heads, theme=display_mode
-    )
-    return act(widget, html_action)
+    return act(record, html_action, view="model", include_heads=include_heads, theme=display_mode)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from attnwidget.arguments import checked
 from attnwidget.capture import capture
-from attnwidget.widget import AttentionWidget
 
-from .action import DisplayMode, HtmlAction, act, check_options
-from .indices import checked_head, checked_layer
+from .action import CHECKS, DisplayMode, HtmlAction, act
 
 if TYPE_CHECKING:
     import torch
     from IPython.display import HTML
 
 
+@checked(**CHECKS)
 def show(
     model: torch.nn.Module,
     model_type: str,
@@ -41,7 +41,6 @@ def show(
     Raises:
         ValueError, TypeError: see `attnwidget.capture`; or there is no such layer or head.
     """
-    check_options(html_action, display_mode)
     if not isinstance(model_type, str):
         raise TypeError(
             f"model_type is {type(model_type).__name__}; expected a name such as 'bert': the order "
@@ -50,11 +49,4 @@ def show(
     if not sentence_a:
         raise ValueError("sentence_a is empty; give a text")
     record = capture(model, tokenizer, sentence_a, sentence_b or None)
-    # The first stack of an encoder-decoder is the encoder, which reads the sentence.
-    stack = record.stacks[0]
-    number = checked_layer(layer, record.stack(stack))
-    chosen = checked_head(head, record.num_heads(number, stack))
-    widget = AttentionWidget(
-        record, view="neuron", stack=stack, layer=number, head=chosen, theme=display_mode
-    )
-    return act(widget, html_action)
+    return act(record, html_action, view="neuron", layer=layer, head=head, theme=display_mode)

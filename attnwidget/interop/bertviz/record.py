@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from attnwidget.arguments import whole_number
+from attnwidget.arguments import several_numbers, whole_number
 from attnwidget.record import AttentionRecord, Stack, Tokens, spans
 from attnwidget.record.from_arrays import stack_from_arrays
 from attnwidget.running.labels import spelled_labels
-
-from .indices import checked_numbers
 
 # Usual spellings of special tokens, because there is no tokenizer that could list them.
 _SPECIAL = re.compile(r"\[(CLS|SEP|PAD)\]|</?(s|pad|cls|sep|bos|eos)>|<\|.+\|>")
@@ -125,7 +123,7 @@ def _included(stacks: dict[str, Stack], include_layers: Any) -> dict[str, Stack]
     """The stacks with these layers alone; every stack must have one of them."""
     if include_layers is None:
         return stacks
-    numbers = checked_numbers("include_layers", include_layers)
+    numbers = several_numbers("include_layers", include_layers) or ()
     existing = {number for stack in stacks.values() for number in stack.numbers}
     if unknown := [number for number in numbers if number not in existing]:
         raise ValueError(

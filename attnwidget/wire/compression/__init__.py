@@ -1,7 +1,7 @@
 """Compression of a layer's block, with its error. `js/src/data` decodes it."""
 
 from .layer import Packed, pack_block, pack_layer
-from .limits import COMPACT, FINE, FINE_DIFFERENCES, LIMITS, Limits, Quality, check_quality
+from .limits import COMPACT, FINE, FINE_DIFFERENCES, LIMITS, Limits, Quality
 
 __all__ = [
     "COMPACT",
@@ -11,7 +11,6 @@ __all__ = [
     "Limits",
     "Packed",
     "Quality",
-    "check_quality",
     "pack_block",
     "pack_layer",
 ]

@@ -1,6 +1,6 @@
 /** The precision of a layer's numbers, and doubts about them, in words. */
 
-import type { LayerInfo } from "../data/manifest.ts";
+import type { LayerInfo, Manifest } from "../data/manifest.ts";
 import { capitalized, number, ranges, roundedUp } from "./text.ts";
 
 const UNCONFIRMED = "not confirmed against the model";
@@ -57,6 +57,17 @@ export const vectorsWithin = (error: number) =>
 /** A note about a model computed in half precision, whose rounding exceeds ours; "" for others. */
 export function halfPrecision({ fidelity }: LayerInfo): string {
   return fidelity.tolerance > 1e-3 ? "model computed in half precision" : "";
+}
+
+/** The distance of a generated text's record from its generation, in words; "" for other texts. */
+export function replayed({ replay }: Manifest): string {
+  if (!replay) return "";
+  const { difference, reason } = replay;
+  const within =
+    difference === 0
+      ? "as generated"
+      : `within ${roundedUp(100 * difference)}% of the generation’s`;
+  return `read once more: logits ${within}${reason && ` (${reason})`}`;
 }
 
 /** "layer 3", or "layers 0–2, 5". */

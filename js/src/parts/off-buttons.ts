@@ -2,8 +2,15 @@
 
 import type { Store } from "../data/store.ts";
 import type { Scope } from "../scheduling/scope.ts";
-import { headAt, isCut, linkAt, toggleCut } from "../state/cut.ts";
-import { isOff, toggleLayerOff, toggleOff } from "../state/off.ts";
+import {
+  headNow,
+  isCut,
+  isOff,
+  linkAt,
+  toggleCut,
+  toggleLayerOff,
+  toggleOff,
+} from "../state/off.ts";
 import type { State } from "../state/state.ts";
 import { setAttributes } from "./dom.ts";
 import { iconButton } from "./icons.ts";
@@ -33,17 +40,17 @@ export function cutButton(scope: Scope, state: State): HTMLElement {
   const element = iconButton({ icon: "scissors", name: "Cut link" });
   element.classList.add("off-button");
   element.addEventListener("click", ({ shiftKey }) => {
-    toggleCut(state, shiftKey ? null : headAt(state));
+    toggleCut(state, shiftKey ? null : headNow(state));
   });
   scope.effect(() => {
-    const at = { layer: state.shown.layer.value.number, head: state.shown.head.value };
+    const at = headNow(state);
     const [link, cut] = [linkAt(state, null), isCut(state, at)];
     const what = link && linkName(state.shown.stack.value, link);
     setAttributes(element, {
       "aria-pressed": `${cut}`,
       "aria-disabled": `${!link}`,
       title: what
-        ? `${cut ? "Restore" : "Cut"} ${what} in head ${at.layer}-${at.head} (k; in every head: Shift+K)`
+        ? `${cut ? "Restore" : "Cut"} ${what} in head ${at.join("-")} (k; in every head: Shift+K)`
         : "Lock a token, or a query and a key, to cut the links between them (k)",
     });
   });

@@ -119,17 +119,3 @@ def test_positions_as_numpy_has_them(shown: list[AttentionWidget]) -> None:
     head_view(ATTENTION, TOKENS, np.int64(2), layer=np.int64(1), heads=np.array([1, 2]))
     assert shown[0].record.stack().queries.split == 2
     assert (shown[0].layer, shown[0].heads) == (1, [1, 2])
-
-
-def test_no_widget_is_left_where_there_is_no_html(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[AttentionWidget] = []
-
-    def fail(widget: AttentionWidget) -> None:
-        assert widget.comm is not None
-        made.append(widget)
-        raise MemoryError("no room for a page")
-
-    monkeypatch.setattr(AttentionWidget, "shown_record", fail)
-    with pytest.raises(MemoryError, match="no room for a page"):
-        head_view(ATTENTION, TOKENS, html_action="return")
-    assert made[0].comm is None
