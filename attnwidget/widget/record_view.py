@@ -495,4 +495,5 @@ class RecordView(Choices):
             metrics=self._metrics,
             similarity=self._similarity,
             arcs=self._arcs,
+            lenses=self._lenses,
         )
