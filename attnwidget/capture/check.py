@@ -109,6 +109,25 @@ class CallCheck:
         return array if array.shape == (layer.num_heads, len(rows), self.shape[1]) else None
 
 
+def leads_to_output(
+    layer: Layer, weights: Floats, call: FunctionCall, selection: Selection
+) -> bool:
+    """True if all weights times values are the call's output, as far as that is known.
+
+    Args:
+        layer: of the call, over a single window.
+        weights: all of them, [heads, Tq, Tk].
+    """
+    if call.output is None:
+        return True
+    [value] = selection.cut(call.value, selection.keys).numpy()
+    [output] = selection.cut(call.output, selection.queries).numpy()
+    largest = np.maximum(np.abs(value).max(axis=(1, 2)), 1e-30)
+    errors = _distance(weights, value, largest, output)[weights.sum(axis=-1) != 0]
+    # False also if an error is NaN.
+    return bool((errors <= tolerance(call.output.dtype, largest_score(layer))).all())
+
+
 def _tokens(vectors: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
     """Vectors [1, heads, T, d] of some positions, in float32."""
     if len(positions) < vectors.shape[2]:

@@ -135,7 +135,7 @@ def record_pass(
         text: the number of the text that the model reads.
     """
     recorder = _Recorder(model, items, sink, wanted, values, check.includes(text))
-    with undisturbed(model):
+    with undisturbed(model), recorder.rotations.watched():
         with trace(model, recorder, items("")[0].batch) as traced:
             output = run()
         for address, matrix in projections(recorder.receivers.by_call):
@@ -160,7 +160,7 @@ class _Recorder(Handler):
         self._wanted = wanted
         self._values = values
         self._explainer = FunctionExplainer(values=values, check=check)
-        self._rotations = Rotations()
+        self.rotations = Rotations(model)
 
     def attention(self, address: Address, read: Read) -> None:
         if not self._wanted(address.module):
@@ -178,14 +178,8 @@ class _Recorder(Handler):
         if self._values:
             self.receivers.module_entered(module, args)
 
-    def module_left(
-        self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
-    ) -> None:
-        self._rotations.module_left(module, output, parent)
-
     def _recorded(self, address: Address, call: Call) -> RecordedCall:
         """The call with the layer of each item."""
-        rotary = self._rotations.rotary(call)
         layers = [
             self._explainer.layer(call, item, address.module)
             if isinstance(call, FunctionCall)
@@ -195,9 +189,9 @@ class _Recorder(Handler):
         if self._values:
             has_values = any(layer.values is not None for layer in layers)
             self.receivers.expect(address, call.output if has_values else None)
-        layers = [
-            layer if layer.queries is None else replace(layer, rotary=rotary) for layer in layers
-        ]
+        width = 0 if layers[0].queries is None else layers[0].queries.shape[2]
+        if (rotary := self.rotations.rotary(call, width)) is not None:
+            layers = [replace(layer, rotary=rotary) for layer in layers]
         return RecordedCall(address, tuple(layers))
 
 

@@ -61,9 +61,8 @@ class Answer:
         again = found[batch.index, -len(generated) :].to(generated.device, torch.float32)
         width = min(again.shape[1], generated.shape[1])
         again, own = again[:, :width], generated[:, :width].float()
-        shown = own.isfinite() & again.isfinite()
-        apart = (again - own).abs().masked_fill(~shown, 0).max()
-        largest = own.abs().masked_fill(~shown, 0).max().clamp(min=1e-30)
+        apart = (again - own).abs().masked_fill(again == own, 0).max()  # NaN if one of them is
+        largest = own.masked_fill(~own.isfinite(), 0).abs().max().clamp(min=1e-30)
         difference = float(apart / largest)
         allowed = _ALLOWED_IN_HALF if _in_half_precision(model) else _ALLOWED
         reason = _reason(model) if not difference <= _ROUNDING else ""

@@ -50,7 +50,6 @@ from attnwidget.wire import (
     encode_effects,
     encode_overview,
     encode_own_metrics,
-    encode_similarity,
     joined_record,
     with_head_names,
 )
@@ -248,13 +247,6 @@ class RecordView(Choices):
         except (TypeError, ValueError) as error:
             raise TraitError(str(error)) from error
         return arcs
-
-    @traitlets.validate("_similarity")
-    def _valid_similarity(self, proposal: Any) -> Any:
-        try:
-            return encode_similarity(self._record, proposal.value)
-        except (TypeError, ValueError) as error:
-            raise TraitError(str(error)) from error
 
     def _measure_with(self, rerun: Rerun) -> None:
         """Measure effects of what is off with this model."""
