@@ -6,6 +6,7 @@ import { paintCanvas } from "../../painting/canvas.ts";
 import { el } from "../../parts/dom.ts";
 import { fontOf, number, shorten, signed, textMeasure, weight } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { attentionOf } from "../../state/lens.ts";
 import type { Palette } from "../../styles/palette.ts";
 import { type Axis, axesOf, sameText } from "../shared/axes.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
@@ -82,7 +83,7 @@ export function strongest(
     }
     const axes = axesOf(state, stack);
     // The numbers of the map are those of attention.
-    const matrix = shownMatrix(state, data, axes, head.head, "attention");
+    const matrix = shownMatrix(state, data, axes, head.head, { lens: attentionOf(state) });
     const same = sameText(axes);
     const show = (links: readonly Link[]) => {
       const drawn = links.slice(0, DRAWN);
