@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, SupportsIndex
 
+from attnwidget.analysis import Lens
 from attnwidget.arguments import checked, one_of, real
 from attnwidget.progress import progress_bar, step_done
-from attnwidget.record import AttentionRecord, Layer, runs
-from attnwidget.wire import block_size
-from attnwidget.wire.compression import (
-    FINE,
-    FINE_DIFFERENCES,
-    LIMITS,
-    Limits,
-    Quality,
-)
+from attnwidget.record import AttentionRecord, runs
+from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Limits, Quality
 
 from .base85 import base85_size
 from .pack import (
     PAGE_SIZE,
     PackedLayer,
     PackedLayers,
+    PackedNumbers,
+    ToPack,
     fits_in_page,
     packed_fine,
     packed_layer,
     packed_layers,
-    packed_rollouts,
+    packed_numbers,
 )
 from .shown import layer_numbers
 
@@ -48,7 +44,7 @@ class Saved:
 
     Attributes:
         quality: of all of them.
-        chosen: (stack, layer) in the order of their importance.
+        chosen: by stack and number, in the order of their importance.
         method: the widget's method that saves them.
         packed: the layers that fit, by stack and number.
         size: of these in the notebook, in bytes.
@@ -56,7 +52,7 @@ class Saved:
     """
 
     quality: Quality
-    chosen: list[tuple[str, Layer]]
+    chosen: Mapping[tuple[str, int], ToPack]
     method: Method
     packed: PackedLayers = field(default_factory=dict)
     size: int = 0
@@ -72,6 +68,7 @@ def layers_within(
     stack: str,
     layer: int,
     *,
+    lenses: Sequence[Lens],
     layers: Iterable[SupportsIndex] | None,
     quality: Quality | None,
     budget: float | None,
@@ -82,6 +79,7 @@ def layers_within(
 
     Args:
         stack, layer: the current stack and layer.
+        lenses: those of the package, and the user's own.
         layers, quality, budget: see `AttentionWidget.embed`.
         method: the widget's method that saves the layers, which the note recommends for another
             selection.
@@ -94,37 +92,39 @@ def layers_within(
     numbers = None if layers is None else layer_numbers(layers)
     check_selection(record, stack, numbers, quality, budget)
     if numbers is None:
-        chosen = _by_importance(record, stack, layer, partners)
+        places = _by_importance(record, stack, layer, partners)
     else:
         names = [name for name in (stack, partners.get(stack)) if name is not None]
-        chosen = [(name, record.layer(number, name)) for number in numbers for name in names]
+        places = [(name, number) for number in numbers for name in names]
+    chosen = {place: ToPack.of(record, *place, lenses) for place in places}
     finest = FINE_DIFFERENCES if partners else FINE
     with progress_bar("Packing", "layers", len(chosen) if budget is None else None):
         if budget is None:
             room = PAGE_SIZE * _DENSITY[method]
-            everything = packed_layers(
-                [own for _, own in chosen], quality or "default", room, finest
-            )
-            return dict(zip(_places(chosen), everything, strict=True)), ""
+            whole = packed_layers([*chosen.values()], quality or "default", room, finest)
+            return dict(zip(chosen, whole, strict=True)), ""
         saved, finer = _fitted(chosen, quality, budget, finest, method)
     advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
     return saved.packed, _note(saved, finer, budget, record, advice)
 
 
-def rollouts_within(
-    record: AttentionRecord, packed: PackedLayers, budget: float | None
-) -> dict[str, PackedLayer]:
-    """Pack the rollout of each stack, as far as `embed` has room beside its layers.
-
-    There is none where no layer is saved.
-    """
+def numbers_within(
+    record: AttentionRecord,
+    lenses: Sequence[Lens],
+    chosen: str,
+    packed: PackedLayers,
+    budget: float | None,
+    method: Method,
+) -> PackedNumbers:
+    """Pack the matrices of lenses of saved layers, as far as there is room beside the layers."""
     room = math.inf if budget is None else budget
-    room -= _in_notebook(packed.values(), "embed")
-    found = {}
-    for stack, rollout in (packed_rollouts(record) if packed else {}).items():
-        room -= _in_notebook([rollout], "embed")
-        if room >= 0:
-            found[stack] = rollout
+    room -= _in_notebook(packed.values(), method)
+    found: PackedNumbers = {}
+    for place, numbers in packed_numbers(record, lenses, chosen, packed):
+        room -= _in_notebook([numbers], method)
+        if room < 0:
+            break
+        found[place] = numbers
     return found
 
 
@@ -142,7 +142,7 @@ def check_selection(
 
 
 def _fitted(
-    chosen: list[tuple[str, Layer]],
+    chosen: Mapping[tuple[str, int], ToPack],
     quality: Quality | None,
     budget: float,
     finest: Limits,
@@ -151,9 +151,9 @@ def _fitted(
     """(saved layers, the attempt at a finer quality or None), for the finest quality that fits."""
     if quality is None or quality == "default":
         room = min(budget, PAGE_SIZE) * _DENSITY[method]
-        packed = packed_fine([layer for _, layer in chosen], room, finest)
+        packed = packed_fine([*chosen.values()], room, finest)
         if packed is not None:
-            layers = dict(zip(_places(chosen), packed, strict=True))
+            layers = dict(zip(chosen, packed, strict=True))
             return Saved("default", chosen, method, layers, _in_notebook(packed, method)), None
     first: Quality = "compact" if quality in (None, "default") else quality
     saved = _within(Saved(first, chosen, method), budget, last=quality is not None)
@@ -167,15 +167,16 @@ def _note(
 ) -> str:
     """The note on the saved layers; "" if all are saved at the requested quality."""
     size, why = _size(saved.size), f"and the budget is {_size(budget)}. {advice}"
+    count = f"{len(saved.chosen)} layer{'' if len(saved.chosen) == 1 else 's'}"
     if saved.complete:
         if finer is None:
             return ""
         return (
-            f"All {_counted(saved)} are saved with this notebook, at {saved.quality} quality, in "
+            f"All {count} are saved with this notebook, at {saved.quality} quality, in "
             f"{size}; at {finer.quality} quality they would take about {_size(finer.expected)}, "
             f"{why}"
         )
-    whole = f"all {_counted(saved)} would take about {_size(saved.expected)}"
+    whole = f"all {count} would take about {_size(saved.expected)}"
     if not saved.packed:
         return f"No layer is saved with this notebook: {whole}, {why}"
     kept = f"{_named(saved, record)}, at {saved.quality} quality, in {size}"
@@ -184,14 +185,14 @@ def _note(
 
 def _by_importance(
     record: AttentionRecord, stack: str, layer: int, partners: Mapping[str, str]
-) -> list[tuple[str, Layer]]:
+) -> list[tuple[str, int]]:
     """All layers: those nearest to the current one first, other stacks last, partners together."""
     nearest = sorted(record.stack(stack).numbers, key=lambda other: abs(other - layer))
     others = [name for name in record.stacks if name not in (stack, *partners.values())]
     places = [(stack, near) for near in nearest]
     places += [(name, number) for name in others for number in record.stack(name).numbers]
     return [
-        (each, record.layer(number, each))
+        (each, number)
         for name, number in places
         for each in (name, partners.get(name))
         if each is not None
@@ -200,32 +201,28 @@ def _by_importance(
 
 def _within(saved: Saved, budget: float, *, last: bool) -> Saved:
     """Pack layers until the budget is full; unless `last`, only while all are likely to fit."""
-    whole = sum(block_size(layer) for _, layer in saved.chosen)
+    whole = sum(to_pack.size for to_pack in saved.chosen.values())
     raw_size, packed_size = 0, 0
     too_large = False
-    for stack, layer in saved.chosen:
-        if not fits_in_page(layer):
+    for place, to_pack in saved.chosen.items():
+        if not fits_in_page(to_pack.layer):
             too_large = True
             continue
-        packed = packed_layer(layer, LIMITS[saved.quality])
+        packed = packed_layer(to_pack, LIMITS[saved.quality])
         step_done()
         size = _in_notebook([packed], saved.method)
-        raw_size += block_size(layer)
+        raw_size += to_pack.size
         packed_size += size
         saved.expected = packed_size / raw_size * whole
         if saved.size + size > budget:
             break
         saved.size += size
-        saved.packed[stack, layer.number] = packed
+        saved.packed[place] = packed
         if not last and saved.expected > _MAX_EXCESS * budget:
             break
     if too_large:
         saved.expected = max(saved.expected, whole)
     return saved
-
-
-def _places(chosen: Iterable[tuple[str, Layer]]) -> list[tuple[str, int]]:
-    return [(stack, layer.number) for stack, layer in chosen]
 
 
 def _in_notebook(layers: Iterable[PackedLayer], method: Method) -> int:
@@ -234,11 +231,6 @@ def _in_notebook(layers: Iterable[PackedLayer], method: Method) -> int:
     if method == "static":
         return sum(map(base85_size, sizes))
     return sum(-(-size // 3) * 4 for size in sizes)
-
-
-def _counted(saved: Saved) -> str:
-    count = len(saved.chosen)
-    return f"{count} layers" if count != 1 else "1 layer"
 
 
 def _named(saved: Saved, record: AttentionRecord) -> str:

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, TypeAlias
 
+from attnwidget.arguments import checked, whole
+from attnwidget.extras import extra
+
 from .annotated import Annotated, Mention
 
 # The fields of a mention where "# global.Entity" does not name them, as in CorefUD.
@@ -22,6 +25,7 @@ _PART = re.compile(r"\[(\d+)/(\d+)\]$")
 _Token: TypeAlias = Mapping[str, Any]
 
 
+@checked(window=whole(1, none=True))
 def read_conllu(path: PathLike[str] | str, *, window: int | None = None) -> Iterator[Annotated]:
     """Read the sentences of a CoNLL-U file, such as a treebank of Universal Dependencies.
 
@@ -44,15 +48,8 @@ def read_conllu(path: PathLike[str] | str, *, window: int | None = None) -> Iter
         ValueError: the content is no CoNLL-U; window is no number from 1.
         OSError: the file cannot be read.
     """
-    if window is not None and (type(window) is not int or window < 1):
-        raise ValueError(f"window is {window!r}; expected a number from 1, or None")
-    try:
+    with extra("probe", "reading CoNLL-U needs conllu"):
         import conllu
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "reading CoNLL-U needs conllu, which is not installed: pip install 'attnwidget[probe]' "
-            "(in a notebook: %pip install 'attnwidget[probe]')"
-        ) from error
     sentences = _sentences(conllu, path)
     if window is None:
         return (sentence for _, sentence in sentences)
@@ -133,15 +130,15 @@ def _sentence(sentence: Iterable[_Token], fields: list[str]) -> Annotated:
 def _mentions(words: list[_Token], fields: list[str]) -> list[Mention]:
     """The mentions of a sentence in the order of their first words, the longer ones first."""
     mentions = []
-    # By name: the starts and the fields of mentions that are not closed yet.
-    opened: dict[str, list[tuple[int, list[str]]]] = {}
+    # By name, the starts and the fields of mentions.
+    unclosed: dict[str, list[tuple[int, list[str]]]] = {}
     for number, word in enumerate(words):
         for bracket in _BRACKET.finditer((word["misc"] or {}).get("Entity") or ""):
             values = bracket["content"].split("-")
             if bracket["opens"]:
-                opened.setdefault(values[0], []).append((number, values))
-            if bracket["closes"] and opened.get(values[0]):
-                start, values = opened[values[0]].pop()
+                unclosed.setdefault(values[0], []).append((number, values))
+            if bracket["closes"] and unclosed.get(values[0]):
+                start, values = unclosed[values[0]].pop()
                 mention = _mention(start, number + 1, dict(zip(fields, values, strict=False)))
                 if mention is not None:
                     mentions.append(mention)

@@ -10,7 +10,7 @@ from .fidelity import Fidelity, Replay
 from .layer import Layer, Pairs, Rotary
 from .record import AttentionRecord
 from .scores import Floats, ScoreProgram, sample_rows, spread_rows
-from .stack import Stack, runs, spans
+from .stack import Stack, of_stack, runs, spans
 from .tokens import Arc, Patches, Picture, Tokens
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "ScoreProgram",
     "Stack",
     "Tokens",
+    "of_stack",
     "runs",
     "sample_rows",
     "spans",

@@ -13,7 +13,7 @@ from .files import printable
 from .from_arrays import stack_from_arrays
 from .layer import Layer
 from .scores import Floats
-from .stack import Stack, check_name, runs
+from .stack import Stack, check_name, of_stack, runs
 from .tokens import Picture
 
 if TYPE_CHECKING:
@@ -149,11 +149,7 @@ class AttentionRecord:
 
     def stack(self, stack: str | None = None) -> Stack:
         """The tokens and layers of a stack; of the first one if `stack` is None."""
-        if stack is None:
-            return next(iter(self._stacks.values()))
-        if stack not in self._stacks:
-            raise KeyError(f"no stack {stack!r:.200}; this record has {', '.join(self._stacks)}")
-        return self._stacks[stack]
+        return of_stack(self._stacks, stack, "this record")
 
     def layer(self, layer: int, stack: str | None = None) -> Layer:
         """The layer of this number in the model, counted from 0."""

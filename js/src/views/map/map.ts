@@ -4,7 +4,7 @@ import { batch, computed, signal, untracked } from "@preact/signals-core";
 import { type Head, layerOf, type Metric } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
-import { hint } from "../../parts/text.ts";
+import { hint, remarks } from "../../parts/text.ts";
 import { perFrame } from "../../scheduling/frame.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
@@ -17,15 +17,13 @@ import { headsTable, sampledText, statusOf } from "../shared/all-heads/status.ts
 import { segmentsText } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
 import type { Context, View } from "../shared/view.ts";
-import { mapDetail } from "./detail.ts";
+import { MOST_SIMILAR, mapDetail } from "./detail.ts";
 import { bindMapKeys, bindMapPointer, pointNear, pointsWithin } from "./input.ts";
 import { notableLabels, sameHead, shortName } from "./labels.ts";
 import { type Frame, mapLayout, type Point, type Ranges } from "./layout.ts";
 import { mapOptions } from "./options.ts";
-import { paintOverlay } from "./overlay.ts";
-import { paintMap } from "./paint.ts";
+import { paintMap, paintOverlay } from "./paint.ts";
 import { placingOf, similarityOf } from "./placing.ts";
-import { MOST_SIMILAR } from "./similar.ts";
 import { mapTools } from "./tools.ts";
 
 /** The least width for the detail beside the points, and the share of the points there. */
@@ -290,15 +288,13 @@ export function mapView(context: Context): View {
     }),
     legend: computed(() => [
       ...coloring.value.legend,
-      ...[
+      ...remarks(
         marked.value && `${marked.value.size} heads marked, Esc releases them`,
         sampledText(stack.value, manifest),
         segmentsText(store, stack.value, state.segments.value),
         missing(heads.value.filter((head) => !placing.value.placeOf(head)).length),
         outsideCounts(placing.value.axes ?? []),
-      ]
-        .filter(Boolean)
-        .map((remark) => `   ${remark}`),
+      ),
     ]),
     figure: () => ({
       name: figureName(manifest, "map", stack.peek()),

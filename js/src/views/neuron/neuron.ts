@@ -13,24 +13,20 @@ import type { LayerData } from "../../data/layer-data.ts";
 import type { Tokens } from "../../data/manifest.ts";
 import { shownTokens } from "../../data/shown.ts";
 import { el } from "../../parts/dom.ts";
-import { columnWidth } from "../../parts/text.ts";
+import { columnWidth, joined } from "../../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Side, State } from "../../state/state.ts";
 import { figureName } from "../shared/figure.ts";
 import { layerView, notice } from "../shared/layer-view.ts";
 import type { Context, View, ViewContent } from "../shared/view.ts";
-import { collapsedColumns } from "./collapsed.ts";
-import { rowCount } from "./columns.ts";
-import { expandedColumns } from "./expanded.ts";
+import { collapsedColumns, expandedColumns, rowCount } from "./columns.ts";
 import { SPLIT_ROW } from "./layout.ts";
-import { neuronLegend } from "./legend.ts";
 import { lockBy, type Step, type Strongest, strongestKeys } from "./lock.ts";
 import { analyzeQuery } from "./query-analysis.ts";
 import { neuronRows, type Rows } from "./rows.ts";
-import { neuronStatus } from "./status.ts";
-import { neuronTables } from "./tables.ts";
 import { neuronTools } from "./tools.ts";
+import { neuronLegend, neuronStatus, neuronTables } from "./words.ts";
 
 export function neuronView(context: Context): View {
   const { scope, state } = context;
@@ -193,9 +189,7 @@ function neuronContent(
       return {
         name: figureName(manifest, "neuron", stack, `layer-${layer}-head-${head}`),
         heading: `Layer ${layer} · Head ${head}`,
-        note: [rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "", manifest.model]
-          .filter(Boolean)
-          .join(" · "),
+        note: joined(rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "", manifest.model),
         // Only the visible rows are rendered.
         cropped: rows.long,
       };

@@ -10,6 +10,7 @@ import type { Patches, Side } from "../../../data/manifest.ts";
 import { el } from "../../../parts/dom.ts";
 import { matches } from "../../../parts/find.ts";
 import { swatches } from "../../../parts/swatches.ts";
+import { joined } from "../../../parts/text.ts";
 import { cursorOf } from "../../../parts/tokens.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { lock, lockedOn, toggleAlso, togglePair } from "../../../state/locks.ts";
@@ -18,7 +19,7 @@ import { headColors } from "../../../styles/head-colors.ts";
 import { NO_ARCS } from "../../shared/arcs.ts";
 import { type Axes, focusedUnits } from "../../shared/axes.ts";
 import { figureName } from "../../shared/figure.ts";
-import { shownMatrix } from "../../shared/heads/matrices.ts";
+import { type Reading, shownMatrix } from "../../shared/heads/matrices.ts";
 import { headStatus } from "../../shared/heads/status.ts";
 import { headTables } from "../../shared/heads/tables.ts";
 import type { Context, ViewContent } from "../../shared/view.ts";
@@ -49,6 +50,8 @@ export interface PictureOptions {
   readonly matrix: ReadonlySignal<AttentionMatrix>;
   /** "Layer 2", or "" if all layers are combined. */
   readonly layerLabel: string;
+  /** Of the small pictures of all heads. */
+  readonly reading: Reading;
   readonly rounding: number;
   /** The name of what is drawn, for a file. */
   readonly detail: string;
@@ -73,7 +76,7 @@ export function pictureContent(
     const { head } = matrix.value;
     return head === null ? palette.value.ink : colors.value[head];
   });
-  const titleOf = computed(() => [layerLabel, matrix.value.name].filter(Boolean).join(" · "));
+  const titleOf = computed(() => joined(layerLabel, matrix.value.name));
 
   const query = pictureOf("query");
   const key = pictureOf("key");
@@ -180,7 +183,9 @@ export function pictureContent(
 
   function mapsOfHeads(): HTMLElement {
     const all = computed(() =>
-      Array.from({ length: heads }, (_, head) => shownMatrix(state, data, axes, head)),
+      Array.from({ length: heads }, (_, head) =>
+        shownMatrix(state, data, axes, head, options.reading),
+      ),
     );
     const heading = title(() => [
       `All heads of layer ${data.info.number}`,
@@ -199,7 +204,7 @@ export function pictureContent(
   }
 
   function scaleOf(whose = ""): string {
-    return `√(${matrix.value.measure} ÷ ${whose}largest${source.onPicture.value ? " but itself" : ""})`;
+    return `√(${matrix.value.difference ? "difference" : matrix.value.lens.one} ÷ ${whose}largest${source.onPicture.value ? " but itself" : ""})`;
   }
 
   function title(text: () => readonly [what: string, more: string]): HTMLElement {
