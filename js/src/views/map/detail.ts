@@ -98,6 +98,7 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
 /** The most rows; metrics that are too many are counted. */
 const MOST_ROWS = 9;
 
+/** The table of a head's numbers, with the null's range beside them. */
 function measures(scope: Scope, options: DetailOptions): HTMLElement {
   const { focused, metrics, ranges, nullLabel } = options;
   const shown = metrics.length > MOST_ROWS ? metrics.slice(0, MOST_ROWS - 1) : metrics;
