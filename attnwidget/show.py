@@ -128,8 +128,9 @@ def show(
             or a record, image=False to leave out its image; of a profile, similarity=True to offer
             places by the similarity of heads (it takes several seconds for hundreds of them); of
             scores of relations, the relation. Besides any trait of `AttentionWidget` (stack, layer,
-            head, query, ..., metrics, numbers of your own for the model view and the map, and arcs,
-            annotated links for the head view).
+            head, query, ..., metrics, numbers of your own for the model view and the map, arcs,
+            annotated links for the head view, and lenses, numbers of your own for every query and
+            key).
 
     Raises:
         TypeError: `x` cannot be shown, or an argument does not go with it.

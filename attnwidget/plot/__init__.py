@@ -23,7 +23,6 @@ from attnwidget.analysis import norms_need, score_refusal
 from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import NO_SIZE
-from attnwidget.view_state.table import Lens
 from attnwidget.wire import (
     Metrics,
     encode_overview,
@@ -49,7 +48,7 @@ def head(
     heads: Iterable[int] | None = None,
     *,
     query: int | None = None,
-    lens: Lens = "attention",
+    lens: str = "attention",
     picture: bool = True,
     stack: str | None = None,
     ax: Axes | None = None,
@@ -105,7 +104,7 @@ def matrix(
     layer: int,
     head: int,
     *,
-    lens: Lens = "attention",
+    lens: str = "attention",
     stack: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -139,7 +138,7 @@ def matrices(
     layer: int,
     head: int,
     *,
-    lens: Lens = "attention",
+    lens: str = "attention",
     stack: str | None = None,
 ) -> list[Axes]:
     """Draw a head over several texts, checkpoints or models: a matrix each, with one scale.

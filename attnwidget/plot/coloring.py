@@ -73,7 +73,7 @@ def all_layers(shown: Shown) -> list[LayerRow]:
     thumbnails = decode_overview(shown.record, manifest, packed)[shown.stack_name]
     if shown.lens == "values":
         # Layers without norms of values keep those of attention.
-        weighted = decode_overview(shown.record, manifest, packed, weighted=True)[shown.stack_name]
+        weighted = decode_overview(shown.record, manifest, packed, lens="values")[shown.stack_name]
         thumbnails = [own or plain for own, plain in zip(weighted, thumbnails, strict=True)]
     # Scores are of a single text, and layers of weights alone have none.
     scored = shown.lens == "scores" and shown.num_texts is None

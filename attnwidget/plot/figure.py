@@ -23,8 +23,6 @@ from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import FixedLocator
 from PIL import Image
 
-from attnwidget.view_state.table import Lens
-
 from .coloring import layer_rows
 from .colors import DARK, LIGHT, Palette
 from .fonts import advice, fonts_for
@@ -243,7 +241,7 @@ def draw_figure(
     lines = shown
     if shown.view == "model":
         # A rollout is of no single head.
-        lens: Lens = "attention" if shown.lens == "rollout" else shown.lens
+        lens: str = "attention" if shown.lens == "rollout" else shown.lens
         lines = replace(
             shown, heads=[shown.head], combine="none", lens=lens, orientation="vertical"
         )

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import rollout_refusal, score_refusal, value_refusal
+from attnwidget.analysis import LENSES, rollout_refusal, score_refusal, value_refusal
 from attnwidget.analysis.words import words
 from attnwidget.interventions.off import Link
 from attnwidget.record import AttentionRecord, Layer, Stack, Tokens
 from attnwidget.view_state import NO_SIZE, PAIR, combination
 from attnwidget.view_state.segments import shown_positions
-from attnwidget.view_state.table import Combine, Compared, Lens
+from attnwidget.view_state.table import Combine, Compared
 from attnwidget.view_state.traits import NamedSegment
 from attnwidget.wire import SentArc, SentMetric, SentSimilarity, encode_overview
 from attnwidget.wire.text import sendable
@@ -52,7 +52,7 @@ class Shown:
     named_segments: Sequence[NamedSegment] = ()
     segments: str = "all"
     combine: Combine = "none"
-    lens: Lens = "attention"
+    lens: str = "attention"
     words: bool = False
     arcs_shown: bool = True
     orientation: str = "vertical"
@@ -123,8 +123,9 @@ class Shown:
 
     def check_lens(self) -> None:
         """Raise a ValueError if there is no such lens, or the current layer does not have it."""
-        if self.lens not in get_args(Lens):
-            raise ValueError(f"lens is {self.lens!r}; there are {get_args(Lens)}")
+        names = tuple(lens.name for lens in LENSES)
+        if self.lens not in names:
+            raise ValueError(f"lens is {self.lens!r}; there are {names}")
         refusal = None
         if self.lens == "rollout":
             refusal = rollout_refusal(self.current_stack)

@@ -74,7 +74,7 @@ class ProfileView(RecordView):
             self.map_x = map_x
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
-        return encode_overview(record, encode_profile(self._profile, record))
+        return encode_overview(record, encode_profile(self._profile, record), self._lenses)
 
 
 class StaticProfile(ProfileView, StaticView):

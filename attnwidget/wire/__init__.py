@@ -8,12 +8,12 @@ from .block import (
     decode_floats,
     encode_block,
     encode_combined,
-    encode_rollout,
-    rollout_fits,
+    encode_matrices,
 )
 from .comparison import compared_metrics, encode_comparison, joined_record, partner_stacks
 from .examples import SentExamples, encode_examples
 from .head_names import HeadNames, with_head_names
+from .lenses import LensNumbers, SentLens, why_not_sent
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
 from .profile import encode_profile, heads_alone, profile_similarity
@@ -26,12 +26,14 @@ __all__ = [
     "Block",
     "BlockError",
     "HeadNames",
+    "LensNumbers",
     "Metrics",
     "OffSet",
     "Replies",
     "SavedEffect",
     "SentArc",
     "SentExamples",
+    "SentLens",
     "SentMetric",
     "SentSimilarity",
     "add_program",
@@ -47,16 +49,16 @@ __all__ = [
     "encode_effects",
     "encode_examples",
     "encode_links",
+    "encode_matrices",
     "encode_overview",
     "encode_own_metrics",
     "encode_profile",
     "encode_record",
-    "encode_rollout",
     "encode_similarity",
     "heads_alone",
     "joined_record",
     "partner_stacks",
     "profile_similarity",
-    "rollout_fits",
+    "why_not_sent",
     "with_head_names",
 ]

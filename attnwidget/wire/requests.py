@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attnwidget.analysis import LENSES, Lens, factors_of
 from attnwidget.interventions.off import Link, Off
 from attnwidget.record import AttentionRecord, Layer, Stack
 
-from .block import Block, encode_block, encode_combined, encode_rollout, rollout_fits
+from .block import Block, encode_block, encode_combined
 from .columns import Columns, block_of
 from .effects import EffectRequest, Effects
 from .later import Reply
+from .lenses import LensNumbers
 
 if TYPE_CHECKING:
     from attnwidget.interventions.rerun import Rerun
@@ -33,7 +35,8 @@ class Replies:
       {id, parts, rounding} and buffers; rounding is the block's `BlockError`.
     - to {id, op: "combined", stack}: the mean and the maximum over all heads of all layers, and
       the head of each maximum, likewise.
-    - to {id, op: "rollout", stack}: the rollout of every layer, likewise.
+    - to {id, op: "lens", lens, stack, layer}: the numbers of a layer of a lens of matrices, by its
+      name, likewise.
     - to {id, op: "row", stack, layer, side, position}, with the side "query": the row of this query
       as {id, parts} and buffers, "scores" [heads, Tk], or "weights" if only those were recorded;
       with the side "key": the column of this key, "weights" [heads, Tq]. All are float32. A column
@@ -51,16 +54,19 @@ class Replies:
 
     Args:
         reply: sends a message with its buffers, from any thread.
+        lenses: those of the package, and the user's own.
     """
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: Reply, lenses: Sequence[Lens] = LENSES) -> None:
+        self._lenses = {lens.name: lens for lens in lenses}
+        self._numbers = LensNumbers()
         self._reply = reply
         self._columns = Columns(reply)
         self._effects = Effects(reply)
         self._handlers: Mapping[str, Callable[[str, AttentionRecord, Request], None]] = {
             "block": self._block,
             "combined": self._combined,
-            "rollout": self._rollout,
+            "lens": self._lens,
             "row": self._row,
             "effect": self._effect,
             "changed": self._effect,
@@ -108,7 +114,10 @@ class Replies:
         self._reply(reply, block.buffers)
 
     def _block(self, id_: str, record: AttentionRecord, request: Request) -> None:
-        self._send(id_, encode_block(_layer(self._shown(record, request)[0], request)))
+        shown, _ = self._shown(record, request)
+        layer, lenses = _layer(shown, request), self._lenses.values()
+        factors = factors_of(lenses, shown, request["stack"], layer.number)
+        self._send(id_, encode_block(layer, factors))
 
     def _combined(self, id_: str, record: AttentionRecord, request: Request) -> None:
         stack = _stack("layers are combined", self._shown(record, request)[0], request)
@@ -120,14 +129,13 @@ class Replies:
             )
         self._send(id_, encode_combined(stack))
 
-    def _rollout(self, id_: str, record: AttentionRecord, request: Request) -> None:
-        stack = _stack("rollout is", self._shown(record, request)[0], request)
-        if not rollout_fits(stack):
-            raise ValueError(
-                f"the rollout of {len(stack.layers)} layers over {len(stack.keys)} tokens is too "
-                "large to show; capture a shorter text for that, or use attnwidget.analysis.rollout"
-            )
-        self._send(id_, encode_rollout(stack))
+    def _lens(self, id_: str, record: AttentionRecord, request: Request) -> None:
+        shown, _ = self._shown(record, request)
+        layer, name = _layer(shown, request), request.get("lens")
+        if name not in list(self._lenses):
+            raise ValueError(f"there is no lens {name!r:.100}")
+        lens, stack = self._lenses[name], request["stack"]
+        self._send(id_, self._numbers.block(lens, shown, stack, layer.number))
 
     def _row(self, id_: str, record: AttentionRecord, request: Request) -> None:
         shown, off = self._shown(record, request)

@@ -215,8 +215,8 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
       }
       return embedded(script);
     },
-    rollout(stack) {
-      const script = scripts.get(`${stack}.rollout`);
+    numbers(stack, layer, lens) {
+      const script = scripts.get(`${stack}.${layer}.${lens}`);
       return script ? async () => embedded(script) : null;
     },
   };

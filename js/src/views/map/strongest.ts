@@ -5,6 +5,7 @@ import { type Head, metricValue } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { fontOf, number, shorten, signed, textMeasure, weight } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { attentionOf } from "../../state/lens.ts";
 import { axesOf, sameText } from "../shared/axes.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
 import { type Link, strongestLinks } from "../shared/links.ts";
@@ -75,7 +76,7 @@ export function strongest(
     }
     const axes = axesOf(state, stack);
     // The numbers of the map are those of attention.
-    const matrix = shownMatrix(state, data, axes, head.head, "attention");
+    const matrix = shownMatrix(state, data, axes, head.head, { lens: attentionOf(state) });
     const same = sameText(axes);
     const show = (links: readonly Link[]) => {
       const drawn = links.slice(0, DRAWN);
