@@ -3,7 +3,6 @@
 import { MOST_LEVELS, type SignedThumbnail } from "./codec.ts";
 import type { Layer, Overview } from "./layer.ts";
 import { ATTENTION, type LayerInfo, type Side, type StackInfo } from "./manifest.ts";
-import type { Loaded } from "./resource-cache.ts";
 import { cropped } from "./thumbnails.ts";
 
 /** Implements `Layer` with B − A in place of weights. */
@@ -80,16 +79,3 @@ export class DifferenceLayer implements Layer {
 
 const subtracted = (b: Float32Array, a: Float32Array): Float32Array =>
   b.map((weight, n) => weight - a[n]);
-
-/** The error of either side, or the results of both. */
-export function both<Data, Result>(
-  a: Loaded<Data>,
-  b: Loaded<Data>,
-  join: (a: Data, b: Data) => Result,
-): Loaded<Result> {
-  if (a.status === "failed") return a;
-  if (b.status === "failed") return b;
-  if (a.status === "loading") return a;
-  if (b.status === "loading") return b;
-  return { status: "ready", data: join(a.data, b.data) };
-}

@@ -3,7 +3,7 @@
 import { type AttentionMatrix, storedMatrix } from "../data/attention-matrix.ts";
 import type { Layer } from "../data/layer.ts";
 import type { LensInfo } from "../data/manifest.ts";
-import type { LensNumbers } from "../data/store.ts";
+import type { LensNumbers } from "../data/stack-store.ts";
 import { ofWeights } from "./weights.ts";
 
 /** The matrix of a head, or of the layer. */

@@ -15,7 +15,7 @@ import type { Combined } from "../../../data/combine.ts";
 import type { Layer } from "../../../data/layer.ts";
 import type { LensInfo, StackInfo } from "../../../data/manifest.ts";
 import { shownSegments } from "../../../data/shown.ts";
-import type { LensNumbers } from "../../../data/store.ts";
+import type { LensNumbers } from "../../../data/stack-store.ts";
 import { lensMatrix } from "../../../lenses/index.ts";
 import { combination } from "../../../state/choices.ts";
 import { isAttention, joinsWords } from "../../../state/lens.ts";

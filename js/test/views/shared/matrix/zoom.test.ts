@@ -170,7 +170,7 @@ describe("what is locked elsewhere", () => {
 describe("the work", () => {
   test("of a part is that of its rows, once, and none for a move within it", async () => {
     const app = await shown({}, 1600);
-    const layer = app.store.layer("self", 0).value;
+    const layer = app.store.stack("self").layer(0).value;
     if (layer.status !== "ready") throw new Error("The layer is not there.");
     await eventually(() => expect(painted(picture(app))).toBeGreaterThan(0));
     for (let n = 0; n < 8; n++) await userEvent.click(button("Zoom in"));
