@@ -3,8 +3,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { SignedThumbnail, Thumbnail } from "./codec.ts";
 import type { Combined } from "./combine.ts";
-import { DifferenceLayer } from "./difference-layer.ts";
-import type { Layer } from "./layer.ts";
+import { DifferenceLayer, type Layer, type RecordLayer } from "./layer.ts";
 import { ATTENTION, type LensInfo, type StackInfo } from "./manifest.ts";
 import type { Loaded } from "./resource-cache.ts";
 import { type Cache, type LensNumbers, type PairWeights, StackStore } from "./stack-store.ts";
@@ -52,11 +51,16 @@ export class DifferenceStack extends StackStore {
     return b && this.#layer(number, a, b);
   }
 
-  #layer(number: number, a: Layer, b: Layer): DifferenceLayer {
+  #layer(number: number, ...sides: [a: Layer, b: Layer]): DifferenceLayer {
     const at = this.info.layers.findIndex((layer) => layer.number === number);
     const thumbnails = this.thumbnails(ATTENTION.name)?.[at] ?? [];
     const signed = thumbnails as readonly SignedThumbnail[];
-    return new DifferenceLayer(this.info, this.info.layers[at], [a, b], signed);
+    return new DifferenceLayer(
+      this.info,
+      this.info.layers[at],
+      sides as [RecordLayer, RecordLayer],
+      signed,
+    );
   }
 
   /** What both sides give, or the error of either. */

@@ -13,7 +13,7 @@ import {
 } from "./check-block.ts";
 import { type Block, decodeBlock, type Thumbnail } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
-import type { Layer } from "./layer.ts";
+import type { Layer, RecordLayer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
 import { type PackedBlock, unpack } from "./packed.ts";
@@ -120,7 +120,7 @@ export class RecordStack extends StackStore {
     });
   }
 
-  override async fetch(number: number, signal: AbortSignal): Promise<Layer | null> {
+  override async fetch(number: number, signal: AbortSignal): Promise<RecordLayer | null> {
     try {
       return (await this.#ask(number, signal)).data;
     } catch (error) {
@@ -133,7 +133,7 @@ export class RecordStack extends StackStore {
     return `${this.info.name}.${of}`;
   }
 
-  async #ask(number: number, signal: AbortSignal): Promise<Delivery<Layer>> {
+  async #ask(number: number, signal: AbortSignal): Promise<Delivery<RecordLayer>> {
     const { info, source } = this;
     const layer = layerOf(info, number);
     const rows = layer.bytes > LARGEST_BLOCK ? source.rows?.(info.name, number) : null;

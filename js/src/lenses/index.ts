@@ -9,8 +9,7 @@ import {
   storedMatrix,
   wordMatrix,
 } from "../data/attention-matrix.ts";
-import { DifferenceLayer } from "../data/difference-layer.ts";
-import type { Layer } from "../data/layer.ts";
+import { DifferenceLayer, type Layer } from "../data/layer.ts";
 import type { LayerData } from "../data/layer-data.ts";
 import { type LayerInfo, type LensInfo, whyNot } from "../data/manifest.ts";
 import type { LensNumbers } from "../data/stack-store.ts";

@@ -2,8 +2,7 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { ComputedThumbnails } from "../../data/computed-thumbnails.ts";
-import { DifferenceLayer } from "../../data/difference-layer.ts";
-import type { Layer } from "../../data/layer.ts";
+import { DifferenceLayer, type Layer } from "../../data/layer.ts";
 import type { LayerInfo, LensInfo } from "../../data/manifest.ts";
 import type { Loaded } from "../../data/resource-cache.ts";
 import type { LensNumbers } from "../../data/stack-store.ts";

@@ -2,6 +2,7 @@
 
 import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
+import type { LayerData } from "../../../../src/data/layer-data.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { mountLong } from "../../../support/long.ts";
 import { type App, drawn, find, mountApp, painted } from "../../../support/mounted.ts";
@@ -175,7 +176,7 @@ describe("the work", () => {
     await eventually(() => expect(painted(picture(app))).toBeGreaterThan(0));
     for (let n = 0; n < 8; n++) await userEvent.click(button("Zoom in"));
     await expect.poll(() => title(app)).not.toContain("each pixel");
-    const asked = vi.spyOn(layer.data, "weightRow");
+    const asked = vi.spyOn(layer.data as LayerData, "weightRow");
     const { x, y } = { x: 300, y: 300 };
     wheel(app, { x, y }, -1);
     await new Promise((resolve) => setTimeout(resolve, 200));
