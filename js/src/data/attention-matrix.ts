@@ -207,6 +207,21 @@ export const storedMatrix = (
   largestRounding: rounding ? largestOf(rounding) : 0,
 });
 
+/**
+ * The overviews of matrices whose layers are fetched row by row, to draw in their place: matrices of cells
+ * instead of tokens, with their rows and columns. Null if all rows are here.
+ */
+export function overviewOf(matrices: readonly AttentionMatrix[]) {
+  const overviews = matrices.map(({ overview }) => overview).filter((one) => one !== undefined);
+  if (!overviews.length) return null;
+  const [{ rows, columns }] = overviews;
+  return {
+    matrices: overviews.map(({ values }) => storedMatrix("", values, columns)),
+    rows: [...Array(rows).keys()],
+    columns: [...Array(columns).keys()],
+  };
+}
+
 /** A bound of the difference of a sum of weights: of several units on one side, and one on the other. */
 export function roundingOfSum(
   matrix: AttentionMatrix,

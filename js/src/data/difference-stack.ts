@@ -1,10 +1,17 @@
-/** The difference of two stacks: the numbers of B less those of A. */
+/** The difference of two stacks: the numbers of B less those of A, and so of their metrics. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { SignedThumbnail, Thumbnail } from "./codec.ts";
 import type { Combined } from "./combine.ts";
 import { DifferenceLayer, type Layer, type RecordLayer } from "./layer.ts";
-import { ATTENTION, type LensInfo, type StackInfo } from "./manifest.ts";
+import {
+  ATTENTION,
+  type ByHead,
+  type ComparedStack,
+  type LensInfo,
+  type Metric,
+  type StackInfo,
+} from "./manifest.ts";
 import type { Loaded } from "./resource-cache.ts";
 import { type Cache, type LensNumbers, type PairWeights, StackStore } from "./stack-store.ts";
 
@@ -99,3 +106,43 @@ const differenceOfPairs = (a: PairWeights, b: PairWeights): PairWeights =>
       weights.map((weight, head) => (b.get(layer)?.[head] ?? 0) - weight),
     ]),
   );
+
+/** A metric of a comparison, as the share of attention that moves, for the heads of the difference. */
+export function onDifference(metric: Metric, pair: ComparedStack): Metric {
+  const { values, null: random, interval } = metric;
+  return {
+    ...metric,
+    values: moved(values, pair),
+    null: random && { ...random, values: moved(random.values, pair) },
+    interval: interval && { low: moved(interval.low, pair), high: moved(interval.high, pair) },
+  };
+}
+
+/** B − A of a metric of either record. */
+export function differenceOf(metric: Metric, { a, b, difference }: ComparedStack): Metric {
+  const values = difference.layers.flatMap((layer, at) => {
+    const [before, after] = [metric.values.get(a.layers[at]), metric.values.get(b.layers[at])];
+    if (!before || !after) return [];
+    const differences = before.map((value, head) => {
+      const other = after[head];
+      return value === null || other === null ? null : other - value;
+    });
+    return [[layer, differences] as const];
+  });
+  return {
+    ...metric,
+    label: `${metric.label}, B − A`,
+    signed: true,
+    directions: null,
+    values: new Map(values),
+    null: null,
+    interval: null,
+  };
+}
+
+function moved<Value>(values: ByHead<Value>, { a, difference }: ComparedStack): ByHead<Value> {
+  const entries = difference.layers.map((layer, at) => [layer, values.get(a.layers[at])] as const);
+  return new Map(
+    entries.filter((entry): entry is [(typeof entry)[0], readonly Value[]] => !!entry[1]),
+  );
+}
