@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
-from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, Union
 
-from attnwidget.analysis import Comparison, compare
-from attnwidget.capture import capture
+from attnwidget.analysis import Comparison, HeadScores, compare
 from attnwidget.corpus import HeadProfile
 from attnwidget.page import page_html
-from attnwidget.probe import AlignmentScores, RelationScores
+from attnwidget.probe import AlignmentScores, ProbeScores, RelationScores
 from attnwidget.record import AttentionRecord
 from attnwidget.record.described import kind_of_file
 from attnwidget.record.files import writable, write_whole
@@ -50,8 +48,8 @@ Openable: TypeAlias = Union[
     Sequence[AttentionRecord | str | PathLike[str]],
     Comparison,
     HeadProfile,
-    RelationScores,
-    AlignmentScores,
+    ProbeScores,
+    HeadScores,
 ]
 """What `show` opens."""
 
@@ -79,10 +77,14 @@ class Options(CaptureOptions, total=False):
     relation: str
 
 
-_CAPTURE = {
-    name: each.default
-    for name, each in signature(capture).parameters.items()
-    if each.kind is each.KEYWORD_ONLY
+# Said here once more, because `capture` imports torch, which a record is shown without.
+_CAPTURE: Mapping[str, Any] = {
+    "target": None,
+    "generate": None,
+    "batch_index": 0,
+    "layers": None,
+    "values": False,
+    "image": True,
 }
 # What an effect of heads that are off is measured with.
 _RERUN = ("target", "batch_index", "values")
@@ -109,17 +111,20 @@ def show(
         show([a, b])                     two records, or their paths, as `attnwidget.compare`
         show(comparison)                 both records, and their difference, in the same place
         show(profile)                    the map of all heads, and the examples of each
-        show(scores, model, tokenizer, relation="obj")     see `attnwidget.probe.relations`
-        show(scores, model, tokenizer, pair)               see `attnwidget.probe.alignment`
+        show(scores, record)             heads coloured by what a scan, a gradient or a probe found
+        show(scores, model, tokenizer, relation="obj")     the head of a relation, and its links
+        show(scores, model, tokenizer, pair)               the head that aligns words, and links
 
     Args:
         x: what is shown.
         inputs: of a model, what it reads: tokenizer, text and text_pair, see `attnwidget.capture`.
             Of a profile, the model and tokenizer that read its examples; not needed while those
-            that `attnwidget.profile` was called with are in memory. Of scores, the model and
-            tokenizer that were probed, and an annotated text, or a pair of sentences; without a
-            text, a relation is shown in the first sentence of `misses`. All have names, too.
-        view: "head", "model", "neuron" or "map"; "map" of a profile, else "head", by default.
+            that `attnwidget.profile` was called with are in memory. Of scores, a record, or what
+            makes one. Of scores of `probe.relations` or `probe.alignment`, the model and tokenizer
+            that were probed, and an annotated text, or a pair of sentences; without a text, a
+            relation is shown in the first sentence of `misses`. All have names, too.
+        view: "head", "model", "neuron" or "map"; by default "map" of a profile, "model" of scores,
+            else "head".
         static: True for a StaticView, the display of which needs no kernel, widget manager or
             network. None, the default, is True where the environment variable ATTNWIDGET_STATIC is
             1, which `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.
@@ -170,10 +175,11 @@ def _open(
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")
     if options.get("lens") == "values":
         captured.setdefault("values", True)
-    record = capture(model, tokenizer, text, text_pair, **captured)
     # Imported here, so that records can be shown without torch.
+    from attnwidget.capture import capture
     from attnwidget.interventions.rerun import Rerun
 
+    record = capture(model, tokenizer, text, text_pair, **captured)
     opened = _viewed(record, static, options)
     inputs = {name: captured.get(name, _CAPTURE[name]) for name in _RERUN}
     opened._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))
@@ -185,7 +191,7 @@ def _viewed(x: AttentionRecord | Comparison, static: bool, options: Mapping[str,
 
 
 @_open.register
-def _(
+def _open_record(
     record: AttentionRecord, static: bool, *inputs: Any, image: bool = True, **options: Any
 ) -> Opened:
     texts = (*inputs, *(options.pop(name, None) for name in ("tokenizer", "text", "text_pair")))
@@ -198,12 +204,12 @@ def _(
 
 
 @_open.register
-def _(comparison: Comparison, static: bool, **options: Any) -> Opened:
+def _open_comparison(comparison: Comparison, static: bool, **options: Any) -> Opened:
     return _viewed(comparison, static, options)
 
 
 @_open.register
-def _(
+def _open_profile(
     profile: HeadProfile,
     static: bool,
     model: Any = None,
@@ -214,28 +220,35 @@ def _(
     return (StaticProfile if static else ProfileWidget)(profile, reader, **options)
 
 
-@_open.register
-def _(
-    scores: RelationScores,
-    static: bool,
-    model: Any = None,
-    tokenizer: Any = None,
-    text: Any = None,
-    *,
-    relation: str | None = None,
-    **options: Any,
+@_open.register(HeadScores)
+@_open.register(ProbeScores)
+def _open_scores(
+    scores: HeadScores | ProbeScores, static: bool, *inputs: Any, **options: Any
 ) -> Opened:
-    if relation is None or model is None:
+    if not inputs:
         raise TypeError(
-            "scores of relations are shown in a text: show(scores, model, tokenizer, "
-            "relation='obj')"
+            "scores are numbers of heads, shown with a text: show(scores, record), or "
+            "show(scores, model, tokenizer, text)"
         )
-    record, choices = scores.on_text(relation, model, tokenizer, text)
+    found = scores.metrics() if isinstance(scores, ProbeScores) else {scores.name: scores}
+    metrics = {**found, **(options.pop("metrics", None) or {})}
+    shown = {"view": "model", "color": next(iter(found)), **options, "metrics": metrics}
+    return _opened(inputs[0], static, *inputs[1:], **shown)
+
+
+@_open.register
+def _open_relations(
+    scores: RelationScores, static: bool, *inputs: Any, relation: str | None = None, **options: Any
+) -> Opened:
+    if relation is None:
+        return _open_scores(scores, static, *inputs, **options)
+    given = {name: options.pop(name) for name in ("model", "tokenizer", "text") if name in options}
+    record, choices = scores.on_text(relation, *inputs, **given)
     return _viewed(record, static, {**choices, **options})
 
 
 @_open.register
-def _(
+def _open_alignment(
     scores: AlignmentScores,
     static: bool,
     model: Any = None,
@@ -244,22 +257,21 @@ def _(
     **options: Any,
 ) -> Opened:
     if text is None:
-        raise TypeError(
-            "scores of an alignment are shown in a pair: show(scores, model, tokenizer, pair)"
-        )
+        inputs = (each for each in (model, tokenizer) if each is not None)
+        return _open_scores(scores, static, *inputs, **options)
     record, choices = scores.on_pair(model, tokenizer, text)
     return _viewed(record, static, {**choices, **options})
 
 
 @_open.register(str)
 @_open.register(PathLike)
-def _(path: str | PathLike[str], static: bool, *inputs: Any, **options: Any) -> Opened:
+def _open_path(path: str | PathLike[str], static: bool, *inputs: Any, **options: Any) -> Opened:
     return _opened(_loaded(path), static, *inputs, **options)
 
 
 @_open.register(list)
 @_open.register(tuple)
-def _(records: Sequence[Any], static: bool, **options: Any) -> Opened:
+def _open_records(records: Sequence[Any], static: bool, **options: Any) -> Opened:
     loaded: list[Any] = [
         _loaded(each) if isinstance(each, (str, PathLike)) else each for each in records
     ]

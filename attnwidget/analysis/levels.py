@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from attnwidget.record import AttentionRecord, Fidelity, Floats, Layer, Stack, Tokens
+from attnwidget.record import AttentionRecord, Fidelity, Layer, Stack, Tokens
 
 from .words import words
 
@@ -17,7 +18,7 @@ Segment: TypeAlias = "tuple[int, int, str]"
 
 
 @dataclass(frozen=True)
-class _Unit:
+class Unit:
     """Consecutive tokens that count as one, and their label."""
 
     start: int
@@ -82,32 +83,40 @@ def by_segments(
     return AttentionRecord({name: grouped}, model=record.model, missing=record.missing)
 
 
-def _words(tokens: Tokens, stack: str) -> list[_Unit]:
-    found = words(tokens)
-    if found is None:
+def _words(tokens: Tokens, stack: str) -> list[Unit]:
+    units = word_units(tokens)
+    if units is None:
         raise ValueError(
             f"the words of the tokens of stack {stack!r} are not known; give their positions to "
             "by_segments"
         )
+    return units
+
+
+def word_units(tokens: Tokens) -> list[Unit] | None:
+    """The words of a token sequence; None if they are unknown."""
+    found = words(tokens)
+    if found is None:
+        return None
     starts = np.searchsorted(found.of, range(len(found.labels))).tolist()
     ends = [*starts[1:], len(tokens)]
-    return [_Unit(*unit) for unit in zip(starts, ends, found.labels, strict=True)]
+    return [Unit(*unit) for unit in zip(starts, ends, found.labels, strict=True)]
 
 
-def _units(tokens: Tokens, segments: Sequence[Any]) -> list[_Unit]:
+def _units(tokens: Tokens, segments: Sequence[Any]) -> list[Unit]:
     """The segments, and the tokens between them, in order."""
-    units: list[_Unit] = []
+    units: list[Unit] = []
     for start, end, label in sorted(_checked(segment, tokens) for segment in segments):
         last = units[-1].end if units else 0
         if start < last:
             raise ValueError(f"segment {label!r:.100} overlaps {units[-1].label!r:.100}")
         units += _alone(tokens, last, start)
-        units.append(_Unit(start, end, label))
+        units.append(Unit(start, end, label))
     return [*units, *_alone(tokens, units[-1].end if units else 0, len(tokens))]
 
 
-def _alone(tokens: Tokens, start: int, end: int) -> list[_Unit]:
-    return [_Unit(n, n + 1, tokens.labels[n]) for n in range(start, end)]
+def _alone(tokens: Tokens, start: int, end: int) -> list[Unit]:
+    return [Unit(n, n + 1, tokens.labels[n]) for n in range(start, end)]
 
 
 def _checked(segment: Any, tokens: Tokens) -> Segment:
@@ -125,18 +134,21 @@ def _checked(segment: Any, tokens: Tokens) -> Segment:
     return start, end, label
 
 
-def _grouped(stack: Stack, queries: Sequence[_Unit], keys: Sequence[_Unit]) -> Stack:
+def _grouped(stack: Stack, queries: Sequence[Unit], keys: Sequence[Unit]) -> Stack:
     return Stack(
-        _tokens(stack.queries, queries),
-        _tokens(stack.keys, keys),
+        joined_tokens(stack.queries, queries),
+        joined_tokens(stack.keys, keys),
         tuple(_layer(layer, queries, keys) for layer in stack.layers),
     )
 
 
-def _layer(layer: Layer, queries: Sequence[_Unit], keys: Sequence[_Unit]) -> Layer:
+def _layer(layer: Layer, queries: Sequence[Unit], keys: Sequence[Unit]) -> Layer:
     fidelity = summed_fidelity(layer.fidelity, max(unit.end - unit.start for unit in keys))
-    heads = [_summed(layer.head_weights(n), queries, keys) for n in range(layer.num_heads)]
-    return Layer(None, None, None, np.stack(heads), fidelity, layer.number)
+    heads = [
+        summed(summed(layer.head_weights(n), keys, 1), queries, 0) for n in range(layer.num_heads)
+    ]
+    weights = np.stack(heads).astype(np.float32)
+    return Layer(None, None, None, weights, fidelity, layer.number)
 
 
 def summed_fidelity(fidelity: Fidelity, most: int) -> Fidelity:
@@ -152,16 +164,22 @@ def summed_fidelity(fidelity: Fidelity, most: int) -> Fidelity:
     )
 
 
-def _summed(weights: Floats, queries: Sequence[_Unit], keys: Sequence[_Unit]) -> Floats:
-    """Sums over keys and means over queries, float32 [query units, key units]."""
-    to_keys = np.add.reduceat(weights, [u.start for u in keys], axis=1, dtype=np.float64)
-    sums = np.add.reduceat(to_keys, [u.start for u in queries], axis=0)
-    counts = np.array([u.end - u.start for u in queries])
-    means: Floats = (sums / counts[:, None]).astype(np.float32)
-    return means
+def summed(
+    numbers: NDArray[np.floating], units: Sequence[Unit], axis: Literal[0, 1]
+) -> NDArray[np.float64]:
+    """Numbers [queries, keys] with units in place of tokens: means over queries, sums over keys.
+
+    Args:
+        axis: that of the units: 0 for queries, 1 for keys.
+    """
+    starts = [unit.start for unit in units]
+    sums: NDArray[np.float64] = np.add.reduceat(numbers, starts, axis=axis, dtype=np.float64)
+    if axis == 0:
+        sums /= np.array([unit.end - unit.start for unit in units])[:, None]
+    return sums
 
 
-def _tokens(tokens: Tokens, units: Sequence[_Unit]) -> Tokens:
+def joined_tokens(tokens: Tokens, units: Sequence[Unit]) -> Tokens:
     """The units as tokens; their words and places on an image are no longer known."""
     offsets = tokens.offsets
     generated = tokens.generated

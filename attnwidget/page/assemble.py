@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
 from attnwidget.analysis import LENSES, Lens
+from attnwidget.arguments import checked, one_of
 from attnwidget.progress import progress_bar
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import View
 from attnwidget.wire import SentExamples, encode_record
-from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Quality, check_quality
+from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Quality
 
 from .base85 import base85_size
 from .document import PageRecord, PageWidget, document
@@ -38,6 +39,7 @@ _LAYER_TEXT_OF_EXAMPLE = 300
 _ATLAS_VIEWS: tuple[View, ...] = ("head", "model", "map")
 
 
+@checked(quality=one_of(Quality))
 def page_html(
     shown: Sequence[ShownRecord],
     *,
@@ -49,7 +51,6 @@ def page_html(
 
     See `attnwidget.to_html` for the other arguments and the errors.
     """
-    check_quality(quality)
     names = included_views(views)
     # Widgets of the same record share its layers.
     by_record: dict[int, ShownRecord] = {}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, SupportsIndex
 
 from attnwidget.analysis import Lens
+from attnwidget.arguments import checked, one_of, real
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, runs
 from attnwidget.wire.compression import (
@@ -16,7 +17,6 @@ from attnwidget.wire.compression import (
     LIMITS,
     Limits,
     Quality,
-    check_quality,
 )
 
 from .base85 import base85_size
@@ -136,6 +136,7 @@ def numbers_within(
     return found
 
 
+@checked(quality=one_of(Quality, None), budget=real("a number of bytes, as 8_000_000", none=True))
 def check_selection(
     record: AttentionRecord,
     stack: str,
@@ -144,10 +145,6 @@ def check_selection(
     budget: float | None,
 ) -> None:
     """Raise the errors of `AttentionWidget.embed` for these arguments."""
-    if quality is not None:
-        check_quality(quality)
-    if budget is not None and not (type(budget) in (int, float) and budget >= 0):
-        raise ValueError(f"budget is {budget!r}; expected a number of bytes, as 8_000_000")
     for number in layers or ():
         record.layer(number, stack)
 

@@ -1,166 +1,175 @@
-"""Shared drawing on matplotlib's Axes: colours, sizes, token labels, notes and legends."""
+"""What plots share: new Axes, sizes, labels of tokens, colour bars, legends and captions."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from textwrap import fill
-from typing import Any, Literal
+from typing import Any
 
 import matplotlib
 import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.colors import to_hex, to_rgba
+from matplotlib.axis import Axis, XAxis
 from matplotlib.font_manager import FontProperties
-from matplotlib.patches import Patch
-from numpy.typing import NDArray
 
-from .colors import DARK, LIGHT, Palette, mixed, text_on
-from .shown import TokenAxis
-from .text import PLAIN, shorten
-from .tick_labels import AxisLabels, Label
+from attnwidget.wire.text import sendable
+
+from .attention import Side
+from .colors import Palette
+
+Size = tuple[float, float]
+"""Width and height in inches."""
+
+# Labels are data: neither formulas nor TeX.
+PLAIN: dict[str, Any] = {"parse_math": False, "usetex": False}
+
+# Characters that XML cannot hold, and the byte order mark, which is invisible and which
+# matplotlib's PDF cannot write.
+_UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 
 # The mean width of a letter and the distance of two lines of text, in font sizes.
-LETTER = 0.55
-_LINE = 1.15
+_LETTER, _LINE = 0.55, 1.3
 _SMALLEST_FONT = 5.0
+# The most that a figure grows for labels, in inches.
+_LONGEST = 9.0
 _LONGEST_LABEL = 20
 
-FontSetting = Literal["xtick.labelsize", "ytick.labelsize", "legend.fontsize"]
+
+def new_axes(size: Size) -> Axes:
+    """Axes of a new figure of this size, whose layout leaves room for labels."""
+    import matplotlib.pyplot as plt
+
+    axes: Axes = plt.subplots(figsize=size, layout="constrained")[1]
+    return axes
 
 
-def palette_of(axes: Axes) -> Palette:
-    """The colours that read well on the background of these Axes."""
-    faces = [to_rgba(artist.get_facecolor()) for artist in (axes, axes.figure)]
-    background = next((to_hex(face[:3]) for face in faces if face[3] > 0), "#ffffff")
-    palette = DARK if text_on(background) == "#ffffff" else LIGHT
-    if background == palette.background:
-        return palette
-    return replace(palette, background=background, paper=mixed(background, palette.text, 0.03))
+def grown(rows: int, columns: int = 0) -> Size:
+    """The size of figures in the rcParams, grown so that rows and columns can be labelled."""
+    width, height = matplotlib.rcParams["figure.figsize"]
+    line = font_points(matplotlib.rcParams["ytick.labelsize"]) * _LINE / 72
+    around = 2.0
+    return (
+        max(width, min(columns * line, _LONGEST) + around),
+        max(height, min(rows * line, _LONGEST) + around),
+    )
+
+
+def clean(text: str) -> str:
+    """Remove the characters that a file cannot hold, and put the text on one line."""
+    return re.sub("[\t\n\r]", " ", _UNWRITABLE.sub("", sendable(text)))
+
+
+def shorten(label: str) -> str:
+    """Shorten a label in the middle to 20 letters."""
+    text, half = clean(label), _LONGEST_LABEL // 2
+    return text if len(text) <= _LONGEST_LABEL else f"{text[:half]}…{text[1 - half :]}"
+
+
+def font_points(size: str | float) -> float:
+    """A font size of the rcParams in points."""
+    return float(FontProperties(size=size).get_size_in_points())
+
+
+def labels_inches(side: Side) -> float:
+    """The length of the longest label of tokens, in inches."""
+    return max(len(shorten(label)) for label in side.labels) * font_points("medium") * _LETTER / 72
 
 
 def size_in_points(axes: Axes) -> tuple[float, float]:
     """Width and height; the figure's layout may still change them when it is drawn."""
     box = axes.get_window_extent()
-    dpi = axes.figure.dpi
-    return box.width * 72 / dpi, box.height * 72 / dpi
-
-
-def font_size(room: float = 1000, name: FontSetting = "ytick.labelsize") -> float:
-    """The rcParams' font size in points, reduced to fit lines of `room` points."""
-    usual = float(FontProperties(size=matplotlib.rcParams[name]).get_size_in_points())
-    return max(_SMALLEST_FONT, min(usual, room / _LINE))
-
-
-def spaced_places(count: int, distance: float, preferred: Iterable[int] = ()) -> list[int]:
-    """Places at least `distance` apart whose labels have room: preferred ones, then even ones."""
-    if distance <= 1:
-        return list(range(count))
-    chosen: list[int] = []
-    for place in (*preferred, *range(0, count, max(1, round(distance)))):
-        if all(abs(place - other) >= distance for other in chosen):
-            chosen.append(place)
-    return sorted(chosen)
+    return box.width * 72 / axes.figure.dpi, box.height * 72 / axes.figure.dpi
 
 
 def label_tokens(
     axis: Axis,
-    tokens: TokenAxis,
-    positions: Sequence[float] | NDArray[np.float64],
-    places: Sequence[int],
-    *,
-    size: float,
-    locked: Sequence[int],
-    colors: Sequence[str],
+    side: Side,
+    positions: Sequence[float],
+    room: float,
     palette: Palette,
-    max_letters: float = _LONGEST_LABEL,
-    rotation: float = 0,
-    boxed: bool = False,
-) -> None:
-    """Label the tokens at some places, and emphasize the locked ones.
+    locked: Sequence[int] = (),
+) -> str:
+    """Label tokens with ticks, as many as have room; locked ones are bold, special ones muted.
 
     Args:
-        positions: the coordinate of every place.
-        places: the places to label.
-        locked: the locked units.
-        colors: the label colour of every unit.
-        boxed: True to draw a box around locked labels.
+        positions: the coordinate of each.
+        room: points between two of them.
+        locked: the indices of those that are labelled in any case.
+
+    Returns:
+        A note on labels that are left out; "" for none.
     """
-    labels = []
-    for place in places:
-        unit = tokens.shown[place]
-        text, is_locked = shorten(tokens.labels[unit], max_letters), unit in locked
-        color = palette.text if is_locked else colors[unit]
-        labels.append(Label(float(positions[place]), text, color, is_locked))
-    AxisLabels(axis, labels, size, rotation, locked_box(palette) if boxed else None).add()
+    across = isinstance(axis, XAxis)
+    usual = font_points(matplotlib.rcParams["xtick.labelsize" if across else "ytick.labelsize"])
+    size = min(usual, max(_SMALLEST_FONT, room / _LINE))
+    count, step = len(side), max(1, round(size * _LINE / room))
+    places = [*locked]
+    for at in range(0, count, step):
+        if all(abs(at - other) >= step for other in places):
+            places.append(at)
+    labels = [shorten(side.labels[at]) for at in places]
+    axis.set_ticks([positions[at] for at in places], labels=labels, fontsize=size, **PLAIN)
+    axis.set_tick_params(length=0, labelrotation=90 if across else 0)
+    for at, label in zip(places, axis.get_ticklabels(), strict=True):
+        if at in locked:
+            label.set_fontweight("bold")
+        elif side.shown[at] in side.tokens.special:
+            label.set_color(palette.muted)
+    named = "queries" if side.name == "query" else "keys"
+    return "" if len(places) >= count else f"{len(places)} of {count} {named} are named"
 
 
-def locked_box(palette: Palette) -> dict[str, Any]:
-    """The style of the box around the label of a locked token."""
-    return {
-        "facecolor": palette.highlight,
-        "edgecolor": palette.accent,
-        "linewidth": 1,
-        "boxstyle": "round,pad=0.2,rounding_size=0.3",
-    }
+def add_colorbar(axes: Axes, mappable: Any, label: str) -> None:
+    """Add a colour bar beside the Axes."""
+    axes.figure.colorbar(mappable, ax=axes, label=clean(label))
 
 
-def hide_frame(axes: Axes) -> None:
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    axes.tick_params(length=0)
-    axes.grid(visible=False)
-
-
-def add_note(axes: Axes | Any, notes: Iterable[str], palette: Palette, width: float) -> None:
-    """Add notes in small print below the plot, wrapped at `width` points."""
-    axes.set_xlabel(
-        _wrapped(notes, width), fontsize="x-small", color=palette.muted, loc="left", **PLAIN
-    )
-
-
-def add_legend(
-    axes: Axes,
-    handles: Sequence[Patch],
-    notes: Iterable[str],
-    palette: Palette,
-    width: float,
-    *,
-    below: float = 0,
-) -> None:
-    """Add notes and a legend of the colours below the plot.
-
-    Args:
-        width: the room, in points.
-        below: the distance from the plot as a share of its height.
-    """
-    note = _wrapped(notes, width)
-    if not handles and not note:
-        return
-    letters = max((len(str(handle.get_label())) for handle in handles), default=1) + 4
-    per_row = int(width / (letters * LETTER * font_size(name="legend.fontsize")))
+def add_legend(axes: Axes, handles: Iterable[Artist], *, title: str = "", columns: int = 1) -> Any:
+    """Add a legend at the right of the Axes; below them, if it has several columns."""
+    entries = list(handles)
     legend = axes.legend(
-        handles=list(handles),
-        title=note,
-        ncols=max(1, min(per_row, len(handles))),
-        loc="upper left",
-        bbox_to_anchor=(0, -below),
-        alignment="left",
-        labelcolor=palette.muted,
-        fontsize="small",
-        title_fontsize="x-small",
-        borderaxespad=0.3,
-        borderpad=0,
-        handlelength=0.8,
-        handleheight=0.8,
+        # matplotlib fills columns, and a reader reads rows.
+        handles=[entry for column in range(columns) for entry in entries[column::columns]],
+        title=title,
+        ncols=columns,
+        loc="upper center" if columns > 1 else "upper left",
+        bbox_to_anchor=(0.5, 0) if columns > 1 else (1, 1),
         frameon=False,
+        fontsize="small",
+        title_fontsize="small",
+        handlelength=1,
+        columnspacing=1,
     )
-    legend.get_title().set_color(palette.muted)
     for text in legend.get_texts():
         text.set_parse_math(False)
+    return legend
 
 
-def _wrapped(notes: Iterable[str], width: float) -> str:
-    size = float(FontProperties(size="x-small").get_size_in_points())
-    return fill(" · ".join(filter(None, notes)), max(24, int(width / (size * LETTER))))
+def add_caption(
+    axes: Axes, notes: Iterable[str], palette: Palette, below: Artist | None = None
+) -> None:
+    """Add notes in small print below the plot, and below its legend or the title of its axis."""
+    size = font_points("x-small")
+    width = max(24, int(size_in_points(axes)[0] / (size * _LETTER)))
+    text = fill(clean(" · ".join(filter(None, notes))), width)
+    if text:
+        caption = axes.annotate(
+            text,
+            (0, 0),
+            (0, -4),
+            xycoords="axes fraction" if below is None else ("axes fraction", below),
+            textcoords="offset points",
+            va="top",
+            fontsize=size,
+            color=palette.muted,
+            **PLAIN,
+        )
+        caption.set_gid("caption")
+
+
+def group_bounds(count: int, max_groups: int) -> np.ndarray:
+    """The starts of even groups of `count` neighbours, and the end of the last group."""
+    groups = min(count, max_groups)
+    return np.arange(groups + 1) * count // groups

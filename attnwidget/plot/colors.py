@@ -1,37 +1,67 @@
-"""Colours of plots: those of the front end, light and dark."""
+"""The colours of plots: those of the view, on light and on dark backgrounds."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
+import matplotlib
 import numpy as np
-from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap, to_hex, to_rgb
-from numpy.typing import ArrayLike, NDArray
+from matplotlib.axes import Axes
+from matplotlib.colors import (
+    AsinhNorm,
+    Colormap,
+    LinearSegmentedColormap,
+    Normalize,
+    PowerNorm,
+    to_hex,
+    to_rgb,
+    to_rgba,
+)
 
 
 @dataclass(frozen=True)
 class Palette:
+    """Colours that read well on a background.
+
+    Attributes:
+        background, text: those of the Axes and of the rcParams.
+        ink: of the largest weight of a matrix.
+        positive, negative: of numbers above and below zero.
+        accent: of what is locked.
+        patterns: of the patterns, in the order of `analysis.PATTERNS`.
+    """
+
     dark: bool
     background: str
-    border: str
     text: str
-    muted: str
-    accent: str
-    highlight: str
     ink: str
-    paper: str
     positive: str
     negative: str
-    neutral: str
+    accent: str
     patterns: Sequence[str]
 
+    @property
+    def muted(self) -> str:
+        """The colour of what is less important."""
+        return mixed(self.background, self.text, 0.62)
 
-# The front end has the same file.
-_COLORS = json.loads((Path(__file__).parent.parent / "colors.json").read_text(encoding="utf-8"))
+    def colormap(self, *, signed: bool, middle: str | None = None) -> Colormap:
+        """From the background to the full colour, or from negative over it to positive.
+
+        Args:
+            middle: the colour of zero, in place of the background's.
+        """
+        zero = middle or self.background
+        colors = [self.negative, zero, self.positive] if signed else [zero, self.ink]
+        return LinearSegmentedColormap.from_list("attention", colors)
+
+
+# Those of the view, from the same file.
+_COLORS = json.loads(Path(__file__).parent.with_name("colors.json").read_text(encoding="utf-8"))
 
 
 def _palette(name: str) -> Palette:
@@ -43,40 +73,34 @@ def _palette(name: str) -> Palette:
 LIGHT, DARK = _palette("light"), _palette("dark")
 
 _FEW = tuple(_COLORS["heads"]["few"])
-_MORE_LIGHT = tuple(_COLORS["heads"]["moreLight"])
-_MORE_DARK = tuple(_COLORS["heads"]["moreDark"])
 # The share of white or black in the last shade of a family.
 _FAMILY_RANGE = 0.45
 
-_GOLDEN_ANGLE = 137.508
-_LAYER_LIGHTNESS_LIGHT = (0.5, 0.6, 0.4, 0.55)
-_LAYER_LIGHTNESS_DARK = (0.72, 0.85, 0.64, 0.79)
 
-# From Oklab to linear RGB: bottosson.github.io/posts/oklab.
-_LAB_TO_LMS = np.array(
-    [
-        [1, 0.3963377774, 0.2158037573],
-        [1, -0.1055613458, -0.0638541728],
-        [1, -0.0894841775, -1.291485548],
-    ]
-)
-_LMS_TO_RGB = np.array(
-    [
-        [4.0767416621, -3.3077115913, 0.2309699292],
-        [-1.2684380046, 2.6097574011, -0.3413193965],
-        [-0.0041960863, -0.7034186147, 1.707614701],
-    ]
-)
+def palette_of(axes: Axes) -> Palette:
+    """The colours that read well on the background of these Axes."""
+    faces = [to_rgba(artist.get_facecolor()) for artist in (axes, axes.figure)]
+    background = next((to_hex(face[:3]) for face in faces if face[3] > 0), "#ffffff")
+    encoded = np.array(to_rgb(background))
+    linear = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+    # White letters read better than black ones (the WCAG's relative luminance).
+    dark = float(linear @ [0.2126, 0.7152, 0.0722]) <= 0.179
+    return replace(
+        DARK if dark else LIGHT,
+        background=background,
+        text=to_hex(matplotlib.rcParams["text.color"]),
+    )
 
 
 def mixed(below: str, above: str, share: float) -> str:
     """Mix two colours; `share` is that of the second."""
-    return _to_hex((1 - share) * np.array(to_rgb(below)) + share * np.array(to_rgb(above)))
+    red, green, blue = (1 - share) * np.array(to_rgb(below)) + share * np.array(to_rgb(above))
+    return to_hex((red, green, blue))
 
 
-def head_colors(count: int, dark: bool) -> Sequence[str]:
+def head_colors(count: int, *, dark: bool) -> Sequence[str]:
     """A colour per head of a layer; with more than 32, neighbours are shades of one family."""
-    distinct = (*_FEW, *(_MORE_DARK if dark else _MORE_LIGHT))
+    distinct = (*_FEW, *_COLORS["heads"]["moreDark" if dark else "moreLight"])
     if count <= len(distinct):
         return distinct[:count]
     size = math.ceil(count / len(_FEW))
@@ -87,40 +111,8 @@ def head_colors(count: int, dark: bool) -> Sequence[str]:
     ]
 
 
-def text_on(color: str) -> str:
-    """Black or white, whichever reads better on this colour (the WCAG's relative luminance)."""
-    encoded = np.array(to_rgb(color))
-    linear = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
-    return "#000000" if linear @ [0.2126, 0.7152, 0.0722] > 0.179 else "#ffffff"
-
-
-def ramp(dark: bool) -> Colormap:
-    """Colormap from low to high numbers: blue over violet to warm."""
-    ends = (0.6, 0.93, 0.14, 0.09, 250, 440) if dark else (0.63, 0.33, 0.11, 0.14, 220, 380)
-    lightness, chroma, hue = np.linspace(ends[::2], ends[1::2], 256).T
-    return ListedColormap(_oklch(lightness, chroma, hue))
-
-
-def diverging(palette: Palette, middle: str) -> Colormap:
-    """Colormap from negative to positive numbers, with the colour of zero."""
-    colors = [palette.negative, middle, palette.positive]
-    return LinearSegmentedColormap.from_list("signed", colors)
-
-
-def layer_color(index: int, dark: bool) -> str:
-    shades = _LAYER_LIGHTNESS_DARK if dark else _LAYER_LIGHTNESS_LIGHT
-    return _to_hex(_oklch(shades[index % len(shades)], 0.13, 255 + index * _GOLDEN_ANGLE))
-
-
-def _oklch(lightness: ArrayLike, chroma: ArrayLike, degrees: ArrayLike) -> NDArray[np.float64]:
-    """RGB [..., 3] from 0 to 1."""
-    hue = np.radians(degrees)
-    lab = np.stack([np.asarray(lightness), chroma * np.cos(hue), chroma * np.sin(hue)], axis=-1)
-    linear = np.clip((lab @ _LAB_TO_LMS.T) ** 3 @ _LMS_TO_RGB.T, 0, 1)
-    encoded = 1.055 * linear ** (1 / 2.4) - 0.055
-    rgb: NDArray[np.float64] = np.where(linear <= 0.0031308, 12.92 * linear, encoded)
-    return rgb
-
-
-def _to_hex(rgb: NDArray[np.float64]) -> str:
-    return to_hex((rgb[0], rgb[1], rgb[2]))
+def shade(most: float, *, signed: bool) -> Normalize:
+    """The scale of shades up to a number: most weights are small, so it is no linear one."""
+    if signed:
+        return AsinhNorm(most / 10, -most, most)
+    return PowerNorm(0.5, 0, most)

@@ -1,104 +1,242 @@
-"""Figures of a widget's view for a publication: SVG, PDF or PNG."""
+"""Figures of what a widget shows: SVG, PDF or PNG, drawn by the plots.
+
+Figures have the choices that matter on paper: stack, layer, head, heads, lens, locked tokens,
+segments, words, combined heads, arcs, the record or the difference of a comparison; metrics, order,
+colours and included heads; the theme. They leave out those about the screen, or for a moment:
+orientation, line thumbnails, muted and sorted neurons, folded columns, what is switched off.
+"""
 
 from __future__ import annotations
 
 import io
-import logging
-import math
-import struct
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure as MatplotlibFigure
-from matplotlib.ticker import FixedLocator
+from matplotlib.figure import Figure
 from PIL import Image
 
-from .coloring import layer_rows
-from .colors import DARK, LIGHT, Palette
-from .fonts import advice, fonts_for
-from .head_plot import attention_title, draw_head, matrix_beside_lines
-from .map_plot import draw_map
-from .matrix_plot import draw_matrix
-from .model_plot import draw_model
-from .neuron_plot import draw_neuron
-from .picture_plot import draw_picture, on_picture
-from .ranking_plot import draw_ranking
-from .shown import Shown
-from .sizes import (
-    Size,
-    head_size,
-    map_size,
-    matrix_size,
-    model_size,
-    neuron_size,
-    picture_size,
-    ranking_size,
-)
-from .text import PLAIN, clean, weight
-from .tick_labels import settle, with_few_ticks
+from attnwidget.analysis import LENSES, Lens
+from attnwidget.arguments import real
+from attnwidget.record import AttentionRecord
+from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY
+from attnwidget.wire import SentArc, SentMetric, SentSimilarity, partner_stacks
+
+from .attention import Attention, SideName
+from .axes import PLAIN, Size, clean, grown
+from .colors import DARK
+from .fonts import fonts_for
+from .head_plot import draw_head, head_size
+from .heads import Heads
+from .image_plot import draw_image, on_image
+from .map_plot import map as draw_map
+from .map_plot import map_size
+from .matrix_plot import draw_matrix, matrix_size
+from .model_plot import model, model_size
+from .neuron_plot import draw_neuron, neuron_size
+from .ranking_plot import ranking, ranking_size
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
-Panel = Literal["head", "matrix", "model", "neuron", "map"]
+PanelName = Literal["head", "matrix", "model", "neuron", "map"]
 
-_CSS_PIXELS_PER_INCH = 96
 PRINT_DPI = 240.0
+# The picture beside a widget, in inches: small, with few labels, since each display draws it.
+_PREVIEW, _PREVIEW_DPI = (5.6, 4.2), 96.0
 # The largest picture, as matplotlib and most memories allow.
-_LONGEST_SIDE = 2**16 - 1
-_MOST_PIXELS = 2**28
+_LONGEST_SIDE, _MOST_PIXELS = 2**16 - 1, 2**28
 
-# The room of the matrix's scale in inches, and its ticks as shares of the largest weight.
-_SCALE = 0.6
-_TICKS = (0, 0.1, 0.25, 0.5, 1)
+# Text stays text, fonts are embedded as TrueType, and the same figure is the same file.
+_SETTINGS = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "attnwidget"}
 
-_SETTINGS = {
-    "axes.titlelocation": "left",
-    "axes.titleweight": "bold",
-    "axes.titlesize": 10.5,
-    "font.size": 9.5,
-    # Images keep one pixel per cell: files stay small, and cells sharp at every size.
-    "image.interpolation": "none",
-    "pdf.fonttype": 42,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "attnwidget",
+
+@dataclass(frozen=True)
+class Shown:
+    """What a widget shows.
+
+    Attributes:
+        choices: its choices, as `view_state.choice_values` returns them.
+        overview: as `wire.encode_overview` returns it.
+        metrics: the user's own, as `wire.encode_own_metrics` returns them.
+        similarity, arcs: as `wire.encode_similarity` and `wire.encode_arcs` return them.
+        lenses: those that can be chosen.
+    """
+
+    record: AttentionRecord
+    choices: Mapping[str, Any]
+    overview: tuple[Mapping[str, Any], bytes]
+    metrics: Sequence[SentMetric] = ()
+    similarity: SentSimilarity | None = None
+    arcs: Sequence[SentArc] = ()
+    lenses: Sequence[Lens] = LENSES
+
+    @property
+    def view(self) -> str:
+        return str(self.choices["view"])
+
+    @property
+    def stack(self) -> str:
+        """The name of the stack that is shown: in a comparison, that of A or B."""
+        chosen = str(self.choices["stack"])
+        return self._partners[chosen] if self.choices["compared"] == "b" else chosen
+
+    @property
+    def lens(self) -> Lens:
+        return next(each for each in self.lenses if each.name == self.choices["lens"])
+
+    @cached_property
+    def attention(self) -> Attention:
+        """The attention that the head view shows; in the model view, that of the opened head."""
+        choices, opened = self.choices, self.view == "model"
+        by_key = choices["query"] is None and choices["key"] is not None
+        side: SideName = "key" if by_key else "query"
+        position = choices[side]
+        return Attention(
+            self.record,
+            self.stack,
+            choices["layer"],
+            [choices["head"]] if opened else choices["heads"],
+            choices["head"],
+            self.lens,
+            combine="none" if opened else choices["combine"],
+            words=choices["words"],
+            segments=choices["segments"],
+            side=side,
+            locked=() if position is None else (position, *choices["also"]),
+            other=self._partners[self.stack] if choices["compared"] == "difference" else None,
+            # Those of B are no choice.
+            several=len(self.record.stacks) > (2 if self._partners else 1),
+        )
+
+    @property
+    def shows_image(self) -> bool:
+        return bool(self.choices["picture"]) and on_image(self.attention)
+
+    @property
+    def stack_arcs(self) -> list[SentArc]:
+        """The arcs of the stack, if they are shown. Those of a comparison's A are of B, too."""
+        stacks = self.stack, self.choices["stack"]
+        return [arc for arc in self.arcs if self.choices["arcs_shown"] and arc["stack"] in stacks]
+
+    @cached_property
+    def heads(self) -> Heads:
+        query, key = self.choices["query"], self.choices["key"]
+        of_pair = self.choices["sort"] == PAIR and query is not None and key is not None
+        own = [self._pair_metric(query, key)] if of_pair else []
+        near = self.similarity
+        similarity = near if near is not None and self.stack in near["places"] else None
+        return Heads(self.record, self.stack, self.overview, [*self.metrics, *own], similarity)
+
+    @property
+    def color(self) -> str:
+        """The colours of heads: their patterns, where the stack lacks the chosen metric."""
+        chosen = str(self.choices["color"])
+        return chosen if chosen in ("layer", *self.heads.metrics) else "pattern"
+
+    @property
+    def included(self) -> dict[str, Any]:
+        """The order and the inclusion of heads."""
+        return {name: self.choices[name] for name in ("sort", "include_layers", "include_heads")}
+
+    @cached_property
+    def _partners(self) -> dict[str, str]:
+        return partner_stacks(self.overview[0])
+
+    def _pair_metric(self, query: int, key: int) -> SentMetric:
+        """The weight of a pair of tokens in every head."""
+        stack, row = self.record.stack(self.stack), np.array([query])
+        values: list[list[float | None]] = [
+            [float(layer.head_weights(head, row)[0, key]) for head in range(layer.num_heads)]
+            for layer in stack.layers
+        ]
+        return {
+            "name": PAIR,
+            "label": f"weight {stack.queries.labels[query]} → {stack.keys.labels[key]}",
+            "unit": "",
+            "digits": 3,
+            "signed": False,
+            "directions": None,
+            "description": "",
+            "values": {self.stack: values},
+        }
+
+
+class _Panel(NamedTuple):
+    """A part of a view: its size in inches, and the drawing of it into Axes."""
+
+    size: Callable[[Shown], Size]
+    draw: Callable[[Axes, Shown], object]
+
+
+def _draw_head(axes: Axes, shown: Shown) -> None:
+    if shown.shows_image:
+        draw_image(axes, shown.attention)
+    else:
+        draw_head(axes, shown.attention, shown.stack_arcs)
+
+
+def _draw_model(axes: Axes, shown: Shown) -> None:
+    if shown.choices["ranking"]:
+        # Without an order, heads are ranked by their colour, or by the first metric.
+        names = [shown.choices["sort"], shown.color, *shown.heads.metrics]
+        by = next(name for name in names if name in shown.heads.metrics)
+        ranking(shown.heads, by, color=shown.color, ax=axes)
+    else:
+        segments = shown.choices["segments"]
+        style: dict[str, Any] = {"color": shown.color, "segments": segments, **shown.included}
+        model(shown.heads, lens=shown.lens, ax=axes, **style)
+
+
+def _draw_map(axes: Axes, shown: Shown) -> None:
+    known = {"distance", "entropy", NO_SIZE, *shown.heads.metrics}
+    known |= {SIMILARITY} if shown.heads.similarity is not None else set()
+    chosen = {"x": "map_x", "y": "map_y", "size": "map_size"}
+    places = {name: shown.choices[choice] for name, choice in chosen.items()}
+    # Where the stack lacks a metric, the default stands in.
+    places = {name: value for name, value in places.items() if value in known}
+    draw_map(shown.heads, color=shown.color, ax=axes, **places)
+
+
+_PANELS: dict[PanelName, _Panel] = {
+    "head": _Panel(
+        lambda shown: grown(0) if shown.shows_image else head_size(shown.attention), _draw_head
+    ),
+    "matrix": _Panel(
+        lambda shown: matrix_size(shown.attention),
+        lambda axes, shown: draw_matrix(axes, shown.attention),
+    ),
+    "model": _Panel(
+        lambda shown: (
+            ranking_size(shown.heads)
+            if shown.choices["ranking"]
+            else model_size(shown.heads.order(**shown.included))
+        ),
+        _draw_model,
+    ),
+    "neuron": _Panel(
+        lambda shown: neuron_size(shown.attention),
+        lambda axes, shown: draw_neuron(axes, shown.attention),
+    ),
+    "map": _Panel(lambda shown: map_size(), _draw_map),
 }
 
 
-@dataclass(frozen=True, repr=False)
-class Figure:
-    """A PNG that a notebook displays at its size in inches.
-
-    Attributes:
-        png: the file's bytes.
-        dpi: its pixels per inch.
-    """
-
-    png: bytes
-    dpi: float
-
-    @property
-    def _size(self) -> tuple[int, int]:
-        """Width and height in pixels, from the file's header."""
-        width, height = struct.unpack_from(">II", self.png, 16)
-        return width, height
-
-    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        width, height = (round(side * _CSS_PIXELS_PER_INCH / self.dpi) for side in self._size)
-        return self.png, {"width": width, "height": height}
-
-    def __repr__(self) -> str:
-        width, height = self._size
-        return f"<Figure of {width} x {height} pixels>"
+def _panels(shown: Shown) -> list[PanelName]:
+    """The panels of the view."""
+    if shown.view == "head":
+        return ["head", "matrix"]
+    if shown.view == "model" and shown.choices["opened"] and not shown.choices["ranking"]:
+        return ["model", "head", "matrix"]
+    return [name for name in _PANELS if name == shown.view]
 
 
 def kind_of(path: str | PathLike[str]) -> FigureKind:
@@ -119,7 +257,7 @@ def figure_bytes(
     shown: Shown,
     kind: FigureKind,
     *,
-    panel: Panel | None = None,
+    panel: PanelName | None = None,
     size: Size | None = None,
     dpi: float | None = None,
 ) -> bytes:
@@ -129,184 +267,92 @@ def figure_bytes(
         kind: "svg" (text stays text), "pdf" (fonts embedded, as TrueType) or "png".
         panel, size, dpi: as in `AttentionWidget.figure`.
 
-    Warns:
-        UserWarning: no font has some characters, of which a PDF or a PNG shows boxes.
-
     Raises:
-        TypeError, ValueError: there is no such kind, panel, size or resolution.
+        TypeError, ValueError: there is no such panel, size or resolution, or no such difference.
     """
-    if kind not in KINDS:
-        raise ValueError(f"no figure {kind!r}; there are {', '.join(KINDS)}")
     if size is not None:
         size = _checked_size(size)
-    dpi = PRINT_DPI if dpi is None else _checked_dpi(dpi)
-    model = shown.record.model
-    fonts, missing = _fonts(shown)
-    if missing and kind != "svg":
-        # The frame of the caller of `save_figure` or `figure`.
-        warnings.warn(advice(missing), stacklevel=4)
-    with _style(shown, fonts):
+    dpi = real("pixels per inch above 0, as 300", above=True, none=True)("dpi", dpi) or PRINT_DPI
+    title = clean(f"Attention of {shown.record.model}" if shown.record.model else "Attention")
+    metadata: dict[str, Any] = {"Title": title} | ({"Date": None} if kind == "svg" else {})
+    with _style(shown):
         figure = draw_figure(shown, panel, size)
-        if kind == "png":
-            _check_pixels(figure, dpi)
-        metadata: dict[str, Any] = {
-            "Title": clean(f"Attention of {model}" if model else "Attention")
-        }
-        if kind == "svg":
-            # The same figure is the same file.
-            metadata["Date"] = None
+        width, height = (float(side) * dpi for side in figure.get_size_inches())
+        if kind == "png" and (max(width, height) > _LONGEST_SIDE or width * height > _MOST_PIXELS):
+            raise ValueError(
+                f"a figure of {width:,.0f} x {height:,.0f} pixels is too large for a PNG; ask for "
+                "fewer dpi or a smaller size, or save an .svg or .pdf"
+            )
         out = io.BytesIO()
-        with _fitting_only(size):
+        with warnings.catch_warnings():
+            if kind == "svg":
+                # Text stays text: a reader has the font that this machine lacks.
+                warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
             figure.savefig(out, format=kind, metadata=metadata, dpi=dpi)
     return out.getvalue()
 
 
 def preview_bytes(shown: Shown) -> bytes:
-    """Draw the view as a PNG that is small enough to be kept in a notebook: 96 dpi, 256 colours.
+    """Draw the first panel as a PNG that is small enough to be kept in a notebook.
 
-    It is drawn once; `savefig` draws twice.
+    It has 96 dpi and 256 colours, and is drawn once; `savefig` draws twice.
     """
-    fonts, _ = _fonts(shown)
-    with _style(shown, fonts):
-        with with_few_ticks():
-            figure = draw_figure(shown)
-        figure.set_dpi(_CSS_PIXELS_PER_INCH)
+    with _style(shown), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
+        figure = draw_figure(shown, _panels(shown)[0], _PREVIEW)
+        # A constrained layout measures every label several times.
+        figure.set_layout_engine("tight")
+        figure.set_dpi(_PREVIEW_DPI)
         canvas: Any = FigureCanvasAgg(figure)
-        settle(figure, canvas.get_renderer())
-        _lay_out_by_largest_labels(figure, canvas.get_renderer())
         canvas.draw()
     image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
     # The other methods merge the colours of heads where these are rare, or take much longer.
     reduced = image.quantize(method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    _keep_background(image, reduced)
-    out = io.BytesIO()
-    reduced.save(out, "png", dpi=(_CSS_PIXELS_PER_INCH, _CSS_PIXELS_PER_INCH))
-    return out.getvalue()
-
-
-def _lay_out_by_largest_labels(figure: MatplotlibFigure, renderer: Any) -> None:
-    """Leave the tick labels that need no room of their own out of the layout.
-
-    matplotlib measures every label in it a dozen times for one drawing. The first, last, widest
-    and tallest of an axis need the same room as all, since labels do not overlap.
-    """
-    for axis in figure.findobj(Axis):
-        labels = axis.get_ticklabels()
-        # Ticks that matplotlib chooses itself change during the layout.
-        if labels and isinstance(axis.get_major_locator(), FixedLocator):
-            sizes = np.array([label.get_window_extent(renderer).size for label in labels])
-            limits = {0, len(labels) - 1, *sizes.argmax(axis=0)}
-            for index, label in enumerate(labels):
-                label.set_in_layout(index in limits)
-
-
-def _keep_background(image: Image.Image, reduced: Image.Image) -> None:
-    """Set the palette's entry of the first pixel to the colour that it has in the image."""
+    # The background keeps its very colour.
     palette = np.reshape(np.asarray(reduced.getpalette(), np.uint8), (-1, 3))
     palette[np.asarray(reduced)[0, 0]] = np.asarray(image)[0, 0]
     reduced.putpalette(palette.tobytes())
+    out = io.BytesIO()
+    reduced.save(out, "png", dpi=(_PREVIEW_DPI, _PREVIEW_DPI))
+    return out.getvalue()
 
 
-def _fonts(shown: Shown) -> tuple[list[str], str]:
-    """The fonts for a figure's text, and the characters that no font has."""
-    axes = shown.token_axes
-    return fonts_for(map(clean, (shown.record.model, *axes.query.labels, *axes.key.labels)))
-
-
-@contextmanager
-def _style(shown: Shown, fonts: list[str]) -> Iterator[None]:
-    """Draw with our settings of matplotlib in place of the session's, which are restored."""
-    with matplotlib.rc_context(), _without_glyph_warnings():
-        matplotlib.rcdefaults()
-        style: dict[Any, Any] = {**_SETTINGS, **_theme(_palette(shown)), "font.family": fonts}
-        matplotlib.rcParams.update(style)
-        yield
-
-
-def draw_figure(
-    shown: Shown, panel: Panel | None = None, size: Size | None = None
-) -> MatplotlibFigure:
-    """Draw the view, or a panel of it, as a matplotlib figure.
+def draw_figure(shown: Shown, panel: PanelName | None = None, size: Size | None = None) -> Figure:
+    """Draw the view's panels side by side, or one of them, with the model's name below.
 
     Args:
         size: in inches; fitting the tokens if None.
 
     Raises:
-        ValueError: the view has no such panel.
+        ValueError: the view has no such panel, or no such difference.
     """
-    shown.check_difference(panel)
-    panels = _panels(shown)
-    if panel is not None and panel not in panels:
-        raise ValueError(_no_panel(shown, panel, panels))
-    lines = shown
-    if shown.view == "model":
-        # A rollout is of no single head.
-        lens: str = "attention" if shown.lens == "rollout" else shown.lens
-        lines = replace(
-            shown, heads=[shown.head], combine="none", lens=lens, orientation="vertical"
+    names = _panels(shown)
+    if panel is not None and panel not in names:
+        raise ValueError(_no_panel(shown.view, panel, names))
+    if shown.choices["compared"] == "difference" and panel is None and shown.view != "head":
+        raise ValueError(
+            f"the {shown.view} view of a difference is drawn in the browser alone; choose "
+            "view='head', or compared='a' or 'b'"
         )
-    drawn = panels if panel is None else (panel,)
-    if shown.view == "head" and panel != "matrix" and on_picture(shown):
-        width, height = picture_size(shown)
-        figure = _new_figure(shown, size or (2 * width, height))
-        queries, keys = figure.subplots(1, 2)
-        draw_picture(queries, shown, "query")
-        draw_picture(keys, shown, "key")
-    elif drawn == ("neuron",):
-        figure = _new_figure(shown, size or neuron_size(shown))
-        draw_neuron(figure.subplots(), shown)
-    elif drawn == ("map",):
-        figure = _new_figure(shown, size or map_size())
-        draw_map(figure.subplots(), shown, marked=True)
-    elif drawn == ("head", "matrix"):
-        figure = _new_figure(shown, size or _head_and_matrix_size(shown))
-        _draw_head_and_matrix(figure, shown)
-    elif drawn == ("head",):
-        figure = _new_figure(shown, size or head_size(lines))
-        draw_head(figure.subplots(), lines)
-    elif drawn == ("matrix",):
-        figure = _new_figure(shown, size or _scaled_matrix_size(lines))
-        _draw_matrix(figure.subplots(), lines)
-    elif drawn == ("model",) and shown.ranking:
-        figure = _new_figure(shown, size or ranking_size(shown))
-        draw_ranking(figure.subplots(), shown)
-    elif drawn == ("model",):
-        figure = _new_figure(shown, size or model_size(shown))
-        axes = figure.subplots()
-        axes.set_anchor("NW")
-        draw_model(axes, shown, marked=True)
-    else:
-        width, height = model_size(shown)
-        opened_width, opened_height = _head_and_matrix_size(lines)
-        whole = max(width, opened_width), height + opened_height
-        figure = _new_figure(shown, size or whole)
-        subfigures: Any = figure.subfigures(2, 1, height_ratios=[height, opened_height])
-        draw_model(subfigures[0].subplots(), shown, marked=True)
-        _draw_head_and_matrix(subfigures[1], lines)
+    panels = [_PANELS[name] for name in (names if panel is None else [panel])]
+    widths, heights = zip(*(each.size(shown) for each in panels), strict=True)
+    figure = Figure(size or (sum(widths), max(heights)), layout="constrained")
+    if shown.record.model:
+        model = clean(shown.record.model)
+        figure.supxlabel(model, x=0.01, ha="left", fontsize="x-small", alpha=0.7, **PLAIN)
+    axes = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)
+    for ax, each in zip(axes[0], panels, strict=True):
+        each.draw(ax, shown)
     return figure
 
 
-def _panels(shown: Shown) -> tuple[Panel, ...]:
-    """The panels of the view."""
-    if shown.view == "neuron":
-        return ("neuron",)
-    if shown.view == "map":
-        return ("map",)
-    if shown.view == "head":
-        return ("head", "matrix")
-    opened = shown.opened and not shown.ranking and _includes_current_head(shown)
-    return ("model", "head", "matrix") if opened else ("model",)
-
-
-def _no_panel(shown: Shown, panel: str, panels: Sequence[Panel]) -> str:
+def _no_panel(view: str, panel: str, panels: Sequence[str]) -> str:
     """The message for a panel that the view does not have."""
-    has = " and ".join(map(repr, panels))
-    message = f"the {shown.view} view has no panel {panel!r}; it has {has}"
-    if shown.view == "model" and panel in ("head", "matrix"):
+    message = f"the {view} view has no panel {panel!r}; it has {' and '.join(map(repr, panels))}"
+    if view == "model" and panel in ("head", "matrix"):
         return f"{message}, and 'head' and 'matrix' with an opened head (opened = True)"
-    if panel in get_args(Panel):
-        view = "head" if panel == "matrix" else panel
-        return f"{message} (choose view = {view!r} first)"
+    if panel in _PANELS:
+        return f"{message} (choose view = {'head' if panel == 'matrix' else panel!r} first)"
     return message
 
 
@@ -317,140 +363,23 @@ def _checked_size(size: Any) -> Size:
         raise TypeError(
             f"size is {size!r}; expected width and height in inches, as (6, 4)"
         ) from None
-    if not (0 < width < math.inf and 0 < height < math.inf):
+    if not (0 < width < np.inf and 0 < height < np.inf):
         raise ValueError(f"size is {size!r}; expected two numbers of inches above 0, as (6, 4)")
     return width, height
 
 
-def _checked_dpi(dpi: Any) -> float:
-    if isinstance(dpi, bool) or not isinstance(dpi, (int, float, np.number)):
-        raise TypeError(f"dpi is {dpi!r}; expected pixels per inch, as 300")
-    if not 0 < dpi < math.inf:
-        raise ValueError(f"dpi is {dpi!r}; expected pixels per inch above 0, as 300")
-    return float(dpi)
-
-
-def _check_pixels(figure: MatplotlibFigure, dpi: float) -> None:
-    width, height = (float(side) * dpi for side in figure.get_size_inches())
-    if max(width, height) > _LONGEST_SIDE or width * height > _MOST_PIXELS:
-        raise ValueError(
-            f"a figure of {width:,.0f} x {height:,.0f} pixels is too large for a PNG; ask for "
-            "fewer dpi or a smaller size, or save an .svg or .pdf"
-        )
-    if min(width, height) < 1:
-        raise ValueError(
-            f"a figure of {width:.2g} x {height:.2g} pixels is too small; ask for more dpi"
-        )
-
-
 @contextmanager
-def _fitting_only(size: Size | None) -> Iterator[None]:
-    """Raise a ValueError if labels and titles leave no room within a size that was asked for."""
-    if size is None:
-        yield
-        return
-    with warnings.catch_warnings():
-        warnings.filterwarnings("error", message="constrained_layout not applied")
-        try:
-            yield
-        except UserWarning:
-            width, height = size
-            raise ValueError(
-                f"{width:g} x {height:g} inches have no room for the labels; ask for a larger size"
-            ) from None
-
-
-def _new_figure(shown: Shown, size: tuple[float, float]) -> MatplotlibFigure:
-    """An empty figure, signed with the model's name."""
-    figure = MatplotlibFigure(size, layout="constrained")
-    if shown.record.model:
-        figure.supxlabel(
-            clean(shown.record.model),
-            x=0.01,
-            ha="left",
-            fontsize="x-small",
-            color=_palette(shown).muted,
-            **PLAIN,
-        )
-    return figure
-
-
-def _scaled_matrix_size(shown: Shown) -> Size:
-    """The size of a matrix and its scale."""
-    width, height = matrix_size(shown)
-    return width + _SCALE, height
-
-
-def _head_and_matrix_size(shown: Shown) -> Size:
-    """The size of lines with the matrix beside them, or below where they are horizontal."""
-    (width, height), (matrix_width, matrix_height) = head_size(shown), _scaled_matrix_size(shown)
-    if shown.horizontal:
-        return max(width, matrix_width), height + matrix_height
-    return width + matrix_width, max(height, matrix_height)
-
-
-def _draw_head_and_matrix(figure: Any, shown: Shown) -> None:
-    """Draw lines and matrix side by side, or below each other where tokens are horizontal."""
-    sizes = [head_size(shown), _scaled_matrix_size(shown)]
-    if shown.horizontal:
-        axes = figure.subplots(2, 1, height_ratios=[height for _, height in sizes])
-    else:
-        axes = figure.subplots(1, 2, width_ratios=[width for width, _ in sizes])
-    draw_head(axes[0], shown)
-    _draw_matrix(axes[1], shown)
-
-
-def _draw_matrix(axes: Axes, shown: Shown) -> None:
-    """Draw the matrix with the scale of its shades at the right."""
-    matrix = matrix_beside_lines(shown)
-    draw_matrix(axes, shown, matrix, attention_title(shown, matrix.name))
-    axes.set_anchor("NW")
-    [image] = axes.images
-    # Beside the matrix itself, which may be narrower than the room of its Axes.
-    scale = axes.figure.colorbar(image, cax=axes.inset_axes((1.04, 0, 0.04, 1)))
-    norm: Any = image.norm
-    ticks = [share * float(norm.vmax) for share in _TICKS]
-    if matrix.signed:
-        digits = {"score": 1, "score difference": 2}.get(matrix.measure, 3)
-        ticks = sorted({-tick for tick in ticks} | set(ticks))
-        scale.set_ticks(ticks, labels=[f"{tick:+.{digits}f}" if tick else "0" for tick in ticks])
-    else:
-        scale.set_ticks(ticks, labels=[weight(tick) for tick in ticks])
-    scale.set_label(matrix.measure, color=_palette(shown).muted)
-    scale.outline.set_edgecolor(_palette(shown).border)
-    scale.ax.tick_params(length=2, labelsize="x-small", labelcolor=_palette(shown).muted)
-
-
-def _includes_current_head(shown: Shown) -> bool:
-    return any(
-        row.layer is shown.current_layer and shown.head in row.heads for row in layer_rows(shown)
-    )
-
-
-def _palette(shown: Shown) -> Palette:
-    return DARK if shown.theme == "dark" else LIGHT
-
-
-def _theme(palette: Palette) -> dict[str, str]:
-    """matplotlib's settings of the colours."""
-    backgrounds = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
-    texts = ("text.color", "axes.labelcolor", "axes.titlecolor", "xtick.color", "ytick.color")
-    return {
-        **dict.fromkeys(backgrounds, palette.background),
-        **dict.fromkeys(texts, palette.text),
-        "axes.edgecolor": palette.border,
+def _style(shown: Shown) -> Iterator[None]:
+    """Draw with the session's settings, the widget's theme, and fonts for all characters."""
+    stack = shown.record.stack(shown.stack)
+    labels = *stack.queries.labels, *stack.keys.labels, shown.record.model
+    style: dict[Any, Any] = {
+        **_SETTINGS,
+        "font.family": fonts_for(map(clean, labels)),
     }
-
-
-@contextmanager
-def _without_glyph_warnings() -> Iterator[None]:
-    """Do not warn of characters that no font of this machine has: they are drawn as boxes."""
-    fonts = logging.getLogger("matplotlib.font_manager")
-    level = fonts.level
-    fonts.setLevel(logging.ERROR)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
-            yield
-    finally:
-        fonts.setLevel(level)
+    if shown.choices["theme"] == "dark":
+        backgrounds = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
+        inks = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+        style |= dict.fromkeys(backgrounds, DARK.background) | dict.fromkeys(inks, DARK.text)
+    with matplotlib.rc_context(style):
+        yield

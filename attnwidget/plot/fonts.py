@@ -3,56 +3,43 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
+import matplotlib
 from matplotlib import font_manager
 from matplotlib.ft2font import FT2Font
 
-_PREFERRED = ("Arial", "Helvetica", "Liberation Sans", "DejaVu Sans")
 # The names of fonts with many characters, which are tried first.
 _WIDE = ("noto sans", "cjk", "han", "unicode", "gothic", "hei", "fallback")
 
-# The beginnings of characters' names.
-_CJK = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")
 
-_FIRST_EMOJI = "\U0001f000"
+def fonts_for(texts: Iterable[str]) -> list[str]:
+    """The session's fonts, and those of this machine for the characters that these lack.
 
-
-def fonts_for(text: Iterable[str]) -> tuple[list[str], str]:
-    """The fonts for a text, and the characters that no font of this machine has.
-
-    The names of the fonts are those for matplotlib's "font.family": it takes each character from
-    the first font that has it.
+    The names are those for matplotlib's "font.family": it takes each character from the first font
+    that has it, and warns of those that none has.
     """
-    preferred = [name for name in _PREFERRED if name in _files()]
-    missing = {letter for letter in "".join(text) if _is_visible(letter)}
-    for name in preferred:
-        missing -= _characters(_files()[name])
-    others = []
-    for name in _others():
-        if not missing:
-            break
-        found = missing & _characters(_files()[name])
-        if found:
-            others.append(name)
+    files = _files()
+    session: list[str] = []
+    params: dict[Any, Any] = dict(matplotlib.rcParams)
+    for family in params["font.family"]:
+        # A family such as "sans-serif" is a list of fonts.
+        names = params.get(f"font.{family}", [family])
+        session += [name for name in names if name in files]
+    chosen = session or ["DejaVu Sans"]
+    missing = {letter for letter in "".join(texts) if _is_visible(letter)}
+    for name in chosen:
+        missing -= _characters(files[name])
+    others = sorted(files, key=lambda name: not any(word in name.lower() for word in _WIDE))
+    for name in others:
+        # "Last Resort" has a box for every character.
+        found = missing & _characters(files[name]) if missing else set()
+        if found and not name.startswith("Last Resort"):
+            chosen.append(name)
             missing -= found
-    return [*preferred, *others], "".join(sorted(missing))
-
-
-def advice(missing: str) -> str:
-    """The words for characters that no font has, and the fonts to install."""
-    some = " ".join(missing[:5]) + (" …" if len(missing) > 5 else "")
-    if any(unicodedata.name(letter, "").startswith(_CJK) for letter in missing):
-        font = "Noto Sans CJK (apt install fonts-noto-cjk)"
-    elif missing[-1] >= _FIRST_EMOJI:
-        font = "Symbola (apt install fonts-symbola)"
-    else:
-        font = "Noto Sans (apt install fonts-noto-core)"
-    return (
-        f"no font on this machine has {some}: the figure shows boxes instead. Install one, such as "
-        f"{font}, and restart Python; or save the figure as SVG, in which text stays text"
-    )
+    return chosen
 
 
 def _is_visible(letter: str) -> bool:
@@ -70,15 +57,6 @@ def _files() -> dict[str, str]:
         if entry.style == "normal" and entry.weight in (400, "normal", "regular")
     }
     return dict(sorted(regular.items()))
-
-
-def _others() -> Iterator[str]:
-    """All other fonts, those first that probably have the most characters."""
-    # "Last Resort" has a box for every character.
-    names = [
-        name for name in _files() if name not in _PREFERRED and not name.startswith("Last Resort")
-    ]
-    yield from sorted(names, key=lambda name: not any(word in name.lower() for word in _WIDE))
 
 
 @cache

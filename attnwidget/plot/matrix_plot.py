@@ -1,128 +1,193 @@
-"""A head's weights as a matrix, with the names of its rows and columns."""
+"""A head's numbers as a matrix, and those of several records beside each other."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import FuncNorm, LinearSegmentedColormap, Normalize, PowerNorm
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
-from attnwidget.record import Floats
+from attnwidget.analysis import Lens
+from attnwidget.record import AttentionRecord, Floats
 
+from .attention import Attention
 from .axes import (
-    add_note,
-    font_size,
+    PLAIN,
+    Size,
+    add_caption,
+    add_colorbar,
+    clean,
+    group_bounds,
+    grown,
     label_tokens,
-    palette_of,
+    labels_inches,
+    new_axes,
     size_in_points,
-    spaced_places,
 )
-from .shown import SIDES, Shown, group_bounds
-from .text import clean, weight
-from .weights import AttentionMatrix, finite
+from .colors import palette_of, shade
 
 # The most cells along a side of the image.
 _MAX_CELLS = 400
-_LONGEST_LABEL = 14
-_DIFFERENCE = "|B − A|, blue: more in B, orange: less,"
+_PANELS_IN_A_ROW = 4
 
 
-def _signed_root(values: Floats) -> Floats:
-    roots: Floats = np.sign(values) * np.sqrt(np.abs(values))
-    return roots
+def matrix(
+    record: AttentionRecord,
+    layer: int,
+    head: int,
+    *,
+    lens: str | Lens = "attention",
+    segments: str = "all",
+    stack: str | None = None,
+    colorbar: bool = True,
+    caption: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the weights of a head as a matrix: rows are queries, columns are keys.
+
+    Shades are square roots, because most weights are small; the colour bar says which number each
+    stands for. Numbers with a sign are blue above zero and orange below.
+
+    Args:
+        colorbar: False to leave the colour bar out.
+        lens, segments, stack, caption, ax: as in `head`. A rollout is of all heads.
+
+    Returns:
+        The Axes. `ax.images[0]` has the numbers; with more than 400 tokens, or more than the Axes
+        have points, a cell is the largest of several. Masked keys have 0.
+
+    Raises:
+        IndexError, KeyError, ValueError, ImportError: as in `head`.
+    """
+    attention = Attention.of(record, layer, [head], stack=stack, lens=lens, segments=segments)
+    ax = new_axes(matrix_size(attention)) if ax is None else ax
+    draw_matrix(ax, attention, colorbar=colorbar, caption=caption)
+    return ax
 
 
-def _signed_square(values: Floats) -> Floats:
-    squares: Floats = np.sign(values) * np.square(values)
-    return squares
+def matrices(
+    records: Mapping[str, AttentionRecord],
+    layer: int,
+    head: int,
+    *,
+    lens: str | Lens = "attention",
+    segments: str = "all",
+    stack: str | None = None,
+) -> list[Axes]:
+    """Draw a head over several texts, checkpoints or models: a matrix each, with one colour bar.
+
+        attnwidget.plot.matrices({"step 0": start, "step 1000": later, "step 2000": end}, 2, 8)
+
+    Args:
+        records: the records by the titles of their panels.
+        lens, segments, stack: as in `head`. A rollout is of all heads.
+
+    Returns:
+        The Axes of a new figure, in the order of the records.
+
+    Raises:
+        ValueError: there are no records; or as in `head`.
+        IndexError, KeyError, ImportError: as in `head`.
+    """
+    import matplotlib.pyplot as plt
+
+    if not isinstance(records, Mapping) or not records:
+        raise ValueError(
+            f"records is {records!r:.100}; expected records by the titles of their panels, as "
+            '{"step 0": record}'
+        )
+    panels = {
+        title: Attention.of(record, layer, [head], stack=stack, lens=lens, segments=segments)
+        for title, record in records.items()
+    }
+    most = max(float(np.abs(each.numbers(each.current)).max()) for each in panels.values())
+    columns = min(len(panels), _PANELS_IN_A_ROW)
+    rows = math.ceil(len(panels) / columns)
+    sizes = [matrix_size(attention) for attention in panels.values()]
+    width, height = 0.7 * np.max(sizes, axis=0)
+    figure = plt.figure(figsize=(columns * width, rows * height), layout="constrained")
+    drawn = []
+    for number, (title, attention) in enumerate(panels.items(), 1):
+        ax = figure.add_subplot(rows, columns, number)
+        image = draw_matrix(ax, attention, colorbar=False, most=most)
+        ax.set_title(clean(title), **PLAIN)
+        drawn.append(ax)
+    figure.colorbar(image, ax=drawn, label=clean(attention.measure), shrink=0.7)
+    return drawn
+
+
+def matrix_size(attention: Attention) -> Size:
+    """The size of the matrix, its labels and its colour bar, in inches."""
+    rows, columns = len(attention.queries), len(attention.keys)
+    _, height = grown(max(rows, columns))
+    cell = (height - 1) / max(rows, columns)
+    width, height = max(2.0, cell * columns), max(2.0, cell * rows)
+    return width + labels_inches(attention.queries) + 1.3, height + labels_inches(
+        attention.keys
+    ) + 0.7
 
 
 def draw_matrix(
-    axes: Axes, shown: Shown, matrix: AttentionMatrix, title: str, *, most: float | None = None
-) -> None:
-    """Draw a matrix with queries as rows; the shade is √(weight ÷ largest weight).
-
-    A difference is blue where B has more, and orange where it has less; scores are blue above zero
-    and orange below, and masked keys are blank.
+    axes: Axes,
+    attention: Attention,
+    *,
+    colorbar: bool = True,
+    caption: bool = True,
+    most: float | None = None,
+) -> AxesImage:
+    """Draw the matrix of the current head, or the combined one; locked tokens are framed.
 
     Args:
-        most: the number that has the full shade; the matrix's largest if None.
+        colorbar, caption: as in `matrix`.
+        most: the number that has the full shade; the largest if None.
     """
-    palette, tokens = palette_of(axes), shown.token_axes
-    weights = finite(matrix.weights())[np.ix_(tokens.query.shown, tokens.key.shown)]
-    rows, columns = weights.shape
+    palette, queries, keys = palette_of(axes), attention.queries, attention.keys
+    numbers = attention.numbers(attention.current)[np.ix_(queries.shown, keys.shown)]
+    rows, columns = numbers.shape
     width, height = size_in_points(axes)
     # A cell lower than a point would be invisible.
     max_cells = int(min(_MAX_CELLS, max(width, height)))
-    tops, lefts = group_bounds(rows, max_cells), group_bounds(columns, max_cells)
-    largest, least = (
-        reduce.reduceat(reduce.reduceat(weights, tops[:-1], axis=0), lefts[:-1], axis=1)
-        for reduce in (np.maximum, np.minimum)
-    )
-    signed = matrix.signed
-    most = most or float(np.abs(weights).max()) or 1.0
-    colors = [palette.background, palette.ink]
-    norm: Normalize = PowerNorm(0.5, 0, most)
-    if signed:
-        colors = [palette.negative, palette.background, palette.positive]
-        norm = FuncNorm((_signed_root, _signed_square), -most, most)
-    axes.imshow(
-        np.where(largest >= -least, largest, least),
-        cmap=LinearSegmentedColormap.from_list("weights", colors),
-        norm=norm,
+    most = float(np.abs(numbers).max()) if most is None else most
+    image = axes.imshow(
+        _largest_cells(numbers, max_cells),
+        cmap=palette.colormap(signed=attention.signed),
+        norm=shade(most or 1.0, signed=attention.signed),
         extent=(0, columns, rows, 0),
         interpolation="none",
     )
-    axes.set_title(clean(title), parse_math=False)
+    axes.set_title(clean(attention.title(attention.current)), **PLAIN)
     axes.grid(visible=False)
-    for spine in axes.spines.values():
-        spine.set_color(palette.border)
-
-    axes.hlines(tokens.query.borders, 0, columns, color=palette.muted, linewidth=0.75)
-    axes.vlines(tokens.key.borders, 0, rows, color=palette.muted, linewidth=0.75)
-    locked = {side: tokens[side].units(shown.locked(side)) for side in SIDES}
-    cell = min(width / columns, height / rows)
-    style: dict[str, Any] = {
-        "facecolor": "none",
-        "edgecolor": palette.accent,
-        "linewidth": min(1.5, 0.5 + cell / 8),
-        "clip_on": False,
-        "zorder": 3,
-    }
-    for unit in locked["query"]:
-        axes.add_patch(Rectangle((0, tokens.query.places[unit]), columns, 1, **style))
-    for unit in locked["key"]:
-        axes.add_patch(Rectangle((tokens.key.places[unit], 0), 1, rows, **style))
-
-    axes.set_xlim(0, columns)
-    axes.set_ylim(rows, 0)
+    axes.hlines(queries.borders, 0, columns, color=palette.muted, linewidth=0.75)
+    axes.vlines(keys.borders, 0, rows, color=palette.muted, linewidth=0.75)
     axes.xaxis.tick_top()
-    size = font_size(cell, "xtick.labelsize")
-    for side, axis in zip(SIDES, (axes.yaxis, axes.xaxis), strict=True):
-        units = tokens[side]
-        places = [units.places[unit] for unit in locked[side]]
-        label_tokens(
-            axis,
-            units,
-            np.arange(0.5, len(units.shown)),
-            spaced_places(len(units.shown), size / cell, places),
-            size=size,
-            locked=locked[side],
-            colors=[palette.muted] * len(units.labels),
-            palette=palette,
-            max_letters=_LONGEST_LABEL,
-            rotation=90 if side == "key" else 0,
-        )
-    measure = {
-        "difference": _DIFFERENCE,
-        "score difference": _DIFFERENCE,
-        "score": "|score|, blue: above 0, orange: below,",
-    }.get(matrix.measure, matrix.measure)
-    notes = ["rows: queries", "columns: keys", f"shade: √{measure} up to {weight(most)}"]
-    if max(rows, columns) > max_cells:
+    axes.set(xlabel="key", ylabel="query")
+    room = min(width / columns, height / rows)
+    for axis, side in ((axes.yaxis, queries), (axes.xaxis, keys)):
+        locked = side.indices(attention.locked) if side is attention.locked_side else []
+        label_tokens(axis, side, np.arange(0.5, len(side)).tolist(), room, palette, locked)
+        for at in locked:
+            corner, size = ((0, at), (columns, 1)) if side is queries else ((at, 0), (1, rows))
+            frame = Rectangle(corner, *size, fill=False, edgecolor=palette.accent, linewidth=1.2)
+            frame.set(clip_on=False, zorder=3)
+            axes.add_patch(frame)
+    if colorbar:
+        add_colorbar(axes, image, attention.measure)
+    if caption and max(rows, columns) > max_cells:
         group = math.ceil(max(rows, columns) / max_cells)
-        notes.append(f"each cell the largest of up to {group} × {group}")
-    add_note(axes, notes, palette, width)
+        notes = [f"each cell the largest of up to {group} × {group}"]
+        add_caption(axes, notes, palette, axes.xaxis.label)
+    return image
+
+
+def _largest_cells(numbers: Floats, max_cells: int) -> Floats:
+    """A matrix of at most `max_cells` on a side: of each cell the number of largest magnitude."""
+    rows, columns = (group_bounds(count, max_cells)[:-1] for count in numbers.shape)
+    largest, least = (
+        reduce.reduceat(reduce.reduceat(numbers, rows, axis=0), columns, axis=1)
+        for reduce in (np.maximum, np.minimum)
+    )
+    cells: Floats = np.where(largest >= -least, largest, least)
+    return cells

@@ -1,75 +1,75 @@
-"""The ranking of the model view as a plot: the heads of all layers with the highest numbers."""
+"""The heads of all layers with the highest numbers, as bars."""
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
+import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from .axes import add_legend, hide_frame, palette_of, size_in_points
-from .coloring import brief, head_inks, layer_rows, metric_values, valid_choices
-from .map_plot import null_range
-from .shown import Shown
-from .text import PLAIN, clean
+from .axes import PLAIN, Size, add_caption, add_legend, grown, new_axes
+from .colors import palette_of
+from .heads import Heads, HeadSource, head_inks, metric_title
 
 # The most heads that are drawn.
 _MAX_HEADS = 60
 
-RankedHead = tuple[str, float, str]
-"""The name of a head, as "24-4", its number, and its colour."""
 
+def ranking(
+    record: HeadSource,
+    metric: str,
+    *,
+    color: str = "pattern",
+    stack: str | None = None,
+    caption: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a bar for each of the 60 heads with the highest numbers, from the highest on.
 
-def ranked_heads(shown: Shown, inks: list[list[str]] | None = None) -> list[RankedHead]:
-    """The heads with the highest numbers, from the highest to the lowest."""
-    sort, _, metric = valid_choices(shown)
-    by = shown.stack_metrics.get(sort, metric)
-    rows = layer_rows(shown)
-    heads = [
-        (f"{row.layer.number}-{head}", value, inks[n][at] if inks else "")
-        for n, row in enumerate(rows)
-        for at, (head, value) in enumerate(
-            zip(row.heads, metric_values(by, row, shown), strict=True)
-        )
-        if not math.isnan(value)
-    ]
-    return sorted(heads, key=lambda head: -head[1])[:_MAX_HEADS]
+    Args:
+        record: a record; or a profile, for its means over texts. The range of 95% of its null is
+            grey.
+        metric: the name of a metric, as of `model`.
+        color, stack, caption, ax: as in `model`.
 
+    Returns:
+        The Axes; `ax.patches` are the bars.
 
-def draw_ranking(axes: Axes, shown: Shown) -> None:
-    """Draw a bar per head, as long as its number."""
-    palette, rows = palette_of(axes), layer_rows(shown)
-    sort, _, metric = valid_choices(shown)
-    by = shown.stack_metrics.get(sort, metric)
-    inks, legend = head_inks(shown, rows, palette)
-    heads = ranked_heads(shown, inks)
-    places = range(len(heads))
-    axes.barh(places, [value for _, value, _ in heads], color=[ink for _, _, ink in heads])
-    null = null_range(by, shown)
+    Raises:
+        ValueError: there is no such metric.
+        KeyError, ImportError: as in `head`.
+    """
+    heads = Heads.of(record, stack)
+    by = heads.metric(metric)
+    ax = new_axes(ranking_size(heads)) if ax is None else ax
+    palette = palette_of(ax)
+    colors = head_inks(heads, color, palette)
+    values = heads.values(by)[heads.exist]
+    order = np.argsort(-values, kind="stable")
+    drawn = order[~np.isnan(values[order])][:_MAX_HEADS]
+    ax.barh(range(len(drawn)), values[drawn], color=colors.rgba[heads.exist][drawn])
+    ax.set_yticks(range(len(drawn)), labels=[heads.names[at] for at in drawn], fontsize="small")
+    ax.set(ylim=(len(drawn) - 0.5, -0.5), ylabel="layer-head")
+    ax.set_xlabel(metric_title(by), **PLAIN)
+    handles: list[Artist] = list(colors.handles)
+    null = heads.null_range(by)
     if null is not None:
-        axes.axvspan(*null, color=palette.muted, alpha=0.35, linewidth=0, zorder=3)
-    hide_frame(axes)
-    axes.set(ylim=(len(heads) - 0.5, -0.5), xticks=[])
-    axes.set_yticks(places, labels=[name for name, _, _ in heads], fontsize="small")
-    for place, (_, value, _) in enumerate(heads):
-        axes.annotate(
-            brief(by, value),
-            (value, place),
-            (4 if value >= 0 else -4, 0),
-            textcoords="offset points",
-            ha="left" if value >= 0 else "right",
-            va="center",
-            fontsize="small",
-            color=palette.muted,
-        )
-    axes.margins(x=0.08)
-    unit = f", {by['unit']}" if by["unit"] else ""
-    axes.set_title(f"{clean(by['label'])}{unit}", **PLAIN)
-    count = sum(len(row.heads) for row in rows)
-    notes = [f"the {len(heads)} highest of {count} heads" if len(heads) < count else ""]
-    if null is not None:
-        notes.append(f"{clean(by['null']['label'])}, 95% in grey")
-    if shown.num_texts is not None:
-        notes.append(f"means of {shown.num_texts:,} texts")
-    handles = [Patch(facecolor=ink, label=label) for ink, label in legend]
-    add_legend(axes, handles, notes, palette, size_in_points(axes)[0])
+        style: dict[str, Any] = {"color": palette.muted, "alpha": 0.35, "linewidth": 0}
+        ax.axvspan(*null, zorder=3, **style)
+        handles.append(Patch(label=f"95% of {by['null']['label']}", **style))
+    if color != metric:
+        colors.explain(ax, handles)
+    elif handles:
+        add_legend(ax, handles)
+    if caption:
+        left_out = len(drawn) < len(values)
+        notes = [f"the {len(drawn)} highest of {len(values)} heads" if left_out else ""]
+        add_caption(ax, [*notes, heads.of_texts], palette, ax.xaxis.label)
+    return ax
+
+
+def ranking_size(heads: Heads) -> Size:
+    """The size of the bars and their labels, in inches."""
+    return grown(min(len(heads.names), _MAX_HEADS))

@@ -1,7 +1,8 @@
 """AttentionRecord and its parts: stacks, layers, tokens, score programs. Imports numpy only."""
 
 from .arcs import Arc
-from .layer import Fidelity, Layer
+from .fidelity import Fidelity, Replay
+from .layer import Layer
 from .picture import Picture
 from .record import AttentionRecord
 from .rotary import Pairs, Rotary
@@ -19,6 +20,7 @@ __all__ = [
     "Pairs",
     "Patches",
     "Picture",
+    "Replay",
     "Rotary",
     "ScoreProgram",
     "Stack",

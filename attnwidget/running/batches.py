@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from attnwidget.arguments import checked, whole
 from attnwidget.record import Tokens
 
 from .inputs import decoder_inputs, labelled, on_device, segments_of
@@ -69,14 +70,7 @@ class TextBatch:
     rows: tuple[Batch, ...]
 
 
-def check_batch_options(batch_size: object, max_tokens: object) -> None:
-    """Raise a ValueError unless these are numbers from 1, the second perhaps None."""
-    if type(batch_size) is not int or batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size!r}; expected a number from 1")
-    if max_tokens is not None and (type(max_tokens) is not int or max_tokens < 1):
-        raise ValueError(f"max_tokens is {max_tokens!r}; expected a number from 1, or None")
-
-
+@checked(batch_size=whole(1), max_tokens=whole(1, none=True))
 def text_batches(
     model: torch.nn.Module,
     tokenizer: Any,
@@ -89,7 +83,6 @@ def text_batches(
     Raises:
         TypeError, ValueError: see `attnwidget.profile`.
     """
-    check_batch_options(batch_size, max_tokens)
     batches = Batches(model, tokenizer, batch_size, max_tokens)
     for shard in shards_of(read_texts(texts), _WINDOW * batch_size):
         yield from batches.of(shard)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import traitlets
 from traitlets import TraitError
 
+from attnwidget.interventions.off import check_link
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
-from attnwidget.wire import SentMetric, SentSimilarity, check_link, partner_stacks
+from attnwidget.wire import SentMetric, SentSimilarity, partner_stacks
 
 from .following import following, following_metrics, layer_of
 from .segments import segment_choice

@@ -50,7 +50,6 @@ from attnwidget.wire import (
     encode_effects,
     encode_overview,
     encode_own_metrics,
-    encode_similarity,
     joined_record,
     with_head_names,
 )
@@ -60,11 +59,11 @@ from .autoembed import BUDGET
 from .selection import Selection, select
 
 if TYPE_CHECKING:
+    from IPython.display import Image
     from typing_extensions import Unpack
 
     from attnwidget.interventions.rerun import Rerun
-    from attnwidget.plot.figure import Figure, FigureKind, Panel
-    from attnwidget.plot.shown import Shown
+    from attnwidget.plot.figure import FigureKind, PanelName, Shown
 
 
 class RecordOptions(ChoiceOptions, total=False):
@@ -249,13 +248,6 @@ class RecordView(Choices):
             raise TraitError(str(error)) from error
         return arcs
 
-    @traitlets.validate("_similarity")
-    def _valid_similarity(self, proposal: Any) -> Any:
-        try:
-            return encode_similarity(self._record, proposal.value)
-        except (TypeError, ValueError) as error:
-            raise TraitError(str(error)) from error
-
     def _measure_with(self, rerun: Rerun) -> None:
         """Measure effects of what is off with this model."""
         self._rerun = rerun
@@ -411,10 +403,10 @@ class RecordView(Choices):
     def figure(
         self,
         *,
-        panel: Panel | None = None,
+        panel: PanelName | None = None,
         size: tuple[float, float] | None = None,
         dpi: float | None = None,
-    ) -> Figure:
+    ) -> Image:
         """Draw the widget's view as a PNG that a notebook displays and keeps.
 
         Args:
@@ -430,15 +422,20 @@ class RecordView(Choices):
             ImportError: matplotlib is not installed (`pip install 'attnwidget[figures]'`).
         """
         require_matplotlib()
-        from attnwidget.plot.figure import PRINT_DPI, Figure
+        from IPython.display import Image
 
-        return Figure(self._drawn("png", panel, size, dpi), dpi or PRINT_DPI)
+        from attnwidget.plot.figure import PRINT_DPI
+
+        png = self._drawn("png", panel, size, dpi)
+        # The header of the file has its width; a notebook has 96 pixels per inch.
+        width = int.from_bytes(png[16:20], "big") * 96 / (dpi or PRINT_DPI)
+        return Image(png, format="png", width=round(width))  # type: ignore[no-untyped-call]
 
     def save_figure(
         self,
         path: str | PathLike[str],
         *,
-        panel: Panel | None = None,
+        panel: PanelName | None = None,
         size: tuple[float, float] | None = None,
         dpi: float | None = None,
     ) -> None:
@@ -471,7 +468,7 @@ class RecordView(Choices):
     def _drawn(
         self,
         kind: FigureKind,
-        panel: Panel | None,
+        panel: PanelName | None,
         size: tuple[float, float] | None,
         dpi: float | None,
     ) -> bytes:
@@ -481,14 +478,14 @@ class RecordView(Choices):
             return figure_bytes(self._plotted(), kind, panel=panel, size=size, dpi=dpi)
 
     def _plotted(self) -> Shown:
-        from attnwidget.plot.shown import Shown
+        from attnwidget.plot.figure import Shown
 
-        overview = self._manifest, self._overview
         return Shown(
             self._record,
-            **choice_values(self),
-            overview=overview,
+            choice_values(self),
+            (self._manifest, self._overview),
             metrics=self._metrics,
             similarity=self._similarity,
             arcs=self._arcs,
+            lenses=self._lenses,
         )

@@ -30,7 +30,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     Attributes:
         view: "head", "model", "neuron" or "map".
-        CHOICES
+        ...: see `attnwidget.view_state.table.ChoiceOptions`.
         head_names: words for heads by (layer, head) of the stack shown. They stand in the model
             view and the map in place of those for its pattern. No trait.
         lenses: lenses of your own: by name, numbers [layers, heads, Tq, Tk] of all heads,
@@ -167,7 +167,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         super().close()
 
 
-AttentionWidget.__doc__ = (AttentionWidget.__doc__ or "").replace("CHOICES", described())
+AttentionWidget.__doc__ = (AttentionWidget.__doc__ or "").replace(
+    "...: see `attnwidget.view_state.table.ChoiceOptions`.", described()
+)
 
 
 def _rank(name: str) -> int:

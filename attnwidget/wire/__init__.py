@@ -1,4 +1,9 @@
-"""The wire format: a record's manifest, overview, blocks and replies. `js/src/data` reads them."""
+"""What goes to the browser, as docs/protocol.md says it; `js/src/data` reads it.
+
+In come records, profiles and comparisons, out go JSON and bytes. Open `manifest.py` first, which has
+all that a view paints first; `block.py` has the arrays of a layer, `compression/` puts them into few
+bytes within stated errors, and `requests.py` replies to a view while a kernel runs.
+"""
 
 from .arcs import SentArc, encode_arcs
 from .block import (
@@ -16,11 +21,10 @@ from .head_names import HeadNames, with_head_names
 from .lenses import LensNumbers, SentLens, why_not_sent
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
-from .profile import encode_profile, heads_alone, profile_similarity
-from .requests import Replies, check_link
+from .profile import SentSimilarity, encode_profile, encode_similarity, heads_alone
+from .requests import Replies
 from .rounding import BlockError
 from .saved_effects import OffSet, SavedEffect, encode_effects, encode_links
-from .similarity import SentSimilarity, encode_similarity
 
 __all__ = [
     "Block",
@@ -38,7 +42,6 @@ __all__ = [
     "SentSimilarity",
     "add_program",
     "block_size",
-    "check_link",
     "compared_metrics",
     "decode_floats",
     "decode_overview",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import LENSES, Alignment, Comparison, Lens
+from attnwidget.analysis import LENSES, Alignment, Comparison, HeadScores, Lens, Rows
 from attnwidget.analysis.thumbnails import signed_cells, signed_levels
 from attnwidget.record import AttentionRecord, Floats, Layer, Stack, Tokens
 
@@ -109,23 +110,19 @@ def encode_comparison(
     return {**manifest, "compared": both}, b"".join([overview, *packed])
 
 
-def compared_metrics(comparison: Comparison) -> dict[str, dict[str, Any]]:
+def compared_metrics(comparison: Comparison) -> dict[str, HeadScores]:
     """The differences of heads as metrics of the joined record."""
 
-    def of_both(values: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, rows in values.items():
-            numbers = comparison.records[0].stack(name).numbers
-            layers = comparison.a.stack(name).layers
-            shown = [
-                row for row, layer in zip(rows, layers, strict=True) if layer.number in numbers
-            ]
-            found |= {name: shown, name_of_b(name): shown}
-        return found
+    def of_both(rows: Rows | None) -> Rows:
+        return {
+            each: layers
+            for name, layers in (rows or {}).items()
+            for each in (name, name_of_b(name))
+        }
 
     return {
-        name: {**metric, "values": of_both(metric["values"]), "null": of_both(metric["null"])}
-        for name, metric in comparison.metrics().items()
+        name: replace(scores, rows=of_both(scores.rows), null=of_both(scores.null))
+        for name, scores in comparison.metrics().items()
     }
 
 

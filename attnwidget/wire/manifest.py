@@ -21,10 +21,10 @@ from attnwidget.analysis import (
 )
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.analysis.words import words
-from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
+from attnwidget.record import AttentionRecord, Layer, Replay, ScoreProgram, Stack, Tokens
 
 from .block import block_size
-from .lenses import encode_lenses, thumbnails_of, why_not_sent
+from .lenses import encode_lenses, thumbnails_of
 from .metrics import SentMetric, encode_metrics, encode_patterns
 from .text import sendable
 
@@ -121,24 +121,16 @@ def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> d
         "stacks": stacks,
         "lenses": encode_lenses(record, lenses),
         "image": None if record.image is None else base64.b64encode(record.image.data).decode(),
+        **_replay(record.replay),
     }
 
 
 def decode_overview(
-    record: AttentionRecord,
-    manifest: Mapping[str, Any],
-    thumbnails: bytes,
-    lenses: Sequence[Lens] = LENSES,
-    lens: str = "attention",
+    record: AttentionRecord, manifest: Mapping[str, Any], thumbnails: bytes
 ) -> dict[str, list[list[NDArray[np.uint8]]]]:
-    """Decode every head's thumbnail, by stack and layer.
+    """Decode the thumbnail of every head's attention, by stack and layer.
 
     A thumbnail is [min(Tq, 32), min(Tk, 32)], or [32, 32] over many texts.
-
-    Args:
-        lenses: as `encode_overview` got them.
-        lens: the name of the lens whose thumbnails are decoded; layers that lack it have none, and
-            profiles none at all but of attention.
     """
     remaining = np.frombuffer(thumbnails, np.uint8)
 
@@ -151,27 +143,10 @@ def decode_overview(
         return list(cells[:, : rows * columns].reshape(-1, rows, columns))
 
     stacks = {name: record.stack(name) for name in record.stacks}
-    attention = {
+    return {
         name: [decoded(stack, layer.num_heads) for layer in stack.layers]
         for name, stack in stacks.items()
     }
-    if lens == "attention":
-        return attention
-    found = {name: [list[NDArray[np.uint8]]() for _ in s.layers] for name, s in stacks.items()}
-    for each in lenses:
-        has = manifest["texts"] is None and each.has_thumbnails
-        found = {
-            name: [
-                decoded(stack, layer.num_heads)
-                if has and why_not_sent(each, record, name, layer.number) is None
-                else []
-                for layer in stack.layers
-            ]
-            for name, stack in stacks.items()
-        }
-        if each.name == lens:
-            break
-    return found
 
 
 def thumbnail_shape(stack: Stack, manifest: Mapping[str, Any]) -> tuple[int, int]:
@@ -248,6 +223,14 @@ def _layer(
             "tolerance": layer.fidelity.tolerance,
         },
     }
+
+
+def _replay(replay: Replay | None) -> dict[str, Any]:
+    """The distance of a generated text's record from its generation; nothing for other texts."""
+    if replay is None:
+        return {}
+    found = {"difference": replay.difference, "reason": sendable(replay.reason)}
+    return {"replay": found}
 
 
 def program_json(program: ScoreProgram) -> dict[str, Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from attnwidget.analysis import LENSES, Lens, factors_of
-from attnwidget.interventions.off import Link, Off
+from attnwidget.interventions.off import Link, Off, check_position
 from attnwidget.record import AttentionRecord, Layer, Stack
 
 from .block import Block, encode_block, encode_combined
@@ -150,7 +150,9 @@ class Replies:
             self._columns.request(id_, name, layer, position)
 
     def _effect(self, id_: str, record: AttentionRecord, request: Request) -> None:
-        self._effects.request(id_, effect_request(record, request))
+        off = _off(record, request)
+        asked = effect_request(record, request["op"], off, request.get("query"))
+        self._effects.request(id_, asked)
 
     def _shown(
         self, record: AttentionRecord, request: Request
@@ -189,65 +191,33 @@ def _off(record: AttentionRecord, request: Request) -> Off:
         raise ValueError(
             f"what is off is told by stack, [layer, head] and cut links, not {heads!r:.100}"
         )
-    stack, links = record.stack(name), tuple(Link.of(each, name) for each in cut)
-    for layer, head in heads:
-        _check_head(stack, layer, head)
-    for link in links:
-        check_link(stack, link)
-    pairs = tuple((layer, head) for layer, head in heads)
-    return Off(name, pairs, links, len(stack.queries), len(stack.keys))
+    return Off.of(record, name, heads, [Link.of(each, name) for each in cut])
 
 
-def check_link(stack: Stack, link: Link) -> None:
-    """Raise a ValueError or IndexError if a stack lacks tokens, layers or heads of a link."""
-    for side, positions, tokens in (
-        ("query", link.queries, stack.queries),
-        ("key", link.keys, stack.keys),
-    ):
-        for position in positions or ():
-            _in_text(side, position, len(tokens))
-    for layer in stack.numbers if link.layers is None else link.layers:
-        for head in link.heads or ():
-            _check_head(stack, layer, head)
-        stack.layer(layer)
-
-
-def _check_head(stack: Stack, layer: int, head: Any) -> None:
-    if not 0 <= head < stack.layer(layer).num_heads:
-        raise ValueError(f"layer {layer} has no head {head!r:.100}")
-
-
-def effect_request(record: AttentionRecord, request: Request) -> EffectRequest:
-    """Check a request for an effect.
+def effect_request(
+    record: AttentionRecord, op: Literal["effect", "changed"], off: Off, query: Any
+) -> EffectRequest:
+    """A request for an effect.
 
     Raises:
-        ValueError: its heads or query do not exist, or the text was generated.
+        ValueError: there is no such query, or the text was generated.
     """
-    off = _off(record, request)
     if any(record.stack(each).queries.generated is not None for each in record.stacks):
         raise ValueError(
             "Effects are measured on one forward pass, and this text was generated: show the model "
             "with a text (or, for an encoder-decoder, with target=...) instead."
         )
-    queries, query = record.stack(off.stack).queries, request.get("query")
+    queries = record.stack(off.stack).queries
     if query is not None:
-        _in_text("query", query, len(queries))
-    return EffectRequest(request["op"], off, query, queries.labels)
+        check_position("query", query, len(queries))
+    return EffectRequest(op, off, query, queries.labels)
 
 
 def _place(layer: Layer, request: Request) -> tuple[str, int]:
     side, position = request.get("side"), request.get("position")
     if side not in ("query", "key"):
         raise ValueError(f'a row is asked for by side, "query" or "key", not {side!r:.100}')
-    return side, _in_text(side, position, layer.shape[side == "key"])
-
-
-def _in_text(side: str, position: Any, count: int) -> int:
-    if type(position) is not int or not 0 <= position < count:
-        raise ValueError(
-            f"{side} position {position!r:.100} does not exist: there are 0 to {count - 1}"
-        )
-    return position
+    return side, check_position(side, position, layer.shape[side == "key"])
 
 
 def _row_of(layer: Layer, position: int) -> Block:

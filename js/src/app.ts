@@ -11,23 +11,22 @@ import {
 import type { Manifest } from "./data/manifest.ts";
 import type { Store } from "./data/store.ts";
 import { canvasFigure, type FigureOptions, figure } from "./painting/figure.ts";
-import { alertBar } from "./parts/alert.ts";
-import { recordNames } from "./parts/compared.ts";
 import { copyMenu } from "./parts/copy.ts";
 import { el } from "./parts/dom.ts";
 import { changedStore } from "./parts/effects/measured.ts";
 import { effectsPanel } from "./parts/effects/panel.ts";
 import { type Finds, findBox, findHead } from "./parts/find.ts";
 import { footer, printed } from "./parts/footer.ts";
-import { header, type Idle, themeMenu } from "./parts/header.ts";
+import { header, type Idle, recordNames, themeMenu } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
-import { notes } from "./parts/notes.ts";
+import { alertBar, notes } from "./parts/notes.ts";
 import { printAsFigure, saveMenu } from "./parts/save.ts";
 import { bindKeys } from "./parts/shortcuts.ts";
 import { type Phrase, strong } from "./parts/text.ts";
 import { tour } from "./parts/tour.ts";
 import type { Scope } from "./scheduling/scope.ts";
-import { type HeadAt, toggleCut } from "./state/cut.ts";
+import type { HeadPlace } from "./state/choices.ts";
+import { toggleCut } from "./state/off.ts";
 import type { Side, State } from "./state/state.ts";
 import { type Palette, palette as paletteOf } from "./styles/palette.ts";
 import { BODY_PADDING, styleSheet } from "./styles/style-sheet.ts";
@@ -313,7 +312,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
       const { layer, head } = state.shown;
       return view.peek()?.head?.() ?? { layer: layer.peek(), head: head.peek() };
     },
-    cut(at: HeadAt | null) {
+    cut(at: HeadPlace | null) {
       if (!toggleCut(state, at)) say("To cut links, point at a token or lock one first");
     },
     ofView: (key: string) => view.peek()?.keys?.[key],

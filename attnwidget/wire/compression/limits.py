@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -52,13 +52,6 @@ FINE_DIFFERENCES = Limits(FINE.variation, FINE.largest / 2)
 
 LIMITS: dict[Quality, Limits | None] = {"draft": DRAFT, "compact": COMPACT, "exact": None}
 """Limits by quality; "default" has those of COMPACT where finer ones do not fit."""
-
-
-def check_quality(quality: str) -> None:
-    """Raise a ValueError if there is no such quality."""
-    names = get_args(Quality)
-    if quality not in names:
-        raise ValueError(f"quality is {quality!r}; expected one of {', '.join(map(repr, names))}")
 
 
 def coarsest(

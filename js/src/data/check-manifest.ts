@@ -487,6 +487,8 @@ export const manifest = also(
     stacks: list(stack, count),
     /** The image that the model read; null or missing for none. */
     image: optional(orNull(image)),
+    /** Of a generated text: the distance of the recorded pass's logits from the generation's. */
+    replay: optional(orNull(fields({ difference: number, reason: text() }))),
     /**
      * The number of texts over which thumbnails and metrics are means, and to which patterns belong;
      * null or missing if they are of this text alone.

@@ -157,6 +157,7 @@ export function ownName({ compared }: Manifest, stack: string): string {
 export interface Manifest extends Pick<SentManifest, "version" | "model" | "missing"> {
   readonly stacks: readonly StackInfo[];
   readonly image: string | null;
+  readonly replay: Exclude<SentManifest["replay"], undefined>;
   readonly texts: number | null;
   /** In the order of menus; the first is attention. */
   readonly lenses: readonly LensInfo[];

@@ -43,7 +43,7 @@ export function readManifest(sent: unknown): Manifest {
         })
       : stack.layers,
   }));
-  const { version, model, missing, image, texts, metrics, patterns } = manifest;
+  const { version, model, missing, image, replay, texts, metrics, patterns } = manifest;
   const compared = manifest.compared ? readCompared(manifest.compared, stacks) : null;
   const pairs = [...(compared?.stacks.values() ?? [])];
   const all = [...stacks, ...pairs.map(({ difference }) => difference)];
@@ -58,6 +58,7 @@ export function readManifest(sent: unknown): Manifest {
     missing,
     stacks,
     image: image ?? null,
+    replay: replay ?? null,
     texts: texts ?? null,
     compared,
     lenses: lenses.length ? lenses : [ATTENTION],

@@ -13,9 +13,9 @@ import {
 } from "../data/read-manifest.ts";
 import { bytesOf, type Channel, type Off, Requests } from "../data/requests.ts";
 import { type Source, Store } from "../data/store.ts";
-import { notSaved } from "../parts/absent.ts";
-import { watchErrors } from "../parts/alert.ts";
 import { el } from "../parts/dom.ts";
+import { notSaved } from "../parts/fidelity.ts";
+import { watchErrors } from "../parts/notes.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { nextFrame } from "../scheduling/frame.ts";

@@ -1,12 +1,12 @@
 /** The keyboard shortcuts of the whole app. */
 
 import type { Head } from "../data/manifest.ts";
-import type { HeadAt } from "../state/cut.ts";
+import type { HeadPlace } from "../state/choices.ts";
 import { release } from "../state/locks.ts";
 import { goTo, stepLayer } from "../state/navigation.ts";
 import { switchAllOn, toggleLayerOff, toggleOff } from "../state/off.ts";
 import type { State } from "../state/state.ts";
-import { COMPARED_KEYS } from "./compared.ts";
+import { COMPARED_KEYS } from "./header.ts";
 
 /** Actions without a choice in the state. */
 export interface KeyActions {
@@ -18,7 +18,7 @@ export interface KeyActions {
   /** The head that the view looks at. */
   head(): Head;
   /** Cut a link in a head, or in all. */
-  cut(at: HeadAt | null): void;
+  cut(at: HeadPlace | null): void;
   /** The action of a key of the current view alone. */
   ofView(key: string): (() => void) | undefined;
 }
@@ -44,7 +44,7 @@ export function bindKeys(
     J: () => jump(-1),
     x: () => toggleOff(state, head().layer.number, head().head),
     X: () => toggleLayerOff(state, head().layer.number),
-    k: () => cut({ layer: head().layer.number, head: head().head }),
+    k: () => cut([head().layer.number, head().head]),
     K: () => cut(null),
     Escape: () => {
       // First what is locked or looked at, then what is off.

@@ -1,7 +1,7 @@
 /** Tokens that the reader keeps in sight: one pair, or several of one column together. */
 
 import { batch, untracked } from "@preact/signals-core";
-import type { Place, Side, State } from "./state.ts";
+import type { Side, State, TokenPair } from "./state.ts";
 
 /** The locked tokens of one column, the one locked last at the front. */
 export function lockedOn(state: State, side: Side): readonly number[] {
@@ -11,10 +11,10 @@ export function lockedOn(state: State, side: Side): readonly number[] {
 }
 
 /** The column in which several tokens are locked, if several are. */
-export const lockedSide = (state: State): Side => (state.query.value === null ? "key" : "query");
+const lockedSide = (state: State): Side => (state.query.value === null ? "key" : "query");
 
 /** Lock a place; the same one again releases it. */
-export function toggleLock(state: State, place: Place): void {
+export function toggleLock(state: State, place: TokenPair): void {
   const same =
     state.query.peek() === place.query &&
     state.key.peek() === place.key &&
@@ -48,10 +48,10 @@ export const otherSide = (side: Side): Side => (side === "query" ? "key" : "quer
 /** Release whatever is locked. */
 export const release = (state: State) => lock(state, NOWHERE);
 
-const NOWHERE: Place = { query: null, key: null };
+const NOWHERE: TokenPair = { query: null, key: null };
 
 /** Lock a place, whatever was locked before. */
-export function lock(state: State, { query, key }: Place, also: readonly number[] = []): void {
+export function lock(state: State, { query, key }: TokenPair, also: readonly number[] = []): void {
   batch(() => {
     state.query.value = query;
     state.key.value = key;

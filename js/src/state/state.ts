@@ -22,8 +22,8 @@ import { following } from "./following.ts";
 
 export type { Side } from "../data/manifest.ts";
 
-/** A place in the matrix; a missing side means the whole row or column. */
-export interface Place {
+/** A query and a key; without one of them, the whole row or column. */
+export interface TokenPair {
   readonly query: number | null;
   readonly key: number | null;
 }
@@ -39,7 +39,7 @@ export interface Zoom {
   readonly span: number;
 }
 
-export type ChoiceSignals = { readonly [Name in keyof Choices]: Signal<Choices[Name]> };
+type ChoiceSignals = { readonly [Name in keyof Choices]: Signal<Choices[Name]> };
 
 export interface State extends ChoiceSignals {
   /** The views that can be chosen: a page may have only some of them. */
@@ -55,9 +55,9 @@ export interface State extends ChoiceSignals {
     readonly metrics: ReadonlySignal<readonly Metric[]>;
   };
   /** Under the pointer or the keyboard's cursor; never leaves the browser. */
-  readonly hover: Signal<Place | null>;
+  readonly hover: Signal<TokenPair | null>;
   /** The focused place: the hovered one, else the locked one. */
-  readonly focus: ReadonlySignal<Place>;
+  readonly focus: ReadonlySignal<TokenPair>;
   /** The last position of the keyboard in either column, for when it comes back. */
   readonly cursor: { query: number; key: number };
   /** The part of the matrix that is shown, kept from layer to layer; null for all of it. */
@@ -65,7 +65,7 @@ export interface State extends ChoiceSignals {
   /** The scroll position of either column of a long text, in tokens; null until it is known. */
   readonly begin: { query: number | null; key: number | null };
   /** The place that a search or a jump went to, to which views of long texts scroll. */
-  readonly sought: Signal<Place | null>;
+  readonly sought: Signal<TokenPair | null>;
   /** The text to find among the tokens; "" for none. */
   readonly find: Signal<string>;
   /** The message of an error outside of the view, as in the kernel, until the reader closes it. */
@@ -125,7 +125,7 @@ export function createState(
         : [...recorded, ...ownMetrics.value];
     return all.filter(({ values }) => values.has(stack.value.layers[0]));
   });
-  const hover = signal<Place | null>(null);
+  const hover = signal<TokenPair | null>(null);
   const focus = computed(() => {
     if (hover.value) return hover.value;
     const known = ({ labels }: Tokens, position: number | null) =>
@@ -191,7 +191,7 @@ export function choose<Name extends keyof Choices>(
 export const within = (index: number, count: number) => Math.min(Math.max(index, 0), count - 1);
 
 /** Point at a place, or at none. The same place again changes nothing, to save work. */
-export function pointAt({ hover }: State, place: Place | null): void {
+export function pointAt({ hover }: State, place: TokenPair | null): void {
   const last = hover.peek();
   if (place?.query !== last?.query || place?.key !== last?.key) hover.value = place;
 }

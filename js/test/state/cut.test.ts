@@ -1,9 +1,9 @@
 import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
-import { cutsOf, isCut, linkAt, restore, toggleCut } from "../../src/state/cut.ts";
+import { cutsOf, isCut, linkAt, restore, toggleCut } from "../../src/state/off.ts";
 import { stateOf } from "../support/choices.ts";
 
-const AT = { layer: 1, head: 2 };
+const AT = [1, 2] as const;
 
 test("the pair that is pointed at goes before the locked one", () => {
   const state = stateOf({ query: 3, key: 1 });
@@ -15,7 +15,7 @@ test("the pair that is pointed at goes before the locked one", () => {
   toggleCut(state, null);
   expect(state.cut.value[1]).toEqual([[3], [0], null, null]);
   expect(cutsOf(state, AT).length).toBe(2);
-  expect(cutsOf(state, { layer: 1, head: 0 })).toEqual([state.cut.value[1]]);
+  expect(cutsOf(state, [1, 0])).toEqual([state.cut.value[1]]);
   toggleCut(state, null);
   restore(state, state.cut.value[0]);
   expect(state.cut.value).toEqual([]);

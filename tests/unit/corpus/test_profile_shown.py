@@ -129,7 +129,7 @@ def test_places_by_similarity(found: aw.HeadProfile) -> None:
     assert (layer, head) == similarity.nearest(3, 5)[0].head
     assert distance == similarity.nearest(3, 5)[0].distance
     assert np.allclose(np.concatenate(sent["places"]["self"]), similarity.positions())
-    assert widget.figure().png
+    assert widget.figure().data
 
 
 def test_texts_are_chosen_that_are_examples_of_the_most_heads() -> None:

@@ -3,7 +3,6 @@
 import base64
 import builtins
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -66,42 +65,6 @@ def test_the_picture_is_of_what_is_chosen(widget: AttentionWidget) -> None:
     before = _displayed(widget)["image/png"]
     widget.query = 4
     assert _displayed(widget)["image/png"] != before
-
-
-@pytest.mark.usefixtures("matplotlib")
-@pytest.mark.parametrize(
-    "choices",
-    [
-        {},
-        {"orientation": "horizontal"},
-        {"query": 2, "also": [0], "orientation": "horizontal"},
-        {"key": 1},
-        {"view": "map"},
-        {"view": "neuron"},
-        {"view": "model"},
-        {"view": "model", "sort": "entropy", "opened": True},
-    ],
-    ids=[
-        "head",
-        "across",
-        "locked across",
-        "locked",
-        "map",
-        "neuron",
-        "model",
-        "sorted and opened",
-    ],
-)
-def test_the_picture_is_that_of_a_tick_for_every_label(
-    widget: AttentionWidget, choices: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name, value in choices.items():
-        setattr(widget, name, value)
-    drawn = _displayed(widget)["image/png"]
-    # The layout measures all labels.
-    monkeypatch.setattr("matplotlib.artist.Artist.set_in_layout", lambda *_: None)
-    monkeypatch.setattr("attnwidget.plot.figure.with_few_ticks", nullcontext)
-    assert _displayed(widget)["image/png"] == drawn
 
 
 @pytest.mark.usefixtures("matplotlib")

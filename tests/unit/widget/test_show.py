@@ -11,7 +11,9 @@ from IPython.core.completer import IPCompleter, provisionalcompleter
 from traitlets import TraitError
 
 import attnwidget as aw
+from attnwidget.analysis import HeadScores
 from attnwidget.default_model import default_model
+from attnwidget.probe import ProbeScores
 from attnwidget.view_state import CHOICES
 from tests.unit.records import PROGRAMS, layer_of, record_of
 from tests.unit.tiny import Loaded, gpt2, token_ids
@@ -101,6 +103,21 @@ def test_two_records_are_compared(record: aw.AttentionRecord, tmp_path: Path) ->
     page = tmp_path / "page.html"
     aw.save_html(page, [record, record], view="model", layers=[0])
     assert page.read_text() == aw.to_html(aw.compare(record, record), view="model", layers=[0])
+
+
+def test_scores_of_heads(record: aw.AttentionRecord) -> None:
+    count = record.num_heads(0)
+    scores = HeadScores("drop", "how much is lost", {"self": {0: np.arange(count, dtype=float)}})
+    for shown in (scores, ProbeScores(heads={"drop": scores}, num_texts=(1, 1), lost=0)):
+        opened = aw.show(shown, record, metrics={"mine": np.ones((1, count))})
+        assert (opened.view, opened.color, list(opened.metrics)) == (
+            "model",
+            "drop",
+            ["drop", "mine"],
+        )
+        assert aw.show(shown, gpt2(), None, TEXT, view="map", color="layer").color == "layer"
+        with pytest.raises(TypeError, match=r"show\(scores, record\)"):
+            aw.show(shown)
 
 
 def test_a_page_of_what_is_no_widget(record: aw.AttentionRecord, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from attnwidget.record import Layer, ScoreProgram
 from attnwidget.wire import encode_block
 from attnwidget.wire.compression import COMPACT, FINE, Limits, Packed, pack_layer
-from attnwidget.wire.compression.limits import DRAFT, check_quality
+from attnwidget.wire.compression.limits import DRAFT
 from attnwidget.wire.rounding import Comparison, from_int16
 from tests.decoding import decode_arrays, part_buffers
 from tests.unit.records import FIDELITY, floats
@@ -225,9 +225,3 @@ def test_keys_with_a_large_offset(length: int, limits: Limits | None) -> None:
     within = limits or FINE
     assert moved.sum(axis=2).mean() / 2 <= within.variation
     assert moved.max() <= within.largest * 1.01
-
-
-@pytest.mark.parametrize("quality", ["best", "", None, "EXACT"])
-def test_an_unknown_quality(quality: Any) -> None:
-    with pytest.raises(ValueError, match="expected one of 'draft', 'compact', 'default', 'exact'"):
-        check_quality(quality)

@@ -11,9 +11,6 @@ from traitlets import TraitError
 import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.analysis import HeadScores
-from attnwidget.plot.coloring import brief, head_inks, layer_rows, of_means
-from attnwidget.plot.colors import LIGHT
-from attnwidget.plot.shown import Shown
 from attnwidget.wire import encode_own_metrics
 from tests.unit.elements import Elements
 from tests.unit.records import hybrid, labels, record_of, some_weights
@@ -97,11 +94,6 @@ def test_masked_numbers_are_no_values(record: AttentionRecord) -> None:
     row = np.ma.array([1, 2, 3, 4], mask=[0, 1, 0, 0])
     [metric] = encode_own_metrics(record, {"s": [row, [0, 0], [0, 0, 0]]})
     assert metric["values"]["self"][0] == [1, None, 3, 4]
-
-
-def test_means_of_whole_numbers_have_decimals(record: AttentionRecord) -> None:
-    [metric] = encode_own_metrics(record, {"s": [[1, 0, 0, 1], [0, 1], [0, 0, 1]]})
-    assert (brief(metric, 0.4), brief(of_means(metric, [0.4, 0.25]), 0.4)) == ("0", "0.40")
 
 
 def test_an_array_changed_in_place_shows_when_it_is_set_again(record: AttentionRecord) -> None:
@@ -220,14 +212,3 @@ def test_a_page_carries_each_widgets_own(record: AttentionRecord) -> None:
     assert (first["choices"]["sort"], first["choices"]["color"]) == ("s", "s")
     assert first["metrics"] == one._metrics
     assert second["metrics"] == []
-
-
-def test_plots_take_them_too(record: AttentionRecord) -> None:
-    scores = [[0.5, np.nan, -1.0, 0.25], [0, 0], [0, 0, 0]]
-    metrics = encode_own_metrics(record, {"s": scores})
-    shown = Shown(record, view="model", sort="s", color="s", metrics=metrics)
-    rows = layer_rows(shown)
-    assert rows[0].heads == [0, 3, 2, 1], "from the highest to the lowest, and no value last"
-    inks, legend = head_inks(shown, rows, LIGHT)
-    assert inks[0][2:] == [LIGHT.negative, LIGHT.border]
-    assert [words for _, words in legend] == ["s \u22121.00", "0.00", "1.00", "no value"]

@@ -191,10 +191,7 @@ function headContent(
   const matrixWidth = sideBySide
     ? Math.min(Math.round(width * MATRIX_SHARE), mostMatrix)
     : Math.min(width, LARGEST_MATRIX);
-  const cuts = shownCuts(state, axes, () => ({
-    layer: data.info.number,
-    head: headIn(state, data),
-  }));
+  const cuts = shownCuts(state, axes, () => [data.info.number, headIn(state, data)]);
   const attention = { state, palette, axes, focused, cuts };
   const leftWidth = sideBySide ? width - matrixWidth - GAP : width;
   const hasRoom = leftWidth >= LEAST_LINES + NORMS_WIDTH && !horizontal && !isLong(axes);

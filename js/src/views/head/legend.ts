@@ -4,7 +4,7 @@ import { largestOf } from "../../basics/extremes.ts";
 import { isSigned } from "../../data/attention-matrix.ts";
 import type { StackInfo, Tokens } from "../../data/manifest.ts";
 import { writesOn } from "../../data/manifest.ts";
-import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
+import { halfPrecision, keptAsWeights, replayed, weightsWithin } from "../../parts/fidelity.ts";
 import { colored, type Phrase, shareShown } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import { isAttention, shownLens } from "../../state/lens.ts";
@@ -47,6 +47,7 @@ export function headLegend(
     keptAsWeights(whole ? stack.layers : [info]),
     weightsWithin(error, whole ? null : data.roundingRows, lens.many),
     (whole ? stack.layers : [info]).map(halfPrecision).find(Boolean) ?? "",
+    replayed(store.manifest),
     store.manifest.model,
     onImage(stack.keys) ??
       `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,

@@ -1,23 +1,28 @@
-/** The detail beside the map: the numbers and strongest links of the head that is looked at. */
+/** The detail beside the map: the head that is looked at, its numbers, and heads like it. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import { type Head, layerOf, type Metric, type Similarity } from "../../data/manifest.ts";
+import {
+  type Head,
+  layerOf,
+  type Metric,
+  metricValue,
+  type Similarity,
+} from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
-import { el } from "../../parts/dom.ts";
+import { button, el } from "../../parts/dom.ts";
+import { number } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { goTo } from "../../state/navigation.ts";
 import type { Range } from "../shared/all-heads/null.ts";
 import { described, reasonsOf } from "../shared/all-heads/patterns.ts";
-import { headTitle, sampledText } from "../shared/all-heads/status.ts";
+import { headName, headTitle, sampledText } from "../shared/all-heads/status.ts";
 import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import type { Context } from "../shared/view.ts";
 import { exampleList } from "./examples.ts";
-import { groupName } from "./labels.ts";
-import { measures } from "./measures.ts";
-import { type Near, similar } from "./similar.ts";
+import { groupName, shortName } from "./labels.ts";
 import { strongest } from "./strongest.ts";
 
-export interface DetailOptions {
+interface DetailOptions {
   readonly context: Context;
   readonly focused: ReadonlySignal<Head>;
   /** In the order of the table. */
@@ -108,5 +113,137 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
       : []),
     ...(examples ? [exampleList(scope, { context, focused, metrics, examples })] : []),
     strongest(scope, context, focused, colorOf, width),
+  );
+}
+
+interface MeasuresOptions {
+  readonly focused: ReadonlySignal<Head>;
+  /** In the order of the rows. */
+  readonly metrics: readonly Metric[];
+  /** The null's range of each; null if it is not known. */
+  readonly ranges: ReadonlyMap<Metric, Range | null>;
+  /** The name of the null, as "random weights"; "" for none. */
+  readonly nullLabel: string;
+}
+
+/** The most rows; metrics that are too many are counted. */
+const MOST_ROWS = 9;
+
+export function measures(scope: Scope, options: MeasuresOptions): HTMLElement {
+  const { focused, metrics, ranges, nullLabel } = options;
+  const shown = metrics.length > MOST_ROWS ? metrics.slice(0, MOST_ROWS - 1) : metrics;
+  const hasInterval = shown.some(({ interval }) => interval);
+  const hasNull = nullLabel !== "" && shown.some((metric) => ranges.get(metric));
+  const rows = shown.map((metric) => {
+    const range = ranges.get(metric);
+    const [value, interval] = [el("td", {}), el("td", { class: "range" })];
+    const title = metric.description || undefined;
+    const name = metric.unit ? `${metric.label}, ${metric.unit}` : metric.label;
+    const row = el(
+      "tr",
+      {},
+      el("th", { scope: "row", title }, name),
+      value,
+      ...(hasInterval ? [interval] : []),
+      ...(hasNull
+        ? [el("td", { class: "range" }, range ? between(metric, range[0], range[1]) : "")]
+        : []),
+    );
+    return { metric, row, value, interval };
+  });
+  scope.effect(() => {
+    const { layer, head } = focused.value;
+    for (const { metric, value, interval } of rows) {
+      const own = metricValue(metric, focused.value);
+      value.textContent = own === null ? "–" : number(own, metric.digits);
+      const [low, high] = (["low", "high"] as const).map(
+        (end) => metric.interval?.[end].get(layer)?.[head] ?? null,
+      );
+      interval.textContent = low === null || high === null ? "" : between(metric, low, high);
+    }
+  });
+  const columns = ["", "head", hasInterval && "interval", hasNull && `${nullLabel}, 95%`];
+  const header = columns
+    .filter((column) => column !== false)
+    .map((column, at) =>
+      el(column ? "th" : "td", column ? { scope: "col", class: at > 1 && "range" } : {}, column),
+    );
+  const more = metrics.length - shown.length;
+  return el(
+    "table",
+    { "aria-label": hasNull ? `Measures, with the 95% range of ${nullLabel}` : "Measures" },
+    el("thead", {}, el("tr", {}, ...header)),
+    el("tbody", {}, ...rows.map(({ row }) => row)),
+    ...(more ? [el("caption", {}, `and ${more} more, all of them in Copy`)] : []),
+  );
+}
+
+const between = ({ digits }: Metric, low: number, high: number) =>
+  `${number(low, digits)} … ${number(high, digits)}`;
+
+/** A head, and its distance from another one. */
+export interface Near {
+  readonly head: Head;
+  readonly distance: number;
+}
+
+interface SimilarOptions {
+  readonly similarity: Similarity;
+  /** The nearest first. */
+  readonly nearest: ReadonlySignal<readonly Near[]>;
+  /** Paints the thumbnail of a head; reads the signals that it depends on. */
+  paint(canvas: HTMLCanvasElement, head: Head, width: number): void;
+  colorOf: ReadonlySignal<(head: Head) => string>;
+  choose(head: Head): void;
+}
+
+/** The number of heads that are shown. */
+export const MOST_SIMILAR = 5;
+const WIDEST = 72;
+const GAP = 14;
+
+/** @param width in CSS pixels */
+export function similar(
+  scope: Scope,
+  { similarity, nearest, paint, colorOf, choose }: SimilarOptions,
+  width: number,
+): HTMLElement {
+  const side = Math.min(WIDEST, Math.floor((width - (MOST_SIMILAR - 1) * GAP) / MOST_SIMILAR));
+  const shown: (Head | undefined)[] = [];
+  const items = Array.from({ length: MOST_SIMILAR }, (_, at) => {
+    const [canvas, bar, name, distance] = [
+      el("canvas", {}),
+      el("i", {}),
+      el("strong", {}),
+      el("span", {}),
+    ];
+    const open = button({}, "", () => {
+      const head = shown[at];
+      if (head) choose(head);
+    });
+    open.style.width = `${side}px`;
+    open.append(canvas, bar, el("span", { class: "similar-name" }, name, distance));
+    return { item: el("li", {}, open), open, canvas, bar, name, distance };
+  });
+  scope.effect(() => {
+    items.forEach(({ item, open, canvas, bar, name, distance }, at) => {
+      const near = nearest.value[at];
+      shown[at] = near?.head;
+      // It keeps its place, so that nothing moves.
+      item.style.visibility = near ? "" : "hidden";
+      if (!near) return;
+      const far = number(near.distance, 3);
+      open.setAttribute("aria-label", `${headName(near.head)}, distance ${far}`);
+      name.textContent = shortName(near.head);
+      distance.textContent = far.replace(/^0/, "");
+      bar.style.background = colorOf.value(near.head);
+      paint(canvas, near.head, side);
+    });
+  });
+  return el(
+    "section",
+    { class: "similar" },
+    el("div", { class: "title" }, el("strong", {}, "Similar heads"), ` ${similarity.label}`),
+    el("ul", { role: "list", "aria-label": "Similar heads" }, ...items.map(({ item }) => item)),
   );
 }

@@ -10,7 +10,7 @@ import { inFull } from "../shared/all-heads/metrics.ts";
 import { reasonsOf } from "../shared/all-heads/patterns.ts";
 import type { Context } from "../shared/view.ts";
 
-export interface ExamplesOptions {
+interface ExamplesOptions {
   readonly context: Context;
   readonly focused: ReadonlySignal<Head>;
   /** The examples in use come first. */

@@ -52,7 +52,7 @@ const RADII = [3, 13] as const;
 /** The shares of the largest magnitude in the legend. */
 const LEGEND = [0.05, 0.25, 1] as const;
 
-export interface MapContent {
+interface MapContent {
   readonly heads: readonly Head[];
   readonly placing: Placing;
   /** In sight with the points. */

@@ -68,7 +68,7 @@ function detailContent(
   const matrixWidth = Math.min(fitting, sideBySide ? (width - GAP) / 2 : width);
   // The background of the panel.
   const onPanel = computed(() => ({ ...palette.value, background: palette.value.panel }));
-  const cuts = shownCuts(state, axes, () => ({ layer: data.info.number, head: head.value }));
+  const cuts = shownCuts(state, axes, () => [data.info.number, head.value]);
   const attention = { state, palette: onPanel, axes, focused, cuts };
   const colors = computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]);
   const arcs = shownArcs(state, data.stack.name, axes, matrix);

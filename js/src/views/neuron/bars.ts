@@ -35,8 +35,8 @@ interface Row {
   readonly weight: Change;
 }
 
-/** The place of one query's bars in a row. */
-interface Place {
+/** The box of one query's bars in a row. */
+interface Box {
   readonly top: number;
   readonly height: number;
   /** True for the compared query, whose bars are hatched. */
@@ -142,7 +142,7 @@ function signed(
   column: Bars,
   { original, now, error }: Change,
   largest: number,
-  place: Place,
+  place: Box,
 ): void {
   const { palette } = canvas;
   const zero = zeroOf(column);
@@ -153,14 +153,14 @@ function signed(
 }
 
 /** Paint a weight from 0 to 1 as a bar with its number. */
-function share(canvas: Canvas, column: Bars, { original, now, error }: Change, place: Place): void {
+function share(canvas: Canvas, column: Bars, { original, now, error }: Change, place: Box): void {
   bar(canvas, column.left, now * column.width, canvas.palette.positive, place);
   if (original !== now) outline(canvas, column.left, original * column.width, place);
   const after = column.left + Math.max(original, now) * column.width + 6;
   label(canvas, weight(now, error), after, place, "left");
 }
 
-function bar({ painter }: Canvas, x: number, length: number, color: string, place: Place): void {
+function bar({ painter }: Canvas, x: number, length: number, color: string, place: Box): void {
   const { top, height, second } = place;
   const [left, width] = [Math.min(x, x + length), Math.abs(length)];
   if (!second) {
@@ -176,7 +176,7 @@ function bar({ painter }: Canvas, x: number, length: number, color: string, plac
 }
 
 /** Paint an outline as long as the model's own bar. */
-function outline({ painter, palette }: Canvas, x: number, length: number, place: Place): void {
+function outline({ painter, palette }: Canvas, x: number, length: number, place: Box): void {
   const [left, width] = [Math.min(x, x + length), Math.abs(length)];
   if (width < 1) return;
   painter.strokeStyle = palette.text;
@@ -188,7 +188,7 @@ function label(
   { painter, palette }: Canvas,
   text: string,
   x: number,
-  { top, height }: Place,
+  { top, height }: Box,
   align: "left" | "right" = "right",
 ): void {
   painter.fillStyle = palette.muted;

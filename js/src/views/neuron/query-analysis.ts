@@ -7,7 +7,7 @@ import { contributions, fewest, largestFirst, magnitudes, partnerOf } from "../.
 import { headScale } from "../../data/scores.ts";
 import type { Shown } from "../../data/shown.ts";
 import { placesOf } from "../../parts/track.ts";
-import type { Place, Side, State } from "../../state/state.ts";
+import type { Side, State, TokenPair } from "../../state/state.ts";
 import { headIn } from "../shared/layer-view.ts";
 
 export interface QueryAnalysis {
@@ -157,7 +157,7 @@ export function analyzeQuery(
 }
 
 /** A place without the sides that are not among the tokens shown. */
-export function visible({ query, key }: Place, shown: Shown): Place {
+export function visible({ query, key }: TokenPair, shown: Shown): TokenPair {
   return {
     query: query !== null && shown.queries.includes(query) ? query : null,
     key: key !== null && shown.keys.includes(key) ? key : null,

@@ -41,7 +41,7 @@ export function band(rowHeight: number, row: number, part = 0, of = 1): [number,
  * Images of strips with a pixel per component and per CSS pixel of height. Those of the queries and
  * keys in the picture are reused while the pointer moves.
  */
-export interface StripImages {
+interface StripImages {
   queries(range: Range): HTMLCanvasElement;
   keys(range: Range): HTMLCanvasElement;
   /** The products of these queries with every key that they see, one below the other in a row. */

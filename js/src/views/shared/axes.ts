@@ -8,7 +8,7 @@ import { tokenNames } from "../../parts/text.ts";
 import { placesOf } from "../../parts/track.ts";
 import { joinsWords } from "../../state/lens.ts";
 import { lockedOn } from "../../state/locks.ts";
-import type { Place, Side, State } from "../../state/state.ts";
+import type { Side, State, TokenPair } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
 
 export interface Axis {
@@ -65,7 +65,7 @@ export function sameColumns(axes: Axes): boolean {
 /** The position of a unit in the state: its first token. */
 export const positionOf = ({ units }: Axis, unit: number): number => units.tokens[unit][0];
 
-export function placeOf(axes: Axes, query: number | null, key: number | null): Place {
+export function placeOf(axes: Axes, query: number | null, key: number | null): TokenPair {
   return {
     query: query === null ? null : positionOf(axes.query, query),
     key: key === null ? null : positionOf(axes.key, key),

@@ -3,7 +3,8 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import type { Painter } from "../../painting/painter.ts";
-import { cutsOf } from "../../state/cut.ts";
+import type { HeadPlace } from "../../state/choices.ts";
+import { cutsOf } from "../../state/off.ts";
 import type { Side, State } from "../../state/state.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { DrawnArc } from "./arcs.ts";
@@ -19,7 +20,7 @@ const CROSS_FROM = 8;
 export const shownCuts = (
   state: State,
   axes: Axes,
-  head: () => { readonly layer: number; readonly head: number },
+  head: () => HeadPlace,
 ): ReadonlySignal<readonly CutUnits[]> =>
   computed(() =>
     cutsOf(state, head()).map(([queries, keys]) => {

@@ -5,12 +5,11 @@ import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { el } from "../../parts/dom.ts";
 import { matches } from "../../parts/find.ts";
 import { capitalized } from "../../parts/text.ts";
-import { tokenList } from "../../parts/token-list.ts";
-import { cursorOf } from "../../parts/tokens.ts";
+import { cursorOf, tokenList } from "../../parts/tokens.ts";
 import type { Track } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { headAt, toggleCut } from "../../state/cut.ts";
 import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.ts";
+import { headNow, toggleCut } from "../../state/off.ts";
 import { pointAt, type Side } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import type { DrawnArc } from "./arcs.ts";
@@ -150,7 +149,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
         state.hover.value = unit === null ? null : placeOf(axes, query, key);
       },
       toggle(unit, event) {
-        if (event.altKey) return void toggleCut(state, headAt(state));
+        if (event.altKey) return void toggleCut(state, headNow(state));
         if (event.shiftKey) return togglePair(state, side, positionOf(axis, unit));
         // Any token of a word may be locked.
         const locked = lockedOn(state, side).filter((at) => axis.units.of[at] === unit);

@@ -13,7 +13,7 @@ import { swatches } from "../../../parts/swatches.ts";
 import { cursorOf } from "../../../parts/tokens.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { lock, lockedOn, toggleAlso, togglePair } from "../../../state/locks.ts";
-import { type Place, pointAt } from "../../../state/state.ts";
+import { pointAt, type TokenPair } from "../../../state/state.ts";
 import { headColors } from "../../../styles/head-colors.ts";
 import { NO_ARCS } from "../../shared/arcs.ts";
 import { type Axes, focusedUnits } from "../../shared/axes.ts";
@@ -91,7 +91,7 @@ export function pictureContent(
   pair.append(lines);
 
   /** The pair of the token in focus and another one. */
-  function pairWith(token: number): Place {
+  function pairWith(token: number): TokenPair {
     const [own] = from.peek();
     return side.peek() === "query" ? { query: own, key: token } : { query: token, key: own };
   }

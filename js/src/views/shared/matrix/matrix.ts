@@ -6,9 +6,9 @@ import { paintCanvas, paintPart } from "../../../painting/canvas.ts";
 import { el, setAttributes } from "../../../parts/dom.ts";
 import { perFrame } from "../../../scheduling/frame.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
-import { headAt, toggleCut } from "../../../state/cut.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
-import { type Place, pointAt } from "../../../state/state.ts";
+import { headNow, toggleCut } from "../../../state/off.ts";
+import { pointAt, type TokenPair } from "../../../state/state.ts";
 import { type AttentionOptions, type Axis, placeOf } from "../axes.ts";
 import { paintCuts } from "../cuts.ts";
 import { crossBox, paintCross } from "./cross.ts";
@@ -117,7 +117,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   if (zoomable) setAttributes(stage, { tabindex: 0, role: "group", "aria-label": "Matrix" });
 
   /** Move the viewport to a place that is not in it. */
-  function show(place: Place): void {
+  function show(place: TokenPair): void {
     if (viewport.value.isWhole) return;
     const { cell, row, column, across, down } = viewport.value;
     const on = ({ side, units, places }: Axis, from: number, length: number) => {
@@ -141,7 +141,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
     return { x: event.clientX - box.left - left - FRAME, y: event.clientY - box.top - top - FRAME };
   }
 
-  function placeAt(event: MouseEvent): Place | null {
+  function placeAt(event: MouseEvent): TokenPair | null {
     const [{ x, y }, { cell, row, column, across, down }] = [pointOf(event), viewport.peek()];
     if (x < 0 || y < 0 || x >= across || y >= down) return null;
     const query = rows[Math.floor(row + y / cell)];
@@ -149,7 +149,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
     return query === undefined || key === undefined ? null : placeOf(axes, query, key);
   }
 
-  const point = perFrame((place: Place | null) => pointAt(state, place));
+  const point = perFrame((place: TokenPair | null) => pointAt(state, place));
   scope.onEnd(point.cancel);
   stage.addEventListener("pointermove", (event) => {
     if (!gestures?.moving()) point(placeAt(event));
@@ -163,7 +163,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
     if (!place) return;
     if (event.altKey) {
       pointAt(state, place);
-      toggleCut(state, headAt(state));
+      toggleCut(state, headNow(state));
       return;
     }
     // Any token of a word may be locked.

@@ -83,9 +83,9 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
 }
 
 /** Left, top, width and height. */
-type Place = readonly [x: number, y: number, width: number, height: number];
+type Rectangle = readonly [x: number, y: number, width: number, height: number];
 
-const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Place => [
+const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Rectangle => [
   (columns.first - column) * cell,
   (rows.first - row) * cell,
   (columns.end - columns.first) * cell,
@@ -96,9 +96,9 @@ const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Plac
 function paintAround(
   painter: Painter,
   { across, down }: Viewport,
-  covered: Place | null,
+  covered: Rectangle | null,
   picture: HTMLCanvasElement,
-  place: Place,
+  place: Rectangle,
 ): void {
   if (!covered) {
     painter.drawImage(picture, ...place);

@@ -1,0 +1,9 @@
+from .head_plot import head as head
+from .map_plot import map as map
+from .matrix_plot import matrices as matrices
+from .matrix_plot import matrix as matrix
+from .model_plot import model as model
+from .neuron_plot import neuron as neuron
+from .ranking_plot import ranking as ranking
+
+def require_matplotlib() -> None: ...

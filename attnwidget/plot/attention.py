@@ -1,0 +1,288 @@
+"""The numbers between tokens that a plot draws: of single heads, or of combined ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Literal
+
+import numpy as np
+
+from attnwidget.analysis import LENSES, Lens, MatrixLens, combined_heads
+from attnwidget.analysis.levels import Unit, joined_tokens, summed, word_units
+from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, runs
+from attnwidget.view_state import combination
+from attnwidget.view_state.segments import shown_positions
+from attnwidget.view_state.table import Combine
+
+SideName = Literal["query", "key"]
+
+_COMBINED = {"mean": "Mean", "max": "Largest"}
+_ATTENTION = LENSES[0]
+
+
+@dataclass(frozen=True)
+class Side:
+    """The tokens along one side of a matrix; words in their place, if these are joined.
+
+    Attributes:
+        shown: the places of those shown.
+        units: the positions that each stands for, where words are joined.
+    """
+
+    name: SideName
+    tokens: Tokens
+    shown: Sequence[int]
+    units: Sequence[Unit] | None = None
+
+    def __len__(self) -> int:
+        return len(self.shown)
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of those shown."""
+        return [self.tokens.labels[place] for place in self.shown]
+
+    @property
+    def borders(self) -> list[int]:
+        """The indices of those shown that begin the other text of a pair."""
+        texts = self.tokens.segments
+        if texts is None:
+            return []
+        of = [texts[place] for place in self.shown]
+        return [at for at in range(1, len(of)) if of[at] != of[at - 1]]
+
+    def indices(self, positions: Iterable[int]) -> list[int]:
+        """The indices, among those shown, of tokens at some positions of the text."""
+        places = dict.fromkeys(self.place(position) for position in positions)
+        return [self.shown.index(place) for place in places if place in self.shown]
+
+    def place(self, position: int) -> int:
+        """The place of the token at a position of the text, or of its word."""
+        if self.units is None:
+            return position
+        return next(at for at, unit in enumerate(self.units) if position < unit.end)
+
+
+@dataclass(frozen=True)
+class Attention:
+    """The attention of a layer's heads, and the tokens between which it is shown.
+
+    Attributes:
+        stack_name: the name of the stack.
+        heads: those drawn as lines; all of the layer if None.
+        head: the one drawn as a matrix.
+        lens: the numbers.
+        combine, words, segments: as in `AttentionWidget`. Maxima over layers are between tokens.
+        side, locked: the positions of the tokens whose attention is drawn alone; none for all.
+        other: the name of a second stack, whose numbers less those of the first are drawn: B - A;
+            None for the numbers of one.
+        several: True if titles name the stack.
+    """
+
+    record: AttentionRecord
+    stack_name: str
+    layer: int
+    heads: Sequence[int] | None = None
+    head: int = 0
+    lens: Lens = _ATTENTION
+    combine: Combine = "none"
+    words: bool = False
+    segments: str = "all"
+    side: SideName = "query"
+    locked: Sequence[int] = ()
+    other: str | None = None
+    several: bool = False
+
+    def __post_init__(self) -> None:
+        for name in filter(None, (self.stack_name, self.other)):
+            why = self.numbers_lens.why_not(self.record, name, self.layer)
+            if why is not None:
+                raise ValueError(
+                    f"lens {self.lens.name!r} is not known: layer {self.layer} {why.sentence}"
+                )
+        if self.other is not None and self.combine in ("max", "layers_max"):
+            raise ValueError(
+                "a difference is not of maxima, which may be of different heads: choose a mean, or "
+                "compared='a' or 'b'"
+            )
+
+    @classmethod
+    def of(
+        cls,
+        record: AttentionRecord,
+        layer: int,
+        heads: Sequence[int] | None,
+        *,
+        stack: str | None,
+        lens: str | Lens = "attention",
+        segments: str = "all",
+        query: int | None = None,
+    ) -> Attention:
+        """That of a record.
+
+        Raises:
+            KeyError, IndexError: it lacks the stack, layer, head or query.
+            ValueError: there are no heads, or the layer does not have the lens.
+        """
+        name = record.stacks[0] if stack is None else stack
+        chosen = record.stack(name)
+        count = chosen.layer(layer).num_heads
+        if heads is not None and not heads:
+            raise ValueError("heads is empty; give at least one, or None for all")
+        for head in heads or ():
+            if not 0 <= head < count:
+                raise IndexError(
+                    f"head {head} does not exist: layer {layer} has {count} heads, 0 to {count - 1}"
+                )
+        num_queries = len(chosen.queries)
+        if query is not None and not 0 <= query < num_queries:
+            raise IndexError(
+                f"query {query} does not exist: there are {num_queries} query tokens, "
+                f"0 to {num_queries - 1}"
+            )
+        return cls(
+            record,
+            name,
+            layer,
+            heads,
+            heads[0] if heads else 0,
+            lens_of(lens),
+            segments=segments,
+            locked=() if query is None else (query,),
+            several=len(record.stacks) > 1,
+        )
+
+    @property
+    def stack(self) -> Stack:
+        return self.record.stack(self.stack_name)
+
+    @property
+    def numbers_lens(self) -> Lens:
+        """The lens of the numbers: combined layers are of attention."""
+        return _ATTENTION if self._over == "layers" else self.lens
+
+    @property
+    def signed(self) -> bool:
+        return self.numbers_lens.signed or self.other is not None
+
+    @property
+    def measure(self) -> str:
+        """The words for the numbers: "attention weight"."""
+        lens = self.numbers_lens
+        words = lens.one if lens.one in lens.label.lower() else f"{lens.label.lower()} {lens.one}"
+        difference = "" if self.other is None else ", B − A"
+        return f"{words}{difference}" + (f" ({lens.unit})" if lens.unit else "")
+
+    @cached_property
+    def queries(self) -> Side:
+        return self._side("query", self.stack.queries)
+
+    @cached_property
+    def keys(self) -> Side:
+        return self._side("key", self.stack.keys)
+
+    @property
+    def locked_side(self) -> Side:
+        return self.queries if self.side == "query" else self.keys
+
+    def _side(self, name: SideName, tokens: Tokens) -> Side:
+        shown: Sequence[int] = shown_positions(self.stack, self.segments)[name == "key"]
+        joined = self.words and self.numbers_lens.adds_up and self.combine != "layers_max"
+        units = word_units(tokens) if joined else None
+        if units is None:
+            return Side(name, tokens, shown)
+        side = Side(name, joined_tokens(tokens, units), shown, units)
+        places = list(dict.fromkeys(side.place(position) for position in shown))
+        return Side(name, side.tokens, places, units)
+
+    @property
+    def _over(self) -> Literal["heads", "layers"] | None:
+        """What is combined; a lens may be of no single head."""
+        combined = combination(self.combine)
+        if combined is not None and combined.over == "layers":
+            return "layers"
+        of_layer = isinstance(self.lens, MatrixLens) and not self.lens.by_head
+        return "heads" if combined is not None or of_layer else None
+
+    @property
+    def drawn(self) -> list[int | None]:
+        """The heads that are drawn, each in its colour; [None] for one matrix of several."""
+        return [None] if self._over is not None else list(self._heads)
+
+    @property
+    def _heads(self) -> Sequence[int]:
+        count = self.stack.layer(self.layer).num_heads
+        return range(count) if self.heads is None else self.heads
+
+    @property
+    def current(self) -> int | None:
+        """The head drawn as a matrix; None for that of several."""
+        return None if self._over is not None else self.head
+
+    def title(self, *heads: int | None) -> str:
+        """The title of some of the drawn heads."""
+        stack, combined = self.stack_name if self.several else "", combination(self.combine)
+        layer, lens = f"Layer {self.layer}", self.lens
+        which = "" if self.heads is None else f"Heads {runs(self.heads)}"
+        if len(heads) == 1:
+            which = f"Head {heads[0]}"
+        of = "" if lens.name == "attention" else lens.label
+        if self._over == "layers" and combined is not None:
+            count = sum(each.num_heads for each in self.stack.layers)
+            layer, which, of = "", f"{_COMBINED[combined.how]} of all {count} heads", ""
+        elif isinstance(lens, MatrixLens) and not lens.by_head:
+            which = ""
+            if lens.accumulates:
+                layer, of = f"{lens.label} of layers 0–{self.layer}", ""
+        elif combined is not None:
+            few = f"head {self._heads[0]}" if len(self._heads) == 1 else f"{len(self._heads)} heads"
+            which = f"{_COMBINED[combined.how]} of {few}"
+        difference = "" if self.other is None else "B − A"
+        return " · ".join(filter(None, (stack, layer, which, of, difference)))
+
+    def numbers(self, head: int | None) -> Floats:
+        """The numbers of a head, or of None: [queries, keys], 0 for masked keys.
+
+        Of words, numbers to one are the sum over its tokens, and from one their mean.
+        """
+        stacks = filter(None, (self.stack_name, self.other))
+        a, *b = [self._numbers_of(name, head) for name in stacks]
+        found = np.where(np.isneginf(a), np.float32(0), a)
+        if b:
+            # A key that either record masks has no difference.
+            masked = np.isneginf(a) | np.isneginf(b[0])
+            found = np.subtract(b[0], a, out=np.zeros_like(a), where=~masked)
+        if self.keys.units is not None:
+            found = summed(found, self.keys.units, 1)
+        if self.queries.units is not None:
+            found = summed(found, self.queries.units, 0)
+        return found.astype(np.float32, copy=False)
+
+    def _numbers_of(self, stack: str, head: int | None) -> Floats:
+        combined = combination(self.combine)
+        if combined is not None and self._over == "layers":
+            of_all = combined_heads(self.record.stack(stack))
+            return of_all.mean if combined.how == "mean" else of_all.max
+        if head is not None or combined is None:
+            return self.lens.matrix(self.record, stack, self.layer, head or 0)
+        heads = (self.lens.matrix(self.record, stack, self.layer, each) for each in self._heads)
+        if combined.how == "max":
+            return reduce(np.maximum, heads)
+        total: Floats = reduce(np.add, heads) / np.float32(len(self._heads))
+        return total
+
+
+def lens_of(lens: str | Lens) -> Lens:
+    """The lens of a name.
+
+    Raises:
+        ValueError: there is no such lens.
+    """
+    if isinstance(lens, Lens):
+        return lens
+    known = {each.name: each for each in LENSES}
+    if lens not in known:
+        raise ValueError(f"lens is {lens!r}; there are {', '.join(map(repr, known))}")
+    return known[lens]

@@ -1,0 +1,271 @@
+"""The numbers, patterns and colours of all heads of a stack."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import matplotlib
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Colormap, Normalize
+from matplotlib.patches import Patch
+from numpy.typing import NDArray
+
+from attnwidget.analysis import Lens
+from attnwidget.corpus import HeadProfile
+from attnwidget.record import AttentionRecord, Stack
+from attnwidget.wire import Metrics as OwnMetrics
+from attnwidget.wire import (
+    SentMetric,
+    SentSimilarity,
+    encode_overview,
+    encode_own_metrics,
+    encode_profile,
+    heads_alone,
+)
+from attnwidget.wire.metrics import HeadNumbers
+
+from .axes import add_colorbar, add_legend
+from .colors import Palette, mixed
+
+Numbers = NDArray[np.float64]
+Range = tuple[float, float]
+
+# The percentages of the null's heads that lie below its range, and below its upper end.
+NULL_ENDS = (2.5, 97.5)
+
+
+@dataclass(frozen=True)
+class Heads:
+    """All heads of a stack, with their numbers.
+
+    Attributes:
+        overview: the result of `wire.encode_overview`.
+        own: further metrics, as `wire.encode_own_metrics` returns them.
+        similarity: as `wire.encode_similarity` returns it, if it has the stack.
+    """
+
+    record: AttentionRecord
+    stack_name: str
+    overview: tuple[Mapping[str, Any], bytes]
+    own: Sequence[SentMetric] = ()
+    similarity: SentSimilarity | None = None
+
+    @classmethod
+    def of(cls, source: HeadSource, stack: str | None, own: OwnMetrics | None = None) -> Heads:
+        """Those of a record; or of a profile, with its means over texts.
+
+        Raises:
+            KeyError: there is no such stack.
+            TypeError, ValueError: `own` are no metrics of these heads.
+        """
+        if isinstance(source, Heads):
+            return source
+        profile = source if isinstance(source, HeadProfile) else None
+        record = heads_alone(source) if isinstance(source, HeadProfile) else source
+        name = record.stacks[0] if stack is None else stack
+        record.stack(name)
+        metrics = encode_own_metrics(record, {} if own is None else own)
+        encoded = None if profile is None else encode_profile(profile, record)
+        return cls(record, name, encode_overview(record, encoded), metrics)
+
+    @property
+    def stack(self) -> Stack:
+        return self.record.stack(self.stack_name)
+
+    @property
+    def of_texts(self) -> str:
+        """The words for means over texts; "" where numbers are of a single text."""
+        count = self.overview[0]["texts"]
+        return "" if count is None else f"means of {count:,} texts"
+
+    def layers_without(self, lens: Lens) -> list[int]:
+        """The numbers of the layers that lack a lens: of means over texts, all.
+
+        Raises:
+            ValueError: no layer has it.
+        """
+        found, numbers = {}, self.stack.numbers
+        for number in numbers:
+            why = lens.why_not(self.record, self.stack_name, number)
+            if self.of_texts:
+                found[number] = "is of many texts, with means of attention alone"
+            elif why is not None:
+                found[number] = why.sentence
+        if len(found) == len(numbers):
+            first = numbers[0]
+            raise ValueError(f"lens {lens.name!r} is not known: layer {first} {found[first]}")
+        return list(found)
+
+    @cached_property
+    def metrics(self) -> dict[str, SentMetric]:
+        """The metrics that the stack has, by name."""
+        return {
+            metric["name"]: metric
+            for metric in (*self.overview[0]["metrics"], *self.own)
+            if self.stack_name in metric["values"]
+        }
+
+    def metric(self, name: str) -> SentMetric:
+        """The metric of a name.
+
+        Raises:
+            ValueError: there is no such metric.
+        """
+        if name not in self.metrics:
+            raise ValueError(f"no metric {name!r}; there are {', '.join(self.metrics)}")
+        return self.metrics[name]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(layers, the most heads of a layer)."""
+        layers = self.stack.layers
+        return len(layers), max(layer.num_heads for layer in layers)
+
+    @cached_property
+    def exist(self) -> NDArray[np.bool_]:
+        """True for every head that there is, [layers, heads]."""
+        counts = [layer.num_heads for layer in self.stack.layers]
+        return np.arange(self.shape[1]) < np.array(counts)[:, None]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The name of every head, layer by layer: "24-4"."""
+        layers = self.stack.layers
+        return [f"{each.number}-{head}" for each in layers for head in range(each.num_heads)]
+
+    def values(self, metric: SentMetric) -> Numbers:
+        """The metric of every head, [layers, heads]; NaN for no value."""
+        return self._table(metric["values"])
+
+    def null(self, metric: SentMetric) -> Numbers:
+        """The metric's null of every head, as `values`; NaN if it has none."""
+        return self._table(metric["null"]["values"] if "null" in metric else {})
+
+    def null_range(self, metric: SentMetric) -> Range | None:
+        """The range of 95% of the null's heads; None where there is no null."""
+        null = self.null(metric)
+        known = null[np.isfinite(null)]
+        if not len(known):
+            return None
+        low, high = np.percentile(known, NULL_ENDS)
+        return float(low), float(high)
+
+    def _table(self, numbers: HeadNumbers) -> Numbers:
+        table = np.full(self.shape, np.nan)
+        for place, row in enumerate(numbers.get(self.stack_name, [])):
+            table[place, : len(row)] = [np.nan if value is None else value for value in row]
+        return table
+
+    def order(
+        self,
+        sort: str,
+        include_layers: Sequence[int] | None = None,
+        include_heads: Sequence[int] | None = None,
+    ) -> list[tuple[int, list[int]]]:
+        """(place of a layer, its heads from left to right), as `model` takes them."""
+        table = np.zeros(self.shape)
+        if sort in self.metrics:
+            # Heads without a value are the last.
+            table = -np.nan_to_num(self.values(self.metrics[sort]), nan=-np.inf)
+        rows = []
+        for place, layer in enumerate(self.stack.layers):
+            order = np.argsort(table[place, : layer.num_heads], kind="stable").tolist()
+            heads = [head for head in order if include_heads is None or head in include_heads]
+            if heads and (include_layers is None or layer.number in include_layers):
+                rows.append((place, heads))
+        return rows or self.order(sort)
+
+
+HeadSource: TypeAlias = "AttentionRecord | HeadProfile | Heads"
+
+
+class HeadColors(NamedTuple):
+    """The colours of all heads, and what they stand for.
+
+    Attributes:
+        rgba: of every head, [layers, heads, 4].
+        handles: entries of a legend; none if there is a colour bar.
+        mappable: the numbers behind the colours, for a colour bar; None if there is a legend.
+        label: that of the colour bar.
+    """
+
+    rgba: Numbers
+    handles: Sequence[Patch] = ()
+    mappable: ScalarMappable | None = None
+    label: str = ""
+
+    def explain(self, axes: Axes, handles: Sequence[Artist] | None = None) -> None:
+        """Add the colour bar, and a legend beside the Axes.
+
+        Args:
+            handles: its entries; those of the colours if None.
+        """
+        entries = self.handles if handles is None else handles
+        if self.mappable is not None:
+            add_colorbar(axes, self.mappable, self.label)
+        if entries:
+            add_legend(axes, entries)
+
+
+def head_inks(heads: Heads, color: str, palette: Palette) -> HeadColors:
+    """The colours of all heads.
+
+    Args:
+        color: "pattern", "layer", or the name of a metric.
+    """
+    if color == "layer":
+        layers = np.broadcast_to(np.array(heads.stack.numbers, float)[:, None], heads.shape)
+        scale = Normalize(heads.stack.numbers[0], heads.stack.numbers[-1])
+        mappable = ScalarMappable(scale, matplotlib.rcParams["image.cmap"])
+        return HeadColors(mappable.to_rgba(layers), mappable=mappable, label="layer")
+    if color in heads.metrics:
+        metric = heads.metrics[color]
+        values = heads.values(metric)
+        middle = mixed(palette.background, palette.text, 0.5)
+        norm, cmap = metric_scale(values, metric["signed"], palette, middle)
+        grey = mixed(palette.background, palette.text, 0.2)
+        mappable = ScalarMappable(norm, cmap.with_extremes(bad=grey))
+        inks = mappable.to_rgba(np.ma.masked_invalid(values))
+        return HeadColors(inks, mappable=mappable, label=metric_title(metric))
+    patterns = heads.overview[0]["patterns"]
+    inks = np.zeros((*heads.shape, 4))
+    counts: Counter[int] = Counter()
+    colors = matplotlib.colors.to_rgba_array(list(palette.patterns))
+    for place, row in enumerate(patterns["values"][heads.stack_name]):
+        inks[place, : len(row)] = colors[row]
+        counts.update(row)
+    handles = [
+        Patch(color=palette.patterns[kind], label=f"{patterns['kinds'][kind]['label']} ({count})")
+        for kind, count in counts.most_common()
+    ]
+    return HeadColors(inks, handles)
+
+
+def metric_scale(
+    values: Numbers, signed: bool, palette: Palette, middle: str | None = None
+) -> tuple[Normalize, Colormap]:
+    """The scale of a metric; one with a sign diverges at zero, from the middle's colour."""
+    known = values[np.isfinite(values)]
+    low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
+    if not signed:
+        return Normalize(low, high), matplotlib.colormaps[matplotlib.rcParams["image.cmap"]]
+    most = max(abs(low), abs(high)) or 1.0
+    return Normalize(-most, most), palette.colormap(signed=True, middle=middle)
+
+
+def sign_legend(axes: Axes, palette: Palette) -> None:
+    """Add a legend of the colours of numbers with a sign."""
+    signs = (palette.positive, "above 0"), (palette.negative, "below 0")
+    add_legend(axes, [Patch(color=color, label=label) for color, label in signs])
+
+
+def metric_title(metric: SentMetric) -> str:
+    """The metric with its unit."""
+    return f"{metric['label']} ({metric['unit']})" if metric["unit"] else metric["label"]

@@ -1,0 +1,464 @@
+"""Plots: the numbers of a record stand in the artists, through every lens, metric and choice."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from numpy.typing import NDArray
+
+from attnwidget import AttentionRecord, AttentionWidget, capture, plot
+from attnwidget.analysis import LENSES, by_words
+from attnwidget.plot.axes import shorten
+from attnwidget.plot.colors import LIGHT, head_colors, palette_of
+from attnwidget.plot.figure import draw_figure
+from attnwidget.plot.heads import head_inks
+from attnwidget.record import ScoreProgram
+from tests.unit.records import PROGRAMS, layer_of, record_of, some_weights
+from tests.unit.tiny import gpt2, tiny, token_ids
+from tests.unit.wire.test_vectors import read
+from tests.unit.wire.test_vectors import record_of as record_of_vectors
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Any:
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def record() -> AttentionRecord:
+    return record_of_vectors(read("record.json"))
+
+
+@pytest.fixture(scope="module")
+def valued() -> AttentionRecord:
+    """Every lens is known of it."""
+    return capture(gpt2(), None, {"input_ids": token_ids(6)}, values=True)
+
+
+def axes_of(record: AttentionRecord, panel: Any = None, **choices: Any) -> Axes:
+    """The Axes of what a widget shows: those of its first panel, or of another."""
+    shown = AttentionWidget(record, **choices)._plotted()
+    axes: Axes = draw_figure(shown, panel).axes[0]
+    return axes
+
+
+def numbers(axes: Axes, at: int = 0) -> NDArray[Any]:
+    return np.asarray(axes.images[at].get_array())
+
+
+def ticks(axis: Any) -> list[str]:
+    return [label.get_text() for label in axis.get_ticklabels()]
+
+
+def texts(axes: Axes) -> list[str]:
+    return [text.get_text().replace("\n", " ") for text in axes.findobj(plt.Text)]
+
+
+def lines(axes: Axes) -> NDArray[Any]:
+    """(query, key) of every line, in rows."""
+    ends = [path.vertices[[0, -1], 1] for path in axes.collections[0].get_paths()]
+    return np.array(ends) - 0.5
+
+
+def test_each_plot_composes_into_a_figure_of_the_reader(record: AttentionRecord) -> None:
+    with plt.style.context("dark_background"):
+        figure, axes = plt.subplots(2, 3, layout="constrained")
+        drawn = [
+            plot.head(record, 0, [1, 3], query=2, ax=axes[0, 0]),
+            plot.matrix(record, 0, 1, ax=axes[0, 1]),
+            plot.model(record, ax=axes[0, 2]),
+            plot.neuron(record, 0, 1, 2, ax=axes[1, 0]),
+            plot.map(record, ax=axes[1, 1]),
+            plot.ranking(record, "entropy", ax=axes[1, 2]),
+        ]
+        figure.canvas.draw()
+    assert drawn == list(axes.flat)
+    assert all(palette_of(each).dark for each in drawn)
+    assert plt.get_fignums() == [figure.number]
+
+
+def test_a_figure_of_its_own_is_of_the_size_in_the_rcparams(record: AttentionRecord) -> None:
+    with plt.rc_context({"figure.figsize": (9, 8)}):
+        assert tuple(plot.map(record).figure.get_size_inches()) == (1.2 * 9, 8)
+        long = AttentionRecord.from_arrays([np.eye(60)[None]], [str(n) for n in range(60)])
+        assert plot.head(long, 0).figure.get_size_inches()[1] > 8
+
+
+def test_lines_lead_from_query_to_key_as_strong_as_the_weight(record: AttentionRecord) -> None:
+    axes = plot.head(record, 0, [1])
+    weights = record.weights(0, 1).astype(np.float64)
+    pairs = lines(axes).round().astype(int)
+    assert sorted(map(tuple, pairs)) == sorted(map(tuple, np.argwhere(weights >= 0.0005)))
+    found = weights[tuple(pairs.T)]
+    assert np.all(np.diff(found) >= 0), "the strongest are on top"
+    assert np.asarray(axes.collections[0].get_linewidths()) == pytest.approx(0.7 + 1.3 * found)
+    colors = np.asarray(axes.collections[0].get_edgecolors())
+    assert np.ptp(colors[:, 3] / found) < 1e-5
+    assert colors[0, :3] == pytest.approx(to_rgb(head_colors(8, dark=False)[1]))
+    right = axes.child_axes[0]
+    labels = [[shorten(label) for label in side] for side in record.tokens()]
+    assert [ticks(axes.yaxis), ticks(right.yaxis)] == labels
+    assert axes.get_title() == "Layer 0 · Head 1"
+
+
+@pytest.mark.parametrize("side", ["query", "key"])
+def test_of_locked_tokens_only_their_lines_are_drawn(record: AttentionRecord, side: str) -> None:
+    axes = axes_of(record, heads=[1, 3], **{side: 2, "also": [0]})
+    weights = np.stack([record.weights(0, head) for head in (1, 3)])
+    of_locked = weights[:, [0, 2]] if side == "query" else weights[:, :, [0, 2]]
+    # The lines of both heads are side by side.
+    assert set(lines(axes)[:, 0 if side == "query" else 1].round()) == {0, 2}
+    alphas = np.asarray(axes.collections[0].get_edgecolors())[:, 3]
+    drawn = np.sort(of_locked[of_locked >= 0.0005])
+    assert alphas == pytest.approx(drawn**0.75, abs=1e-5)
+    axis = axes.yaxis if side == "query" else axes.child_axes[0].yaxis
+    bold = [label.get_text() for label in axis.get_ticklabels() if label.get_fontweight() == "bold"]
+    assert sorted(bold) == sorted(record.tokens()[side == "key"][at] for at in (0, 2))
+    legend = axes.get_legend()
+    assert legend is not None
+    assert [text.get_text() for text in legend.get_texts()] == ["1", "3"]
+
+
+def test_what_is_left_out_is_said() -> None:
+    count = 90
+    uniform = np.full((1, 1, count, count), 1 / count)
+    record = AttentionRecord.from_arrays(uniform, [f"t{n}" for n in range(count)])
+    said = " ".join(texts(plot.head(record, 0)))
+    assert "% of attention weight drawn" in said
+    assert "each line of up to 2 × 2 tokens" in said
+    axes = plot.head(record, 0, query=70, ax=plt.subplots(figsize=(3, 3))[1])
+    assert "t70" in ticks(axes.yaxis)
+    assert f"of {count} queries are named" in " ".join(texts(axes))
+    assert "are named" not in " ".join(texts(plot.head(record, 0, caption=False)))
+    # A sum of everything leaves nothing to say, nor does a query that sees no key.
+    full = AttentionRecord.from_arrays(np.eye(3)[None, None], ["a", "b", "c"])
+    blind = record_of(layer_of(PROGRAMS["an explicit mask per head"]))
+    for axes in (plot.head(full, 0), plot.head(blind, 0, [0], query=2)):
+        assert not any("drawn" in text for text in texts(axes))
+
+
+@pytest.mark.parametrize("lens", LENSES, ids=lambda lens: lens.name)
+def test_every_lens_is_drawn_and_named(valued: AttentionRecord, lens: Any) -> None:
+    expected = lens.matrix(valued, "self", 1, 2)
+    axes = plot.matrix(valued, 1, 2, lens=lens.name)
+    # A masked key has no score.
+    expected = np.where(np.isneginf(expected), 0, expected)
+    np.testing.assert_allclose(numbers(axes), expected, atol=1e-6)
+    [bar] = [each for each in axes.figure.axes if each is not axes]
+    assert lens.one in bar.get_ylabel()
+    assert lens.name == "attention" or lens.label in axes.get_title()
+    low, high = axes.images[0].get_clim()
+    assert (low, high) == (-np.abs(expected).max() if lens.signed else 0, np.abs(expected).max())
+    drawn = plot.head(valued, 1, [2], lens=lens)
+    inks = {to_hex(color[:3]) for color in drawn.collections[0].get_edgecolors()}
+    assert inks <= {LIGHT.positive, LIGHT.negative} or not lens.signed
+    if lens.signed:
+        legend = drawn.get_legend()
+        assert legend is not None
+        assert [t.get_text() for t in legend.get_texts()] == ["above 0", "below 0"]
+    plain = numbers(plot.model(valued))
+    assert (numbers(plot.model(valued, lens=lens.name)) != plain).any() or lens.name == "attention"
+
+
+def test_a_lens_of_the_users_own_is_drawn(valued: AttentionRecord) -> None:
+    own = np.arange(36.0, dtype=np.float32).reshape(6, 6) / 36
+    lens = replace(LENSES[0], name="mine", label="Mine", one="number", numbers=lambda *_: own)
+    assert (numbers(plot.matrix(valued, 0, 0, lens=lens)) == own).all()
+    assert plot.head(valued, 0, [1], lens=lens).get_title() == "Layer 0 · Head 1 · Mine"
+    plot.model(valued, lens=lens)
+
+
+def test_a_lens_that_is_not_known_says_why() -> None:
+    bare = AttentionRecord.from_arrays([some_weights(2, 4, 4)], list("abcd"))
+    for draw in (
+        lambda: plot.matrix(bare, 0, 1, lens="scores"),
+        lambda: plot.model(bare, lens="scores"),
+    ):
+        with pytest.raises(ValueError, match="lens 'scores' is not known: layer 0 was recorded as"):
+            draw()
+    with pytest.raises(ValueError, match="lens is 'fame'; there are 'attention', 'scores'"):
+        plot.head(bare, 0, lens="fame")
+
+
+def test_a_matrix_has_the_weights_of_what_is_shown(record: AttentionRecord) -> None:
+    axes = plot.matrix(record, 0, 1)
+    assert numbers(axes) == pytest.approx(record.weights(0, 1))
+    labels = [[shorten(label) for label in side] for side in record.tokens()]
+    assert [ticks(axes.yaxis), ticks(axes.xaxis)] == labels
+    axes = axes_of(record, "matrix", layer=0, head=1, segments="ba", key=1)
+    split = record.stack().queries.split
+    assert numbers(axes) == pytest.approx(record.weights(0, 1)[split:, :split])
+    assert [patch.get_xy() for patch in axes.patches] == [(1, 0)]
+    assert len(plot.matrix(record, 0, 1, colorbar=False).figure.axes) == 1
+    long = AttentionRecord.from_arrays([np.eye(500)[None]], [str(n) for n in range(500)])
+    axes = plot.matrix(long, 0, 0)
+    assert max(numbers(axes).shape) <= 400
+    assert numbers(axes).max() == 1
+    assert any("each cell the largest of up to 2 × 2" in text for text in texts(axes))
+
+
+def test_a_named_segment_is_drawn_alone() -> None:
+    record = AttentionRecord.from_arrays([some_weights(2, 4, 4)], list("abcd"))
+    named: dict[str, Any] = {"named_segments": [(1, 3, "middle")]}
+    axes = axes_of(record, "matrix", segments="from:middle", **named)
+    np.testing.assert_allclose(numbers(axes), record.weights(0, 0)[1:3])
+    axes = axes_of(record, "matrix", segments="to:middle", **named)
+    np.testing.assert_allclose(numbers(axes), record.weights(0, 0)[:, 1:3])
+
+
+def test_words_and_heads_are_combined_as_in_the_widget(record: AttentionRecord) -> None:
+    axes = axes_of(record, "matrix", layer=1, words=True, combine="mean", query=3)
+    words = by_words(record)
+    mean = np.mean([words.weights(1, head) for head in range(record.num_heads(1))], axis=0)
+    assert numbers(axes) == pytest.approx(mean, abs=1e-6)
+    assert ticks(axes.xaxis) == [shorten(label) for label in words.tokens()[1]]
+    assert axes.get_title() == f"Layer 1 · Mean of {record.num_heads(1)} heads"
+    axes = axes_of(record, "matrix", combine="layers_max", words=True)
+    assert axes.get_title().startswith("Largest of all ")
+    everything = [
+        record.weights(layer, head)
+        for layer in range(record.num_layers())
+        for head in range(record.num_heads(layer))
+    ]
+    assert numbers(axes) == pytest.approx(np.max(everything, axis=0))
+
+
+@pytest.mark.parametrize("lens", ["attention", "scores"])
+def test_matrices_of_several_records_share_their_scale(lens: str) -> None:
+    layers = [layer_of(PROGRAMS["causal"], seed) for seed in range(5)]
+    records = {name: record_of(layer) for name, layer in zip("abcde", layers, strict=True)}
+    axes = plot.matrices(records, 0, 1, lens=lens)
+    assert [ax.get_title() for ax in axes] == list(records)
+    read = AttentionRecord.weights if lens == "attention" else AttentionRecord.scores
+    found = [read(each, 0, 1) for each in records.values()]
+    found = [np.where(np.isneginf(each), 0, each) for each in found]
+    most = float(np.abs(found).max())
+    for ax, each in zip(axes, found, strict=True):
+        assert (numbers(ax) == each).all()
+        assert ax.images[0].get_clim() == (-most if lens == "scores" else 0, most)
+    for none in ({}, list(records.values())):
+        with pytest.raises(ValueError, match="expected records by the titles of their panels"):
+            plot.matrices(none, 0, 1)  # type: ignore[arg-type]
+
+
+def test_the_model_plot_sorts_colours_and_chooses(record: AttentionRecord) -> None:
+    axes = axes_of(record, view="model", sort="entropy", color="layer", include_layers=[0, 1])
+    [entropy] = [m for m in AttentionWidget(record)._manifest["metrics"] if m["name"] == "entropy"]
+    values = entropy["values"]["self"][0]
+    order = sorted(range(len(values)), key=lambda head: -values[head])
+    assert ticks(axes.yaxis) == ["0", "1"]
+    moved = [f"{head}" for column, head in enumerate(order) if head != column]
+    assert texts(axes)[: len(moved)] == moved
+    assert len(draw_figure(_shown(record, view="model", opened=True)).axes) == 4
+    plain = plot.model(record)
+    legend = plain.get_legend()
+    assert legend is not None
+    counts = [int(text.get_text().split("(")[1][:-1]) for text in legend.get_texts()]
+    assert sum(counts) == sum(record.num_heads(n) for n in range(record.num_layers()))
+
+
+def _shown(record: AttentionRecord, **choices: Any) -> Any:
+    return AttentionWidget(record, **choices)._plotted()
+
+
+def test_heads_are_sorted_by_the_weight_of_the_locked_pair(record: AttentionRecord) -> None:
+    shown = _shown(record, view="model", sort="pair", query=4, key=2)
+    weights = [record.weights(0, head)[4, 2] for head in range(record.num_heads(0))]
+    order = sorted(range(len(weights)), key=lambda head: (-weights[head], head))
+    assert shown.heads.order("pair")[0] == (0, order)
+    # Without a pair, heads are as in the model.
+    alone = _shown(record, view="model", sort="pair", query=4)
+    assert alone.heads.order("pair")[0][1] == sorted(order)
+
+
+def test_heads_without_a_number_are_the_last_and_grey(record: AttentionRecord) -> None:
+    counts = [record.num_heads(layer) for layer in range(record.num_layers())]
+    scores = [np.linspace(-1, 1, count) for count in counts]
+    scores[0][1] = np.nan
+    heads = _shown(record, view="model", metrics={"s": scores}).heads
+    order = heads.order("s")[0][1]
+    assert (order[0], order[-1]) == (counts[0] - 1, 1)
+    inks = head_inks(heads, "s", LIGHT)
+    assert to_hex(inks.rgba[0, 0, :3]) == LIGHT.negative
+    assert to_hex(inks.rgba[0, 1, :3]) not in (LIGHT.negative, LIGHT.positive)
+    assert inks.label == "s"
+
+
+def test_a_metric_is_a_heat_map(record: AttentionRecord) -> None:
+    layers = record.stack().layers
+    heads = max(layer.num_heads for layer in layers)
+    axes = plot.model(record, metric="distance")
+    assert numbers(axes).shape == (len(layers), heads)
+    assert axes.images[0].norm.vmin == -axes.images[0].norm.vmax
+    assert axes.figure.axes[1].get_ylabel() == "distance (tokens)"
+    shares = np.full((len(layers), heads), 0.25)
+    shares[0, 0], shares[1, 1] = 0.75, np.nan
+    image = plot.model(record, metric=shares).images[0]
+    assert (image.norm.vmin, image.norm.vmax) == (0.25, 0.75)
+    assert image.get_array().mask[1, 1]
+    with pytest.raises(ValueError, match=r"no metric 'fame'; there are entropy, "):
+        plot.model(record, metric="fame")
+    with pytest.raises(ValueError, match=r"shape \[2, 2\]; expected \[layers, heads\]"):
+        plot.model(record, metric=np.ones((2, 2)))
+
+
+def test_a_map_has_a_point_per_head(record: AttentionRecord) -> None:
+    counts = [record.num_heads(layer) for layer in range(record.num_layers())]
+    own = [np.arange(count) / 10 for count in counts]
+    metrics = {"own": {"values": own, "null": [values - 1 for values in own]}}
+    axes = plot.map(record, x="own", y="own", size="own", metrics=metrics)
+    points, nulls = axes.collections
+    places = np.concatenate(own)
+    np.testing.assert_allclose(np.sort(np.asarray(points.get_offsets())[:, 0]), np.sort(places))
+    np.testing.assert_allclose(np.asarray(nulls.get_offsets())[:, 1], places - 1)
+    assert np.all(np.diff(points.get_sizes()) <= 0), "small points stay visible on large ones"
+    low, high = np.percentile(places - 1, [2.5, 97.5])
+    [across, _] = axes.patches
+    box = across.get_extents().transformed(axes.transData.inverted())
+    np.testing.assert_allclose([box.x0, box.x1], [low, high])
+    assert axes.get_xlabel() == "own"
+
+
+def test_a_null_on_one_axis_of_a_map_is_a_band_alone(record: AttentionRecord) -> None:
+    counts = [record.num_heads(layer) for layer in range(record.num_layers())]
+    own = [np.arange(count) / 10 for count in counts]
+    metrics = {"own": {"values": own, "null": own, "null_label": "shuffled"}}
+    axes = plot.map(record, x="entropy", y="own", metrics=metrics)
+    assert len(axes.collections) == 1
+    [up] = axes.patches
+    box = up.get_extents().transformed(axes.transData.inverted())
+    ends = np.percentile(np.concatenate(own), [2.5, 97.5])
+    np.testing.assert_allclose([box.y0, box.y1], ends, atol=1e-9)
+    legend = axes.get_legend()
+    assert legend is not None
+    assert "95% of shuffled" in [text.get_text() for text in legend.get_texts()]
+
+
+def test_a_map_says_which_metrics_there_are(record: AttentionRecord) -> None:
+    assert plot.map(record).get_xlabel() == "distance (tokens)\n← to the left · to the right →"
+    with pytest.raises(ValueError, match="x is 'width'; there are entropy, distance"):
+        plot.map(record, x="width")
+    with pytest.raises(ValueError, match="size is 'layer'; there are entropy"):
+        plot.map(record, size="layer")
+    plot.map(record, color="layer")
+
+
+def test_a_ranking_has_the_highest_first(record: AttentionRecord) -> None:
+    for axes in (
+        plot.ranking(record, "previous"),
+        axes_of(record, view="model", ranking=True, sort="previous"),
+    ):
+        widths = [patch.get_width() for patch in axes.patches]
+        assert widths == sorted(widths, reverse=True)
+        assert len(widths) == sum(record.num_heads(n) for n in range(record.num_layers()))
+
+
+def test_the_neuron_plot_has_vectors_products_and_numbers(record: AttentionRecord) -> None:
+    query, head = 4, 1
+    for axes in (
+        plot.neuron(record, 0, head, query),
+        axes_of(record, view="neuron", layer=0, head=head, query=query),
+    ):
+        keys, products, scores, weights, strip = axes.child_axes
+        q, k = record.queries(0, head), record.keys(0, head)
+        assert numbers(strip) == pytest.approx(q[[query]])
+        assert numbers(keys) == pytest.approx(k)
+        assert numbers(products) == pytest.approx(q[query] * k)
+        for column, expected in (
+            (scores, record.scores(0, head)[query]),
+            (weights, record.weights(0, head)[query]),
+        ):
+            assert [bar.get_width() for bar in column.patches] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_score_program_can_be_drawn(name: str) -> None:
+    layer = layer_of(PROGRAMS[name])
+    axes = plot.neuron(record_of(layer), 0, 1, 3)
+    if name == "sinks":
+        share = 1 - float(layer.head_weights(1)[3].sum())
+        assert f"softmax, {share:.3f} in sink" in texts(axes)
+
+
+def test_what_is_not_there_is_an_error(record: AttentionRecord) -> None:
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: plot.head(record, 9), "layer 9 does not exist"),
+        (lambda: plot.head(record, 0, [99]), "head 99 does not exist: layer 0 has"),
+        (lambda: plot.matrix(record, 0, -1), "head -1 does not exist"),
+        (lambda: plot.neuron(record, 0, 0, 99), "query 99 does not exist: there are"),
+    ]
+    for call, match in calls:
+        with pytest.raises(IndexError, match=match):
+            call()
+    with pytest.raises(KeyError, match="no stack 'cross'"):
+        plot.matrix(record, 0, 0, stack="cross")
+    with pytest.raises(ValueError, match="heads is empty"):
+        plot.head(record, 0, [])
+    alone = AttentionRecord.from_arrays([some_weights()], [f"t{n}" for n in range(7)])
+    for call in (lambda: plot.neuron(alone, 0, 0, 0), lambda: axes_of(alone, view="neuron")):
+        with pytest.raises(ValueError, match="recorded as weights alone"):
+            call()
+
+
+def test_importing_needs_no_matplotlib() -> None:
+    code = (
+        "import sys; import attnwidget as aw; assert 'matplotlib' not in sys.modules; "
+        "sys.modules['matplotlib'] = None; aw.plot.head"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "ImportError: plots need matplotlib" in run.stderr
+    assert "pip install 'attnwidget[figures]'" in run.stderr
+
+
+# On the image of a vision model: 2 × 4 patches after [CLS].
+
+
+@pytest.fixture(scope="module")
+def pictured() -> AttentionRecord:
+    import torch
+
+    pixels = torch.rand(1, 3, 8, 16, generator=torch.Generator().manual_seed(0))
+    model = tiny("ViT", image_size=(8, 16), patch_size=4)
+    return capture(model, None, {"pixel_values": pixels})
+
+
+def test_an_image_is_bright_where_a_patch_looks(pictured: AttentionRecord) -> None:
+    axes = plot.head(pictured, 1, [2], query=6)
+    weights = pictured.weights(1, 2)[6]
+    assert numbers(axes).shape == (56, 112, 3)
+    np.testing.assert_allclose(numbers(axes, 1), weights[1:].reshape(2, 4))
+    # The attention of the patch to itself does not count.
+    assert axes.images[1].get_clim() == (0, np.delete(weights[1:], 5).max())
+    assert [patch.get_xy() for patch in axes.patches] == [(28, 28)]
+    assert any(f"[CLS] {weights[0]:.3f}" in text for text in texts(axes))
+    for lined in (
+        plot.head(pictured, 1, [2], query=6, picture=False),
+        plot.head(pictured, 1, query=6),
+        plot.head(pictured, 1, [2]),
+    ):
+        assert lined.collections
+
+
+def test_the_first_patch_of_an_image_and_its_key(pictured: AttentionRecord) -> None:
+    def seen(**choices: Any) -> NDArray[Any]:
+        return numbers(axes_of(pictured, "head", **choices), 1).ravel()
+
+    weights = pictured.weights(1, 3)
+    assert seen(layer=1, head=3) == pytest.approx(weights[0, 1:]), "[CLS] looks"
+    assert seen(layer=1, head=3, key=4) == pytest.approx(weights[1:, 4])
+    both = pictured.weights(0, 0) + pictured.weights(0, 1)
+    assert seen(query=0, combine="mean", heads=[0, 1]) == pytest.approx(both[0, 1:] / 2)
+    # With a causal mask, no token but the last sees the whole image.
+    stack, causal = pictured.stack(), ScoreProgram(scale=0.3, mask="causal")
+    layers = tuple(replace(layer, program=causal) for layer in stack.layers)
+    text = AttentionRecord({"self": replace(stack, layers=layers)}, image=pictured.image)
+    drawn = numbers(axes_of(text, "head", heads=[0]), 1).ravel()
+    assert drawn == pytest.approx(text.weights(0, 0)[8, 1:])
