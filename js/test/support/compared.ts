@@ -25,7 +25,7 @@ export function compared(
   const manifest = {
     ...others,
     stacks: [a, b],
-    lenses: lenses.map(({ why_not, ...lens }) => ({
+    lenses: lenses?.map(({ why_not, ...lens }) => ({
       ...lens,
       why_not: { ...why_not, ...(why_not[a.name] ? { [b.name]: why_not[a.name] } : {}) },
     })),
