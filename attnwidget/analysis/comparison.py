@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from attnwidget.arguments import checked, instance, one_of
-from attnwidget.record import AttentionRecord, Floats, Stack
+from attnwidget.record import AttentionRecord, Floats, Stack, of_stack
 
 from .alignment import Alignment, Level, align
 from .common_axes import Common, on_common_axes
@@ -255,10 +255,7 @@ class Comparison:
         return f"Comparison({'; '.join(parts)})"
 
     def _of(self, stack: str | None) -> _Sides:
-        name = self.stacks[0] if stack is None else stack
-        if name not in self._sides:
-            raise KeyError(f"no stack {name!r} is compared; there is {', '.join(self.stacks)}")
-        return self._sides[name]
+        return of_stack(self._sides, stack, "this comparison")
 
     @cached_property
     def _measured(self) -> dict[str, dict[tuple[int, int], _Measured]]:

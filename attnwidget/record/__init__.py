@@ -8,7 +8,7 @@ from .record import AttentionRecord
 from .rotary import Pairs, Rotary
 from .rows import sample_rows, spread_rows
 from .scores import Floats, ScoreProgram
-from .stack import Stack, runs, spans
+from .stack import Stack, of_stack, runs, spans
 from .tokens import Patches, Tokens
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "ScoreProgram",
     "Stack",
     "Tokens",
+    "of_stack",
     "runs",
     "sample_rows",
     "spans",

@@ -14,7 +14,7 @@ from .layer import Layer
 from .picture import Picture
 from .printable import printable
 from .scores import Floats
-from .stack import Stack, check_name, runs
+from .stack import Stack, check_name, of_stack, runs
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -149,11 +149,7 @@ class AttentionRecord:
 
     def stack(self, stack: str | None = None) -> Stack:
         """The tokens and layers of a stack; of the first one if `stack` is None."""
-        if stack is None:
-            return next(iter(self._stacks.values()))
-        if stack not in self._stacks:
-            raise KeyError(f"no stack {stack!r:.200}; this record has {', '.join(self._stacks)}")
-        return self._stacks[stack]
+        return of_stack(self._stacks, stack, "this record")
 
     def layer(self, layer: int, stack: str | None = None) -> Layer:
         """The layer of this number in the model, counted from 0."""

@@ -1,6 +1,5 @@
 /** The detail beside the map: the head that is looked at, its numbers, and heads like it. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
 import {
   type Head,
   layerOf,
@@ -17,20 +16,21 @@ import type { Range } from "../shared/all-heads/null.ts";
 import { described, reasonsOf } from "../shared/all-heads/patterns.ts";
 import { headName, headTitle, sampledText } from "../shared/all-heads/status.ts";
 import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
-import type { Context } from "../shared/view.ts";
 import { exampleList } from "./examples.ts";
 import { groupName, shortName } from "./labels.ts";
-import { strongest } from "./strongest.ts";
+import { type Looked, strongest } from "./strongest.ts";
 
-interface DetailOptions {
-  readonly context: Context;
-  readonly focused: ReadonlySignal<Head>;
+/** Paints the thumbnail of a head; reads the signals that it depends on. */
+type PaintHead = (canvas: HTMLCanvasElement, head: Head, side: number) => void;
+
+interface DetailOptions extends Looked {
   /** In the order of the table. */
   readonly metrics: readonly Metric[];
+  /** The null's range of each; null if it is not known. */
   readonly ranges: ReadonlyMap<Metric, Range | null>;
+  /** The name of the null, as "random weights"; "" for none. */
   readonly nullLabel: string;
   readonly similarity: Similarity | null;
-  readonly colorOf: ReadonlySignal<(head: Head) => string>;
 }
 
 /** The largest side of the thumbnail: beside a table of numbers, and with their intervals. */
@@ -38,12 +38,12 @@ const THUMBNAIL = { alone: 132, intervals: 96 } as const;
 
 /** @param width in CSS pixels */
 export function mapDetail(scope: Scope, options: DetailOptions, width: number): HTMLElement {
-  const { context, focused, metrics, ranges, nullLabel, similarity, colorOf } = options;
+  const { context, focused, metrics, nullLabel, similarity, colorOf } = options;
   const { state, store, palette } = context;
   const stack = state.shown.stack.peek();
   const examples = state.examples.peek();
   const { aspect, thumbnailOf } = thumbnailsOf(store, stack, state.segments.value, "matrix");
-  const paint = (canvas: HTMLCanvasElement, head: Head, side: number) => {
+  const paint: PaintHead = (canvas, head, side) => {
     const [thumbnail, color, colors] = [thumbnailOf(head), colorOf.value(head), palette.value];
     const size = [side * Math.min(1, aspect), side / Math.max(1, aspect)] as const;
     paintCanvas(canvas, ...size, (painter, ratio) =>
@@ -78,14 +78,7 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
   const side = THUMBNAIL[intervals ? "intervals" : "alone"];
   const columns = intervals ? "intervals" : nullLabel ? "with-null" : "";
   scope.effect(() => paint(thumbnail, focused.value, side));
-  const table = measures(scope, { focused, metrics, ranges, nullLabel });
-  const nearest = computed<readonly Near[]>(() => {
-    const { layer, head } = focused.value;
-    return (similarity?.nearest.get(layer)?.[head] ?? []).map(([number, other, distance]) => ({
-      head: { layer: layerOf(stack, number), head: other },
-      distance,
-    }));
-  });
+  const table = measures(scope, options);
   return el(
     "div",
     { class: "map-detail" },
@@ -96,40 +89,16 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
           el("div", { class: "of-head" }, thumbnail, el("div", {}, title, words, rules)),
           el("div", { class: "measures" }, table),
         ]),
-    ...(similarity
-      ? [
-          similar(
-            scope,
-            {
-              similarity,
-              nearest,
-              paint,
-              colorOf,
-              choose: ({ layer, head }) => goTo(state, { layer: layer.number, head }),
-            },
-            width,
-          ),
-        ]
-      : []),
-    ...(examples ? [exampleList(scope, { context, focused, metrics, examples })] : []),
-    strongest(scope, context, focused, colorOf, width),
+    ...(similarity ? [similar(scope, options, similarity, paint, width)] : []),
+    ...(examples ? [exampleList(scope, options, examples)] : []),
+    strongest(scope, options, width),
   );
-}
-
-interface MeasuresOptions {
-  readonly focused: ReadonlySignal<Head>;
-  /** In the order of the rows. */
-  readonly metrics: readonly Metric[];
-  /** The null's range of each; null if it is not known. */
-  readonly ranges: ReadonlyMap<Metric, Range | null>;
-  /** The name of the null, as "random weights"; "" for none. */
-  readonly nullLabel: string;
 }
 
 /** The most rows; metrics that are too many are counted. */
 const MOST_ROWS = 9;
 
-export function measures(scope: Scope, options: MeasuresOptions): HTMLElement {
+function measures(scope: Scope, options: DetailOptions): HTMLElement {
   const { focused, metrics, ranges, nullLabel } = options;
   const shown = metrics.length > MOST_ROWS ? metrics.slice(0, MOST_ROWS - 1) : metrics;
   const hasInterval = shown.some(({ interval }) => interval);
@@ -181,63 +150,49 @@ export function measures(scope: Scope, options: MeasuresOptions): HTMLElement {
 const between = ({ digits }: Metric, low: number, high: number) =>
   `${number(low, digits)} … ${number(high, digits)}`;
 
-/** A head, and its distance from another one. */
-export interface Near {
-  readonly head: Head;
-  readonly distance: number;
-}
-
-interface SimilarOptions {
-  readonly similarity: Similarity;
-  /** The nearest first. */
-  readonly nearest: ReadonlySignal<readonly Near[]>;
-  /** Paints the thumbnail of a head; reads the signals that it depends on. */
-  paint(canvas: HTMLCanvasElement, head: Head, width: number): void;
-  colorOf: ReadonlySignal<(head: Head) => string>;
-  choose(head: Head): void;
-}
-
 /** The number of heads that are shown. */
 export const MOST_SIMILAR = 5;
 const WIDEST = 72;
 const GAP = 14;
 
-/** @param width in CSS pixels */
-export function similar(
+/** The heads that are most like the one in focus, as thumbnails. */
+function similar(
   scope: Scope,
-  { similarity, nearest, paint, colorOf, choose }: SimilarOptions,
+  { context: { state }, focused, colorOf }: DetailOptions,
+  similarity: Similarity,
+  paint: PaintHead,
   width: number,
 ): HTMLElement {
+  const stack = state.shown.stack.peek();
   const side = Math.min(WIDEST, Math.floor((width - (MOST_SIMILAR - 1) * GAP) / MOST_SIMILAR));
   const shown: (Head | undefined)[] = [];
   const items = Array.from({ length: MOST_SIMILAR }, (_, at) => {
-    const [canvas, bar, name, distance] = [
-      el("canvas", {}),
-      el("i", {}),
-      el("strong", {}),
-      el("span", {}),
-    ];
+    const [canvas, bar, name, far] = [el("canvas"), el("i"), el("strong"), el("span")];
     const open = button({}, "", () => {
       const head = shown[at];
-      if (head) choose(head);
+      if (head) goTo(state, { layer: head.layer.number, head: head.head });
     });
     open.style.width = `${side}px`;
-    open.append(canvas, bar, el("span", { class: "similar-name" }, name, distance));
-    return { item: el("li", {}, open), open, canvas, bar, name, distance };
+    open.append(canvas, bar, el("span", { class: "similar-name" }, name, far));
+    return { item: el("li", {}, open), open, canvas, bar, name, far };
   });
   scope.effect(() => {
-    items.forEach(({ item, open, canvas, bar, name, distance }, at) => {
-      const near = nearest.value[at];
-      shown[at] = near?.head;
+    const { layer, head } = focused.value;
+    const nearest = similarity.nearest.get(layer)?.[head] ?? [];
+    items.forEach(({ item, open, canvas, bar, name, far }, at) => {
+      const [layerNumber, other, apart] = nearest[at] ?? [];
       // It keeps its place, so that nothing moves.
-      item.style.visibility = near ? "" : "hidden";
-      if (!near) return;
-      const far = number(near.distance, 3);
-      open.setAttribute("aria-label", `${headName(near.head)}, distance ${far}`);
-      name.textContent = shortName(near.head);
-      distance.textContent = far.replace(/^0/, "");
-      bar.style.background = colorOf.value(near.head);
-      paint(canvas, near.head, side);
+      item.style.visibility = layerNumber === undefined ? "hidden" : "";
+      shown[at] = undefined;
+      if (layerNumber === undefined || other === undefined || apart === undefined) return;
+      const near = { layer: layerOf(stack, layerNumber), head: other };
+      shown[at] = near;
+      const distance = number(apart, 3);
+      open.setAttribute("aria-label", `${headName(near)}, distance ${distance}`);
+      name.textContent = shortName(near);
+      far.textContent = distance.replace(/^0/, "");
+      bar.style.background = colorOf.value(near);
+      paint(canvas, near, side);
     });
   });
   return el(

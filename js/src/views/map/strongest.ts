@@ -26,14 +26,20 @@ const TITLE =
   "The strongest links between two tokens. Left out are those of a token to itself, to the first, " +
   "and from or to special tokens.";
 
+/** The head that is looked at, and its colour. */
+export interface Looked {
+  readonly context: Context;
+  readonly focused: ReadonlySignal<Head>;
+  readonly colorOf: ReadonlySignal<(head: Head) => string>;
+}
+
 /** @param width in CSS pixels */
 export function strongest(
   scope: Scope,
-  { state, store, palette }: Context,
-  focused: ReadonlySignal<Head>,
-  colorOf: ReadonlySignal<(head: Head) => string>,
+  { context, focused, colorOf }: Looked,
   width: number,
 ): HTMLElement {
+  const { state, store, palette } = context;
   const canvas = el("canvas", { "aria-hidden": "true" });
   const line = el("figcaption", {});
   const figure = el("figure", {}, canvas, line);
