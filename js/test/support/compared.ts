@@ -3,7 +3,7 @@
 import { RECORD, type SentRecord } from "./vectors.ts";
 
 interface Sent {
-  lenses: { why_not: Record<string, unknown> }[];
+  lenses?: { why_not: Record<string, unknown> }[];
   stacks: { name: string; layers: { heads: number }[] }[];
   metrics: { values: Record<string, unknown> }[];
   patterns: { values: Record<string, unknown> };
