@@ -2,7 +2,7 @@
  * The positions of tokens along a column or a line, and the part of a long one that is in sight.
  */
 
-import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { signal } from "@preact/signals-core";
 import { steady } from "../basics/same.ts";
 import { el } from "./dom.ts";
 
@@ -63,20 +63,7 @@ export function placesOf(shown: readonly number[], count: number): Int32Array {
   return places;
 }
 
-export interface ListWindow {
-  /** The container of the list. */
-  readonly element: HTMLElement;
-  /** The scroll position in the list, in CSS pixels. */
-  readonly start: ReadonlySignal<number>;
-  /** The range of places to render, and the range in sight. */
-  readonly range: ReadonlySignal<Range>;
-  readonly sight: ReadonlySignal<Range>;
-  /** Scroll to a place, and report it like scrolling by the reader. */
-  reveal(at: number): void;
-  /** Scroll the middle of a place to `offset` in the window, and report it likewise. */
-  align(at: number, offset: number): void;
-  scrollTo(start: number): void;
-}
+export type ListWindow = ReturnType<typeof listWindow>;
 
 interface ListWindowOptions {
   readonly track: Track;
@@ -90,11 +77,13 @@ interface ListWindowOptions {
 /** The number of options rendered beyond each end of the range in sight. */
 const READY = 8;
 
-export function listWindow(options: ListWindowOptions): ListWindow {
+/** The scroll container of a long list of tokens, with the range in sight. */
+export function listWindow(options: ListWindowOptions) {
   const { track, length, horizontal } = options;
   const element = el("div", { class: "window" });
   element.style[horizontal ? "width" : "height"] = `${length}px`;
   const edge = horizontal ? "scrollLeft" : "scrollTop";
+  /** The scroll position in the list, in CSS pixels. */
   const start = signal(0);
   const within = (to: number) => Math.max(0, Math.min(track.length - length, to));
 
@@ -113,6 +102,7 @@ export function listWindow(options: ListWindowOptions): ListWindow {
     track.at(start.value),
     track.at(start.value + length - 1) + 1,
   ]);
+  /** The range of places to render. */
   const range = steady<Range>(() => {
     const [first, end] = sight.value;
     return [Math.max(0, first - READY), Math.min(track.count, end + READY)];
@@ -135,7 +125,8 @@ export function listWindow(options: ListWindowOptions): ListWindow {
     start,
     range,
     sight,
-    reveal(at) {
+    /** Scroll to a place, and report it like scrolling by the reader. */
+    reveal(at: number): void {
       const before = start.peek();
       const [from, to] = [track.start(at), track.start(at) + track.size(at) - length];
       if (from >= before && to <= before) return;
@@ -143,7 +134,8 @@ export function listWindow(options: ListWindowOptions): ListWindow {
       // From far away, scroll it to the middle.
       scrollBy((Math.abs(near - before) < length / 2 ? near : (from + to) / 2) - before);
     },
-    align: (at, offset) => scrollBy(track.middle(at) - offset - start.peek()),
+    /** Scroll the middle of a place to `offset` in the window, and report it likewise. */
+    align: (at: number, offset: number) => scrollBy(track.middle(at) - offset - start.peek()),
     scrollTo,
   };
 }
