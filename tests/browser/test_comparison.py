@@ -161,6 +161,7 @@ def test_the_model_view_has_the_differences_of_every_head(
 def test_the_same_record_twice_has_no_difference(open_page: OpenPage, tmp_path: Path) -> None:
     same = aw.capture(*default_model(), TEXTS[0])
     path = tmp_path / "same.html"
-    aw.compare(same, same).save_html(path, layer=2, head=8, heads=[8], query=10)
+    comparison = aw.compare(same, same)
+    aw.save_html(path, comparison, layer=2, head=8, heads=[8], query=10)
     view = View(open_page(path, width=1200, height=1000))
     expect(view.status).to_contain_text("B − A  it → [CLS] 0.000 · ")
