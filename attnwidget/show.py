@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
-from inspect import signature
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, Union
 
 from attnwidget.analysis import Comparison, HeadScores, compare
-from attnwidget.capture import capture
 from attnwidget.corpus import HeadProfile
 from attnwidget.page import page_html
 from attnwidget.probe import AlignmentScores, ProbeScores, RelationScores
@@ -79,10 +77,14 @@ class Options(CaptureOptions, total=False):
     relation: str
 
 
-_CAPTURE = {
-    name: each.default
-    for name, each in signature(capture).parameters.items()
-    if each.kind is each.KEYWORD_ONLY
+# Said here once more, because `capture` imports torch, which a record is shown without.
+_CAPTURE: Mapping[str, Any] = {
+    "target": None,
+    "generate": None,
+    "batch_index": 0,
+    "layers": None,
+    "values": False,
+    "image": True,
 }
 # What an effect of heads that are off is measured with.
 _RERUN = ("target", "batch_index", "values")
@@ -131,8 +133,9 @@ def show(
             or a record, image=False to leave out its image; of a profile, similarity=True to offer
             places by the similarity of heads (it takes several seconds for hundreds of them); of
             scores of relations, the relation. Besides any trait of `AttentionWidget` (stack, layer,
-            head, query, ..., metrics, numbers of your own for the model view and the map, and arcs,
-            annotated links for the head view).
+            head, query, ..., metrics, numbers of your own for the model view and the map, arcs,
+            annotated links for the head view, and lenses, numbers of your own for every query and
+            key).
 
     Raises:
         TypeError: `x` cannot be shown, or an argument does not go with it.
@@ -172,10 +175,11 @@ def _open(
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")
     if options.get("lens") == "values":
         captured.setdefault("values", True)
-    record = capture(model, tokenizer, text, text_pair, **captured)
     # Imported here, so that records can be shown without torch.
+    from attnwidget.capture import capture
     from attnwidget.interventions.rerun import Rerun
 
+    record = capture(model, tokenizer, text, text_pair, **captured)
     opened = _viewed(record, static, options)
     inputs = {name: captured.get(name, _CAPTURE[name]) for name in _RERUN}
     opened._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))

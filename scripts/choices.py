@@ -16,6 +16,7 @@ from attnwidget.view_state import table
 from attnwidget.view_state.traits import (
     Integer,
     Integers,
+    LensName,
     Links,
     MetricName,
     NamedSegments,
@@ -30,6 +31,7 @@ KINDS: dict[type, str] = {
     Bool: "flag",
     Unicode: "text",
     MetricName: "text",
+    LensName: "text",
     Integer: "index",
     Integers: "indices",
     Pairs: "pairs",

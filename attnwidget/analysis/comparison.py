@@ -5,23 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from attnwidget.arguments import checked, instance, one_of
-from attnwidget.record import AttentionRecord, Floats, Stack
+from attnwidget.record import AttentionRecord, Floats, Stack, of_stack
 
 from .alignment import Alignment, Level, align
 from .common_axes import Common, on_common_axes
 from .head_difference import Difference, Side, head_difference, paired_weights
 from .head_pairs import Layers, Matched, pair_heads
+from .head_scores import HeadScores, Rows
+from .metrics import Numbers
 from .table import data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_NULL = "the next head of the layer"
+_WORDS = {
+    "moved": "The share of attention that lies elsewhere",
+    "divergence": "The Jensen-Shannon divergence of rows, in nats",
+    "cosine": "The cosine of all weights of both heads",
+    "mean_difference": "The mean difference of a weight",
+}
 
 _RECORD = instance(AttentionRecord, "an AttentionRecord, as of attnwidget.capture(...)")
 
@@ -200,20 +207,22 @@ class Comparison:
             AttentionRecord(b, model=self.b.model, missing=self.b.missing),
         )
 
-    def metrics(self) -> dict[str, dict[str, Any]]:
+    def metrics(self) -> dict[str, HeadScores]:
         """The differences of all heads of a, as `attnwidget.show` takes metrics.
 
             aw.show(comparison.a, metrics=comparison.metrics(), view="map")
 
-        By the names of `Difference`: "values", and as "null" the same between a head of a and the
-        head after its partner. NaN for a head without a partner.
+        By the names of `Difference`; the null is the same between a head of a and the head after
+        its partner. NaN for a head without a partner.
         """
         return {
-            name: {
-                "values": self._by_layer(name, "own"),
-                "null": self._by_layer(name, "null"),
-                "null_label": _NULL,
-            }
+            name: HeadScores(
+                name,
+                _WORDS[name],
+                self._rows(name, "own"),
+                null=self._rows(name, "null"),
+                null_label="the next head of the layer",
+            )
             for name in Difference._fields
         }
 
@@ -246,10 +255,7 @@ class Comparison:
         return f"Comparison({'; '.join(parts)})"
 
     def _of(self, stack: str | None) -> _Sides:
-        name = self.stacks[0] if stack is None else stack
-        if name not in self._sides:
-            raise KeyError(f"no stack {name!r} is compared; there is {', '.join(self.stacks)}")
-        return self._sides[name]
+        return of_stack(self._sides, stack, "this comparison")
 
     @cached_property
     def _measured(self) -> dict[str, dict[tuple[int, int], _Measured]]:
@@ -265,19 +271,16 @@ class Comparison:
             for name, sides in self._sides.items()
         }
 
-    def _by_layer(self, name: str, kind: Literal["own", "null"]) -> dict[str, list[list[float]]]:
-        """A field of the differences, or of their null, by stack and layer of a, of every head."""
+    def _rows(self, name: str, kind: Literal["own", "null"]) -> Rows:
+        """A field of the differences, or of their null; NaN for a head without a partner."""
         none = Difference(np.nan, np.nan, np.nan, np.nan)
-        return {
-            stack: [
-                [
-                    getattr(getattr(heads.get((layer.number, head)), kind, none), name)
-                    for head in range(layer.num_heads)
-                ]
-                for layer in self.a.stack(stack).layers
-            ]
-            for stack, heads in self._measured.items()
-        }
+        rows: dict[str, dict[int, Numbers]] = {}
+        for stack, heads in self._measured.items():
+            for layer in self.a.stack(stack).layers:
+                found = [heads.get((layer.number, head)) for head in range(layer.num_heads)]
+                numbers = [getattr(getattr(each, kind, none), name) for each in found]
+                rows.setdefault(stack, {})[layer.number] = np.array(numbers)
+        return rows
 
 
 def _sides(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from attnwidget.record.stack import spans
+from attnwidget.record import of_stack, spans
 
 from .metrics import Numbers
 from .table import data_frame
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = Mapping[str, Mapping[int, Numbers]]
 """By stack, by the layer's number in the model, a number for each head: float64 [heads]."""
+
+
+# For errors.
+_OWNER = "this result"
 
 
 class HeadScore(NamedTuple):
@@ -83,7 +87,7 @@ class HeadScores:
         Raises:
             KeyError: there is no such stack.
         """
-        return tuple(self.rows[self._name(stack)])
+        return tuple(of_stack(self.rows, stack, _OWNER))
 
     def values(self, stack: str | None = None) -> Numbers:
         """The numbers of a stack, float64 [layers, heads]; of the first one if `stack` is None.
@@ -93,7 +97,7 @@ class HeadScores:
         Raises:
             KeyError: there is no such stack.
         """
-        return _array(self.rows[self._name(stack)])
+        return _array(of_stack(self.rows, stack, _OWNER))
 
     def null_values(self, stack: str | None = None) -> Numbers:
         """The numbers of the null, as those of `values`.
@@ -104,7 +108,7 @@ class HeadScores:
         """
         if self.null is None:
             raise ValueError("these numbers have no null")
-        return _array(self.null[self._name(stack)])
+        return _array(of_stack(self.null, stack, _OWNER))
 
     def band(self, stack: str | None = None, *, layer: int | None = None) -> tuple[float, float]:
         """The 2.5th and the 97.5th percentile of the null over the heads of a layer, or of all.
@@ -136,7 +140,7 @@ class HeadScores:
         """
         known = [
             HeadScore(layer, head, value)
-            for layer, row in self.rows[self._name(stack)].items()
+            for layer, row in of_stack(self.rows, stack, _OWNER).items()
             for head, value in enumerate(row.tolist())
             if not np.isnan(value)
         ]
@@ -166,13 +170,6 @@ class HeadScores:
         for name, rows in numbers.items():
             columns[name] = [float(rows[stack][layer][head]) for stack, layer, head in heads]
         return data_frame(columns)
-
-    def _name(self, stack: str | None) -> str:
-        if stack is None:
-            return self.stacks[0]
-        if stack not in self.rows:
-            raise KeyError(f"no stack {stack!r:.200}; there are {', '.join(self.stacks)}")
-        return stack
 
 
 def _array(rows: Mapping[int, Numbers]) -> Numbers:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.progress import step_done
-from attnwidget.record import Layer, Stack, spread_rows
+from attnwidget.record import Floats, Layer, Stack, spread_rows
 
-from .lenses import norms_need, value_norms
 from .metrics import METRICS, HeadMetrics
 from .row_batches import RowBatches
 from .thumbnails import Thumbnails
@@ -28,13 +28,12 @@ class HeadSummary:
     Attributes:
         levels: uint8 [min(Tq, 32), min(Tk, 32)].
         metrics: by name, to six decimals; 0 if no query is counted.
-        weighted_levels: as `levels`, of the value-weighted shares of each row; None if the norms of
-            values are not known.
+        by_factor: as `levels`, of weights times each factor, as shares of their row.
     """
 
     levels: NDArray[np.uint8]
     metrics: dict[str, float]
-    weighted_levels: NDArray[np.uint8] | None = None
+    by_factor: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
 
 
 def sampled_rows(num_queries: int) -> int | None:
@@ -48,32 +47,39 @@ def sampled_rows(num_queries: int) -> int | None:
     return max(least, min(most, _SAMPLED_WEIGHTS // num_queries))
 
 
-def summarize_heads(stack: Stack, layer: Layer) -> list[HeadSummary]:
-    """Summarize every head of a layer of the stack."""
+def summarize_heads(
+    stack: Stack, layer: Layer, factors: Mapping[str, Floats] | None = None
+) -> list[HeadSummary]:
+    """Summarize every head of a layer of the stack.
+
+    Args:
+        factors: [heads, Tk], by name: see `attnwidget.analysis.FactorLens`.
+    """
+    factors = {} if factors is None else factors
     num_queries = layer.shape[0]
     rows = spread_rows(num_queries, sampled_rows(num_queries) or num_queries)
     batches = RowBatches(layer, rows)
     is_self = stack.queries == stack.keys
     selected = {name: m for name, m in METRICS.items() if is_self or not m.self_only}
-    norms = value_norms(layer) if norms_need(layer) is None else None
     splits = stack.queries.split, stack.keys.split
     summaries = []
     for heads in batches.groups:
         count = heads.stop - heads.start
-        thumbnails, weighted = (Thumbnails(count, layer.shape, splits) for _ in range(2))
+        thumbnails = Thumbnails(count, layer.shape, splits)
+        weighted = {name: Thumbnails(count, layer.shape, splits) for name in factors}
         metrics = HeadMetrics(selected, stack.keys)
         for batch in batches.of(heads):
             thumbnails.add(batch)
             metrics.add(batch)
-            if norms is not None:
-                weighted.add(batch.weighted(norms[heads]))
+            for name, own in weighted.items():
+                own.add(batch.weighted(factors[name][heads]))
         # To more decimals than are shown, so that nothing is rounded twice.
         means = {name: each.round(6).tolist() for name, each in metrics.means(empty=0.0).items()}
         levels = thumbnails.levels()
-        weighted_levels = None if norms is None else weighted.levels()
+        by_factor = {name: own.levels() for name, own in weighted.items()}
         for n in range(count):
-            own = {name: each[n] for name, each in means.items()}
-            by_value = None if weighted_levels is None else weighted_levels[n]
-            summaries.append(HeadSummary(levels[n], own, by_value))
+            numbers = {name: each[n] for name, each in means.items()}
+            shares = {name: each[n] for name, each in by_factor.items()}
+            summaries.append(HeadSummary(levels[n], numbers, shares))
     step_done()
     return summaries

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from attnwidget.extras import extra
 from attnwidget.record import AttentionRecord
 
 from .metrics import HeadMetrics
@@ -51,11 +52,6 @@ def data_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     Raises:
         ModuleNotFoundError: pandas is not installed.
     """
-    try:
+    with extra("analysis", "a table needs pandas"):
         import pandas as pd
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "a table needs pandas, which is not installed: pip install 'attnwidget[analysis]' (in "
-            "a notebook: %pip install 'attnwidget[analysis]')"
-        ) from error
     return pd.DataFrame(columns)

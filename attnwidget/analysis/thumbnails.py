@@ -16,6 +16,8 @@ from .row_batches import RowBatch
 THUMBNAIL_SIZE = 32
 
 _LEVELS = 15
+# Above and below zero.
+_SIGNED_LEVELS = 7
 
 # The numbers of a head that are in memory at a time.
 _BATCH_NUMBERS = 1 << 19
@@ -93,6 +95,18 @@ def signed_cells(
     least = np.minimum.reduceat(extremes[1], begins, axis=0)
     cells: Floats = np.where(largest >= -least, largest, least)
     return cells
+
+
+def signed_levels(cells: Floats, peak: float) -> NDArray[np.uint8]:
+    """The square roots of magnitudes in levels 1 to 15, 8 for zero, as shares of a peak."""
+    steps = np.round(np.sign(cells) * np.sqrt(np.abs(cells) / (peak or 1.0)) * _SIGNED_LEVELS)
+    levels: NDArray[np.uint8] = (steps + _SIGNED_LEVELS + 1).astype(np.uint8)
+    return levels
+
+
+def scaled_levels(cells: Floats, peak: float) -> NDArray[np.uint8]:
+    """The square roots of numbers in levels 0 to 15, as shares of a peak."""
+    return levels_of(cells / np.float32(peak or 1.0))
 
 
 def levels_of(weights: Floats) -> NDArray[np.uint8]:

@@ -47,9 +47,10 @@ def capture(
         target: for an encoder-decoder, the text that its decoder reads. Without it, such a model
             generates.
         generate: arguments for `model.generate`, e.g. {"max_new_tokens": 20}: the attention of
-            every generated token, over all tokens before it. The last generated token, which the
-            model has not read, is not in the record. Greedy search, sampling and beam search (with
-            the best sequence recorded) are supported.
+            every generated token, over all tokens before it. The model generates undisturbed, and
+            then reads prompt and answer once more: `record.replay` says how far the logits of that
+            pass lie from those of the generation. The last generated token, which the model has not
+            read, is not in the record; of beams, the best sequence is.
         batch_index: the item of a batch to record, without its padding.
         layers: the layers to record, counted from 0 as the model counts them; all if None.
         values: True to record the values and output projections as well. A projection's matrix is
@@ -73,7 +74,8 @@ def capture(
         TypeError: `model` is not a torch module, or a string came without a tokenizer.
         ValueError: the text gives no tokens, too many, or some that the model's vocabulary does not
             have, or the model has no attention that can be captured, or more than 4.3 GB of weights
-            that queries and keys do not give.
+            that queries and keys do not give; or one pass over a generated text has other logits
+            than its generation, by more than rounding: the message says why.
         IndexError: the batch has no item `batch_index`, or the model no layer of `layers`.
     """
     # Imported here, so that records can be opened and shown without torch.

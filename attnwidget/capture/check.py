@@ -26,19 +26,13 @@ _LEAST_TOLERANCE = tolerance(torch.float32)
 
 
 class CallCheck:
-    """Compares layers with some rows of the call from which they were taken.
+    """Compares layers with some rows of the call from which they were taken."""
 
-    Args:
-        rows: positions of the compared queries in each window; those of `sample_rows` if None.
-    """
-
-    def __init__(
-        self, call: FunctionCall, selection: Selection, rows: NDArray[np.intp] | None = None
-    ) -> None:
+    def __init__(self, call: FunctionCall, selection: Selection) -> None:
         self.call = call
         self.selection = selection
         self.shape = selection.shape
-        self._rows = sample_rows(self.shape[0]) if rows is None else rows
+        self._rows = sample_rows(self.shape[0])
 
     def fidelity(self, layer: Layer) -> Fidelity:
         """Measure the errors of a layer, over the compared rows that see any key.
@@ -113,6 +107,25 @@ class CallCheck:
         except Exception:  # it may need more arguments; the output is still compared
             return None
         return array if array.shape == (layer.num_heads, len(rows), self.shape[1]) else None
+
+
+def leads_to_output(
+    layer: Layer, weights: Floats, call: FunctionCall, selection: Selection
+) -> bool:
+    """True if all weights times values are the call's output, as far as that is known.
+
+    Args:
+        layer: of the call, over a single window.
+        weights: all of them, [heads, Tq, Tk].
+    """
+    if call.output is None:
+        return True
+    [value] = selection.cut(call.value, selection.keys).numpy()
+    [output] = selection.cut(call.output, selection.queries).numpy()
+    largest = np.maximum(np.abs(value).max(axis=(1, 2)), 1e-30)
+    errors = _distance(weights, value, largest, output)[weights.sum(axis=-1) != 0]
+    # False also if an error is NaN.
+    return bool((errors <= tolerance(call.output.dtype, largest_score(layer))).all())
 
 
 def _tokens(vectors: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:

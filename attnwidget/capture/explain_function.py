@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from attnwidget.record import Fidelity, Layer, ScoreProgram
 from attnwidget.running.items import Item, Selection, joined, shared_heads
@@ -41,22 +40,7 @@ class FunctionExplainer:
             ValueError: the mask cannot be read, or queries or keys hold NaN or infinity.
         """
         selection = item.select(len(call.query), (call.query.shape[-2], call.key.shape[-2]))
-        return self.explained(call, item, selection, self._terms(call, item, selection), name)
-
-    def explained(
-        self,
-        call: FunctionCall,
-        item: Item,
-        selection: Selection,
-        terms: Terms,
-        name: str,
-        rows: NDArray[np.intp] | None = None,
-    ) -> Layer:
-        """The layer of a call whose mask and bias are known.
-
-        Args:
-            rows: the rows that are checked; those of `sample_rows` if None.
-        """
+        terms = self._terms(call, item, selection)
         queries = joined(selection.cut(call.query, selection.queries))
         keys = joined(selection.cut(call.key, selection.keys))
         values = joined(selection.cut(call.value, selection.keys)) if self._values else None
@@ -67,7 +51,7 @@ class FunctionExplainer:
         layer = Layer(queries, keys[::shared], program, None, kept, values=values)
         if not self._check:
             return layer
-        check = CallCheck(call, selection, rows)
+        check = CallCheck(call, selection)
         layer = replace(layer, fidelity=check.fidelity(layer))
         if layer.fidelity.exact is False and call.replay is not None:
             return min([layer, *_replayed(call, item, check, layer)], key=_error)

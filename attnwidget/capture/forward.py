@@ -5,21 +5,22 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from attnwidget.arguments import several_numbers
 from attnwidget.record import AttentionRecord, Stack
+from attnwidget.running.generation import generate as generated_by
 from attnwidget.running.inputs import Inputs, prepare
 from attnwidget.running.items import Items
 from attnwidget.running.missing import missing_attention, no_attention
 from attnwidget.running.model import is_encoder_decoder, name_of, traceable
+from attnwidget.running.sequences import PlacedTokens
 from attnwidget.running.stacks import grouped, stacks
 from attnwidget.tracing import can_generate, changes_of
 
-from .generation import Generation
 from .patches import on_image, placed_tokens
 from .picture import picture
 from .recorder import RecordedCall, RecordedCalls, record_pass
@@ -46,25 +47,23 @@ def capture_record(
     inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
     if generate is None and _must_generate(model, inputs):
         generate = {}
-    generation = None if generate is None else Generation(model, tokenizer, inputs, generate)
-    placed = None
-    if with_image:
-        placed = placed_tokens(model, inputs, lambda changed: _call(model, changed))
-    # If module names do not number the layers, all of them are needed to count them.
-    attempts = [chosen] if chosen is None or generation is not None else [chosen, None]
-    for named in attempts:
-        calls, called = _calls(model, inputs, generation, _wanted(named), values)
-        layers_of = [(c.address.module, c.layers[0] if c.layers else None) for c in calls]
-        sequences = inputs.sequences if generation is None else generation.sequences()
-        if placed is not None:
-            sequences = on_image(model, inputs, sequences, placed)
-        by_name = stacks(grouped(layers_of), sequences.tokens)
-        if chosen is None or not 0 <= max(chosen) < len(calls):
-            break
-        if chosen <= {n for stack in by_name.values() for n in stack.numbers}:
-            break
-    missing = missing_attention(model, calls, called)
-    if not by_name and not (chosen is not None and calls and not missing):
+    replay = None
+    if generate is None:
+        read = _read(model, inputs, chosen, values=values, with_image=with_image)
+    else:
+        answer = generated_by(model, tokenizer, inputs, generate)
+        failed: list[ValueError] = []
+        for inputs in answer.ways:
+            try:
+                read = _read(model, inputs, chosen, values=values, with_image=with_image)
+                replay = answer.replay(model, read.output)
+                break
+            except ValueError as error:
+                failed.append(error)
+        else:
+            raise failed[0]
+    missing = missing_attention(model, read.calls, read.called)
+    if not read.stacks and not (chosen is not None and read.calls and not missing):
         raise ValueError(no_attention(model, missing))
     if inputs.cut_off is not None:
         missing.append(inputs.cut_off)
@@ -74,32 +73,65 @@ def capture_record(
             f"not in this record (see its `missing`): {shown}",
             stacklevel=_callers_level(),
         )
-    kept = _with_layers(by_name, chosen)
+    kept = _with_layers(read.stacks, chosen)
     image = None
-    if placed is not None and any(s.queries.patches or s.keys.patches for s in kept.values()):
-        image = picture(inputs, tokenizer, placed.tokens)
+    if read.placed is not None and any(s.queries.patches or s.keys.patches for s in kept.values()):
+        image = picture(inputs, tokenizer, read.placed.tokens)
     name = f"{name_of(model)} {' and '.join(changes_of(model))}".rstrip()
-    return AttentionRecord(kept, model=name, missing=missing, image=image)
+    return AttentionRecord(kept, model=name, missing=missing, image=image, replay=replay)
 
 
-def _calls(
+@dataclass(frozen=True)
+class _Read:
+    """A recorded pass.
+
+    Attributes:
+        calls: the attention calls.
+        called: the names of all modules that ran.
+        output: the model's output.
+        stacks: the layers, by the names of their stacks.
+        placed: the tokens of a tower with their places on the image, or None.
+    """
+
+    calls: list[RecordedCall]
+    called: set[str]
+    output: Any
+    stacks: dict[str, Stack]
+    placed: PlacedTokens | None
+
+
+def _read(
     model: torch.nn.Module,
     inputs: Inputs,
-    generation: Generation | None,
-    wanted: Callable[[str], bool],
+    chosen: frozenset[int] | None,
+    *,
     values: bool,
-) -> tuple[list[RecordedCall], set[str]]:
-    """All attention calls, and the names of all modules that ran."""
-    if generation is None:
+    with_image: bool,
+) -> _Read:
+    """Record one pass; a second one if module names do not number the chosen layers."""
+    placed, sequences = None, inputs.sequences
+    if with_image:
+        placed = placed_tokens(model, inputs, lambda changed: _call(model, changed))
+    if placed is not None:
+        sequences = on_image(model, inputs, sequences, placed)
+    # If module names do not number the layers, all of them are needed to count them.
+    for named in [chosen] if chosen is None else [chosen, None]:
         sink = RecordedCalls()
-        items = Items(inputs.batch, two=is_encoder_decoder(model))
         ran = record_pass(
-            model, lambda: _call(model, inputs), items.of, sink, wanted=wanted, values=values
+            model,
+            lambda: _call(model, inputs),
+            Items(inputs.batch, two=is_encoder_decoder(model)).of,
+            sink,
+            wanted=_wanted(named),
+            values=values,
         )
-        return sink.calls, ran.called
-    steps = generation.steps()
-    ran = record_pass(model, generation.run, generation.items, steps, wanted=wanted, values=values)
-    return generation.calls(steps, values=values), ran.called
+        layers = [(c.address.module, c.layers[0] if c.layers else None) for c in sink.calls]
+        by_name = stacks(grouped(layers), sequences.tokens)
+        if chosen is None or not 0 <= max(chosen) < len(sink.calls):
+            break
+        if chosen <= {n for stack in by_name.values() for n in stack.numbers}:
+            break
+    return _Read(sink.calls, ran.called, ran.output, by_name, placed)
 
 
 def _call(model: torch.nn.Module, inputs: Inputs) -> Any:

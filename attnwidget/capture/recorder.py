@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
 from attnwidget.progress import step_done
-from attnwidget.record import Floats, Layer, Rotary
+from attnwidget.record import Floats, Layer
 from attnwidget.running.items import Item
 from attnwidget.running.model import device_of, without_autocast
 from attnwidget.running.projection import projections
@@ -61,34 +61,8 @@ class RecordedCall:
     layers: tuple[Layer, ...]
     reason: str = ""
 
-    @property
-    def step(self) -> int:
-        """The number of its forward pass."""
-        return self.address.step
 
-
-class Sink(Protocol):
-    """Receives recorded calls one by one."""
-
-    def add(self, call: RecordedCall) -> None:
-        """Receive a call."""
-
-    def add_function(self, address: Address, call: FunctionCall, rotary: Rotary | None) -> bool:
-        """Receive a call that is not yet explained, and the pairs that its embedding rotated.
-
-        Returns:
-            False if the sink receives it once it is explained.
-
-        Raises:
-            ValueError: the call is not understood.
-        """
-        return False
-
-    def add_projection(self, address: Address, matrix: Floats) -> None:
-        """Receive the output projection [heads, d_v, d_model] of a call that was added before."""
-
-
-class RecordedCalls(Sink):
+class RecordedCalls:
     """Collects all calls, in order, with their projections.
 
     Raises:
@@ -100,6 +74,7 @@ class RecordedCalls(Sink):
         self._bytes = 0
 
     def add(self, call: RecordedCall) -> None:
+        """Receive a call."""
         self._calls[call.address] = call
         for layer in call.layers:
             self._bytes += 0 if layer.weights is None else layer.weights.nbytes
@@ -113,8 +88,9 @@ class RecordedCalls(Sink):
             )
 
     def add_projection(self, address: Address, matrix: Floats) -> None:
+        """Receive the output projection [heads, d_v, d_model] of a call that was added before."""
         call = self._calls[address]
-        layers = tuple(projected(layer, matrix) for layer in call.layers)
+        layers = tuple(_projected(layer, matrix) for layer in call.layers)
         self._calls[address] = replace(call, layers=layers)
 
     @property
@@ -139,7 +115,7 @@ def record_pass(
     model: torch.nn.Module,
     run: Callable[[], Any],
     items: Callable[[str], Sequence[Item]],
-    sink: Sink,
+    sink: RecordedCalls,
     *,
     wanted: Callable[[str], bool],
     values: bool,
@@ -159,8 +135,8 @@ def record_pass(
         text: the number of the text that the model reads.
     """
     recorder = _Recorder(model, items, sink, wanted, values, check.includes(text))
-    with undisturbed(model):
-        with trace(model, recorder, items("")[0].batch, once=True) as traced:
+    with undisturbed(model), recorder.rotations.watched():
+        with trace(model, recorder, items("")[0].batch) as traced:
             output = run()
         for address, matrix in projections(recorder.receivers.by_call):
             sink.add_projection(address, matrix)
@@ -172,7 +148,7 @@ class _Recorder(Handler):
         self,
         model: torch.nn.Module,
         items: Callable[[str], Sequence[Item]],
-        sink: Sink,
+        sink: RecordedCalls,
         wanted: Callable[[str], bool],
         values: bool,
         check: bool,
@@ -184,9 +160,7 @@ class _Recorder(Handler):
         self._wanted = wanted
         self._values = values
         self._explainer = FunctionExplainer(values=values, check=check)
-        self._rotations = Rotations()
-        # The calls whose output projection was looked for.
-        self._expected: set[tuple[str, int]] = set()
+        self.rotations = Rotations(model)
 
     def attention(self, address: Address, read: Read) -> None:
         if not self._wanted(address.module):
@@ -197,47 +171,31 @@ class _Recorder(Handler):
                 recorded = self._recorded(address, read())
         except Exception as error:  # other calls are still recorded; the record has the reason
             recorded = RecordedCall(address, (), str(error) or type(error).__name__)
-        if recorded is not None:
-            self._sink.add(recorded)
+        self._sink.add(recorded)
         step_done()
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
         if self._values:
             self.receivers.module_entered(module, args)
 
-    def module_left(
-        self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
-    ) -> None:
-        self._rotations.module_left(module, output, parent)
-
-    def _recorded(self, address: Address, call: Call) -> RecordedCall | None:
-        """The call with the layer of each item; None if the sink has taken it unexplained."""
-        rotary = self._rotations.rotary(call)
-        if isinstance(call, FunctionCall) and self._sink.add_function(address, call, rotary):
-            self._expect_receiver(address, call, has_values=True)
-            return None
+    def _recorded(self, address: Address, call: Call) -> RecordedCall:
+        """The call with the layer of each item."""
         layers = [
             self._explainer.layer(call, item, address.module)
             if isinstance(call, FunctionCall)
             else explain_softmax(call, item, address.module, values=self._values)
             for item in self._items(address.module)
         ]
-        has_values = any(layer.values is not None for layer in layers)
-        self._expect_receiver(address, call, has_values=has_values)
-        layers = [
-            layer if layer.queries is None else replace(layer, rotary=rotary) for layer in layers
-        ]
+        if self._values:
+            has_values = any(layer.values is not None for layer in layers)
+            self.receivers.expect(address, call.output if has_values else None)
+        width = 0 if layers[0].queries is None else layers[0].queries.shape[2]
+        if (rotary := self.rotations.rotary(call, width)) is not None:
+            layers = [replace(layer, rotary=rotary) for layer in layers]
         return RecordedCall(address, tuple(layers))
 
-    def _expect_receiver(self, address: Address, call: Call, *, has_values: bool) -> None:
-        """Look for the output projection, in the first pass alone."""
-        first = (address.module, address.call) not in self._expected
-        self._expected.add((address.module, address.call))
-        if self._values:
-            self.receivers.expect(address, call.output if has_values and first else None)
 
-
-def projected(layer: Layer, matrix: Floats) -> Layer:
+def _projected(layer: Layer, matrix: Floats) -> Layer:
     """The layer with its output projection, if that fits."""
     fits = layer.values is not None and matrix.shape[:2] == (
         layer.num_heads,

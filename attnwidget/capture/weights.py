@@ -1,8 +1,7 @@
 """The weights of every attention call for each text of a batch, without padding.
 
-Weights follow from the call's queries, keys and mask for the whole batch at once, and count only if
-they lead to the call's own output. Where they do not, the texts are explained one by one as
-`attnwidget.capture` does it.
+Weights follow from the score program of each text, and count only if all of them lead to the call's
+own output. Where they do not, the text is explained as `attnwidget.capture` does it.
 """
 
 from __future__ import annotations
@@ -13,14 +12,12 @@ from typing import TypeAlias
 import numpy as np
 import torch
 
-from attnwidget.record import Floats
-from attnwidget.record.scores import MASKED
+from attnwidget.record import Floats, Layer
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.items import Item, Items, Selection
 from attnwidget.running.missing import missing_attention
 from attnwidget.running.model import device_of, is_encoder_decoder, without_autocast
-from attnwidget.running.tolerance import tolerance
 from attnwidget.tracing import (
     Address,
     Call,
@@ -32,8 +29,8 @@ from attnwidget.tracing import (
     trace,
     undisturbed,
 )
-from attnwidget.tracing.masks import causal_mask, dense_mask
 
+from .check import leads_to_output
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
 from .recorder import RecordedCall
@@ -54,7 +51,7 @@ def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -
         ValueError: a text is longer than the model takes.
     """
     reader = _Reader(model, batch, receive)
-    with undisturbed(model), trace(model, reader, len(batch.texts), once=True) as traced:
+    with undisturbed(model), trace(model, reader, len(batch.texts)) as traced:
         run_model(model, batch)
     return missing_attention(model, reader.calls, traced.called)
 
@@ -72,13 +69,14 @@ class _Reader(Handler):
         two = is_encoder_decoder(model)
         self._items = [Items(row, two=two) for row in batch.rows]
         self._receive = receive
+        self._explainers = [FunctionExplainer(values=False, check=False) for _ in batch.rows]
 
     def attention(self, address: Address, read: Read) -> None:
         name = address.module
         try:
             with without_autocast(self._device):
                 items = [item for each in self._items for item in each.of(name)]
-                found = text_weights(read(), items, name)
+                found = text_weights(read(), items, name, self._explainers)
         except Exception as error:  # other calls are still read
             reason = str(error) or type(error).__name__
             self.calls.append(RecordedCall(address, (), reason))
@@ -88,101 +86,60 @@ class _Reader(Handler):
             self._receive(CallId(name, address.call), row, weights)
 
 
-def text_weights(call: Call, items: Sequence[Item], name: str) -> list[Floats]:
+def text_weights(
+    call: Call,
+    items: Sequence[Item],
+    name: str,
+    explainers: Sequence[FunctionExplainer] | None = None,
+) -> list[Floats]:
     """The weights of each text: float32 [heads, Tq, Tk].
 
     Args:
         call: the call.
         items: the texts of the batch.
         name: of the module that called.
+        explainers: one for each text, which knows the masks that it has read; None for new ones.
 
     Raises:
         ValueError: the weights are not known: the mask or the layout cannot be read, or what
             follows from queries and keys is not what the model computed.
     """
-    whole = _of_softmax(call) if isinstance(call, SoftmaxCall) else _of_function(call)
-    shape = whole.shape[-2], whole.shape[-1]
-    selections = [item.select(len(whole), shape) for item in items]
-    separate = all(selection.count == 1 for selection in selections)
-    if separate and (isinstance(call, SoftmaxCall) or _leads_to_output(whole, call, selections)):
-        array = whole.to("cpu", torch.float32).numpy()
-        return [_cut(array, selection) for selection in selections]
-    return [_explained(call, item, name) for item in items]
+    if isinstance(call, SoftmaxCall):
+        return _of_softmax(call, items, name)
+    explainers = explainers or [FunctionExplainer(values=False, check=False) for _ in items]
+    return [
+        _of_function(call, item, name, explainer)
+        for item, explainer in zip(items, explainers, strict=True)
+    ]
 
 
-def _of_softmax(call: SoftmaxCall) -> torch.Tensor:
+def _of_softmax(call: SoftmaxCall, items: Sequence[Item], name: str) -> list[Floats]:
     weights = call.layout.apply(call.weights.detach())
     # Rows that see no key are NaN in some models.
     blind = (call.layout.apply(call.logits.detach()) == -np.inf).all(dim=-1, keepdim=True)
-    return weights.masked_fill(blind, 0)
+    whole = weights.masked_fill(blind, 0)
+    selections = [item.select(len(whole), (whole.shape[-2], whole.shape[-1])) for item in items]
+    if any(selection.count > 1 for selection in selections):
+        return [_weights_of(explain_softmax(call, item, name)) for item in items]
+    array = whole.to("cpu", torch.float32).numpy()
+    return [_cut(array, selection) for selection in selections]
 
 
-def _of_function(call: FunctionCall) -> torch.Tensor:
-    """The softmax of a call's arguments, float32 [M, heads, Tq, Tk]."""
-    query, key = call.query.detach().float(), call.key.detach().float()
-    scale, softcap, sinks, position_bias = (
-        call.options.get(name) for name in ("scaling", "softcap", "s_aux", "position_bias")
-    )
-    scores = _products(query, key) * (query.shape[-1] ** -0.5 if scale is None else scale)
-    if softcap is not None:
-        scores = softcap * torch.tanh(scores / softcap)
-    mask = dense_mask(call)
-    if mask is not None:
-        mask = mask.to(scores.device)
-        if mask.dtype != torch.bool:
-            scores = scores + mask
-            mask = mask > MASKED
-        scores = scores.masked_fill(~mask, -torch.inf)
-    if position_bias is not None:
-        scores = scores + position_bias.detach().float()
-    if call.causal:
-        scores = scores.masked_fill(~causal_mask(call), -torch.inf)
-    if sinks is not None:
-        column = sinks.detach().float().reshape(1, -1, 1, 1)
-        scores = torch.cat([scores, column.expand(*scores.shape[:-1], 1)], dim=-1)
-    weights = torch.softmax(scores, dim=-1)[..., : key.shape[-2]]
-    # Rows that see no key are NaN.
-    return weights.nan_to_num(0)
+def _of_function(call: FunctionCall, item: Item, name: str, explainer: FunctionExplainer) -> Floats:
+    layer = explainer.layer(call, item, name)
+    selection = item.select(len(call.query), (call.query.shape[-2], call.key.shape[-2]))
+    if selection.count == 1:
+        weights = layer.all_weights(np.arange(layer.shape[0]))
+        if leads_to_output(layer, weights, call, selection):
+            return weights
+    checking = FunctionExplainer(values=False, check=True)
+    return _weights_of(checking.layer(call, item, name))
 
 
-def _products(query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
-    """Queries times keys, [M, heads, Tq, Tk], where several heads may share a key head."""
-    heads, key_heads = query.shape[1], key.shape[1]
-    grouped = query.reshape(len(query), key_heads, -1, query.shape[-1])
-    product = grouped @ key.transpose(-1, -2)
-    return product.reshape(len(query), heads, query.shape[-2], key.shape[-2])
-
-
-def _leads_to_output(
-    weights: torch.Tensor, call: FunctionCall, selections: Sequence[Selection]
-) -> bool:
-    """True if weights times values are the call's output, as far as that is known."""
-    if call.output is None:
-        return True
-    value = call.value.detach().float()
-    grouped = weights.reshape(len(value), value.shape[1], -1, value.shape[-2])
-    output = (grouped @ value).reshape(call.output.shape)
-    difference = (output - call.output.detach().float()).abs().amax(dim=-1)
-    largest = value.abs().amax(dim=(0, 2, 3)).clamp(min=1e-30)
-    difference = difference / largest.repeat_interleave(weights.shape[1] // len(largest))[:, None]
-    limit = tolerance(call.output.dtype, _largest_score(call))
-    # Rows of padding, and those that see no key, may hold anything.
-    difference = difference.masked_fill(weights.sum(dim=-1) == 0, 0)
-    for selection in selections:
-        errors = difference[selection.windows][0, :, selection.queries]
-        if not (errors <= limit).all():  # also if an error is NaN
-            return False
-    return True
-
-
-def _largest_score(call: FunctionCall) -> float:
-    """An upper bound on |scale * q.k|."""
-    scale = call.options.get("scaling")
-    queries, keys = (
-        float(vectors.detach().float().norm(dim=-1).max()) for vectors in (call.query, call.key)
-    )
-    factor = call.query.shape[-1] ** -0.5 if scale is None else abs(float(scale))
-    return factor * queries * keys
+def _weights_of(layer: Layer) -> Floats:
+    if layer.fidelity.exact is False:
+        raise ValueError("the weights that follow from its arguments do not give its output")
+    return layer.all_weights(np.arange(layer.shape[0]))
 
 
 def _cut(weights: Floats, selection: Selection) -> Floats:
@@ -193,14 +150,3 @@ def _cut(weights: Floats, selection: Selection) -> Floats:
             own = own.take(positions.numpy(), axis=axis)
     copy: Floats = np.array(own, order="C")
     return copy
-
-
-def _explained(call: Call, item: Item, name: str) -> Floats:
-    """The weights of one text by the layer that `attnwidget.capture` would record."""
-    if isinstance(call, SoftmaxCall):
-        layer = explain_softmax(call, item, name)
-    else:
-        layer = FunctionExplainer(values=False, check=True).layer(call, item, name)
-    if layer.fidelity.exact is False:
-        raise ValueError("the weights that follow from its arguments do not give its output")
-    return layer.all_weights(np.arange(layer.shape[0]))

@@ -1,6 +1,9 @@
-"""Numbers of every head over many texts. Making a profile imports torch; reading one does not.
+"""Numbers of every head over many texts.
 
-A model and texts come in (run.py, the way through all), a `HeadProfile` goes out (head_profile.py).
+A model and texts come in, a `HeadProfile` goes out. Begin with run.py, the way through all: it
+checks settings (settings.py), has shards of texts measured (profiler.py, or ray_engine.py) into
+sums that merge (measurement.py), and builds the profile of them (build.py). Reading a profile needs
+no torch.
 """
 
 from attnwidget.lazy import lazy_names

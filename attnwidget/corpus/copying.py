@@ -52,7 +52,7 @@ def find_projections(model: torch.nn.Module, batch: TextBatch) -> Projections:
     """Find the projections of a model's attention calls, as it reads a batch of any texts."""
     finder = _Finder()
     with undisturbed(model):
-        with trace(model, finder, len(batch.texts), once=True):
+        with trace(model, finder, len(batch.texts)):
             run_model(model, batch)
         writes = {CallId(a.module, a.call): m for a, m in projections(finder.receivers.by_call)}
         reads = {}
@@ -141,7 +141,7 @@ def copying(model: torch.nn.Module, batch: TextBatch, projections: Projections) 
     ids = batch.tensors["input_ids"].cpu().numpy()
     # Only the tokens in the batch: [texts, tokens, d_model].
     reader = _CopyReader(model, batch, projections, unembedding[ids] - unembedding.mean(axis=0))
-    with undisturbed(model), trace(model, reader, len(batch.texts), once=True):
+    with undisturbed(model), trace(model, reader, len(batch.texts)):
         run_model(model, batch)
     return reader.shares
 

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from attnwidget.analysis import HeadPattern, data_frame, head_pattern
+from attnwidget.record import of_stack
 
 from .accumulators import Estimate
 from .example_texts import TextReader, TextSource, chosen_texts
@@ -110,11 +111,7 @@ class HeadProfile:
         Raises:
             KeyError: there is no such stack.
         """
-        if stack is None:
-            return next(iter(self._stacks.values()))
-        if stack not in self._stacks:
-            raise KeyError(f"no stack {stack!r:.200}; this profile has {', '.join(self._stacks)}")
-        return self._stacks[stack]
+        return of_stack(self._stacks, stack, "this profile")
 
     def values(self, metric: str, stack: str | None = None) -> Estimate:
         """A metric of all heads of a stack: mean, low, high and count, [layers, heads] each.

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnwidget.extras import extra
+
 from .head_profile import HeadProfile
-from .similarity import Head, distances_between, distributions, heads_of, missing_package
+from .similarity import Head, distances_between, distributions, heads_of
 from .stack_profile import SampledRows
 
 
@@ -45,10 +47,8 @@ def match_heads(a: HeadProfile, b: HeadProfile, stack: str | None = None) -> tup
         KeyError: there is no such stack.
         ModuleNotFoundError: scipy is not installed.
     """
-    try:
+    with extra("analysis", "this needs scipy"):
         from scipy.optimize import linear_sum_assignment
-    except ModuleNotFoundError as error:
-        raise missing_package("scipy") from error
     stacks = a.stack(stack), b.stack(stack)
     common = _common_rows(stacks[0].rows, stacks[1].rows)
     if not len(common[0]):

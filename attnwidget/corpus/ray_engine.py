@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from attnwidget.extras import extra
 from attnwidget.progress import step_done
 from attnwidget.running.texts import Shard
 
@@ -144,12 +145,8 @@ def ray_engine(
     """
     # Ray on this machine reports to nobody.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
+    with extra("ray", "engine='ray' needs Ray"):
         import ray
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "engine='ray' needs Ray, which is not installed: pip install 'attnwidget[ray]'"
-        ) from error
     own = not ray.is_initialized()
     if own:
         ray.init(include_dashboard=False, log_to_driver=False)

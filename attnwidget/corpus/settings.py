@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_args
 
-from attnwidget.analysis import ALL_METRICS
+from attnwidget.analysis import ALL_METRICS, Metric
 
 from .copying import copying, copying_weights
 from .measurement import Null
@@ -48,26 +48,16 @@ class Settings:
     @cached_property
     def on_texts(self) -> MetricSet:
         """The metrics of texts."""
-        return MetricSet(
-            {
-                name: ALL_METRICS[name]
-                for name in self.names
-                if name in ALL_METRICS and not ALL_METRICS[name].repeated
-            },
-            self.own,
-        )
+        return MetricSet(self._of_rows(repeated=False), self.own)
 
     @cached_property
     def on_repeated(self) -> MetricSet:
         """The metrics of repeated tokens."""
-        return MetricSet(
-            {
-                name: ALL_METRICS[name]
-                for name in self.names
-                if name in ALL_METRICS and ALL_METRICS[name].repeated
-            },
-            {},
-        )
+        return MetricSet(self._of_rows(repeated=True), {})
+
+    def _of_rows(self, *, repeated: bool) -> dict[str, Metric]:
+        known = {name: ALL_METRICS[name] for name in self.names if name in ALL_METRICS}
+        return {name: metric for name, metric in known.items() if metric.repeated == repeated}
 
     @property
     def has_repeated(self) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
+from attnwidget.extras import extra
 from attnwidget.record import Floats
 
 from .stack_profile import SampledRows, StackProfile
@@ -78,10 +79,8 @@ class HeadSimilarity:
         Raises:
             ModuleNotFoundError: scikit-learn is not installed.
         """
-        try:
+        with extra("analysis", "this needs scikit-learn"):
             from sklearn.manifold import MDS
-        except ModuleNotFoundError as error:
-            raise missing_package("scikit-learn") from error
         options: dict[str, Any] = {"n_init": 5, "random_state": self.seed}
         if hasattr(MDS(), "metric_mds"):  # since scikit-learn 1.8
             options |= {"metric": "precomputed", "init": "random"}
@@ -99,11 +98,9 @@ class HeadSimilarity:
             ValueError: `count` is not a number from 1 to that of the heads.
             ModuleNotFoundError: scipy is not installed.
         """
-        try:
+        with extra("analysis", "this needs scipy"):
             from scipy.cluster.hierarchy import fcluster, linkage
             from scipy.spatial.distance import squareform
-        except ModuleNotFoundError as error:
-            raise missing_package("scipy") from error
         if type(count) is not int or not 1 <= count <= len(self.heads):
             raise ValueError(f"count is {count!r}; expected a number from 1 to {len(self.heads)}")
         if len(self.heads) == 1:
@@ -168,11 +165,3 @@ def _entropy(distributions: Floats) -> Numbers:
     logs = np.log(np.maximum(distributions, np.finfo(np.float32).tiny))
     products: Numbers = np.einsum("hrk,hrk->hr", distributions, logs).sum(axis=1, dtype=np.float64)
     return -products
-
-
-def missing_package(name: str) -> ModuleNotFoundError:
-    """The error where a package of the extra is not installed."""
-    return ModuleNotFoundError(
-        f"this needs {name}, which is not installed: pip install 'attnwidget[analysis]' (in a "
-        "notebook: %pip install 'attnwidget[analysis]')"
-    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from attnwidget.record import Floats, spans
+from attnwidget.record import Floats, of_stack, spans
 
 T = TypeVar("T")
 
@@ -34,13 +34,10 @@ class ByLayer(Generic[T]):
         Raises:
             KeyError, IndexError: there is no such stack or layer.
         """
-        name = self.stacks[0] if stack is None else stack
-        if name not in self.layers:
-            raise KeyError(f"no stack {name!r:.200}; there are {', '.join(self.stacks)}")
-        if layer not in self.layers[name]:
-            there = spans(tuple(self.layers[name]))
-            raise IndexError(f"layer {layer} does not exist: this stack has {there}")
-        return self.layers[name][layer]
+        layers = of_stack(self.layers, stack, "this pass")
+        if layer not in layers:
+            raise IndexError(f"layer {layer} does not exist: this stack has {spans(tuple(layers))}")
+        return layers[layer]
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from attnwidget.arguments import whole_numbers
+from attnwidget.arguments import whole_number, whole_numbers
+from attnwidget.record import AttentionRecord, Stack
 
 from .edits import Ablate, Chosen, KnockOut, listed
 
@@ -70,11 +72,64 @@ class Off:
     num_queries: int = 0
     num_keys: int = 0
 
+    @classmethod
+    def of(
+        cls,
+        record: AttentionRecord,
+        name: str,
+        heads: Iterable[tuple[Any, Any]],
+        links: Sequence[Link],
+    ) -> Off:
+        """Heads and links of a record.
+
+        Args:
+            name: of their stack.
+
+        Raises:
+            KeyError, ValueError, IndexError: the record lacks them.
+            TypeError: heads are no pairs of numbers.
+        """
+        stack = record.stack(name)
+        pairs = tuple((whole_number(layer), whole_number(head)) for layer, head in heads)
+        for layer, head in pairs:
+            _check_head(stack, layer, head)
+        for link in links:
+            check_link(stack, link)
+        return cls(name, pairs, tuple(links), len(stack.queries), len(stack.keys))
+
     @property
     def edits(self) -> list[Ablate | KnockOut]:
         """The interventions that switch them off."""
         heads = [Ablate(layer, head, self.stack) for layer, head in self.heads]
         return [*heads, *(KnockOut(*link, self.stack) for link in self.links)]
+
+
+def check_link(stack: Stack, link: Link) -> None:
+    """Raise a ValueError or IndexError if a stack lacks tokens, layers or heads of a link."""
+    for side, positions, tokens in (
+        ("query", link.queries, stack.queries),
+        ("key", link.keys, stack.keys),
+    ):
+        for position in positions or ():
+            check_position(side, position, len(tokens))
+    for layer in stack.numbers if link.layers is None else link.layers:
+        for head in link.heads or ():
+            _check_head(stack, layer, head)
+        stack.layer(layer)
+
+
+def check_position(side: str, position: Any, count: int) -> int:
+    """The position of a token among so many, or a ValueError."""
+    if type(position) is not int or not 0 <= position < count:
+        raise ValueError(
+            f"{side} position {position!r:.100} does not exist: there are 0 to {count - 1}"
+        )
+    return position
+
+
+def _check_head(stack: Stack, layer: int, head: int) -> None:
+    if not 0 <= head < stack.layer(layer).num_heads:
+        raise ValueError(f"layer {layer} has no head {head!r:.100}")
 
 
 def _chosen(given: Any, name: str) -> _Positions:

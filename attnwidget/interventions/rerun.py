@@ -100,7 +100,6 @@ class Rerun:
 
     def _pass(self, model: torch.nn.Module) -> _KeptPass:
         """The pass of the whole model, run again if the model may have changed since."""
-
         if self._kept is None or not self._kept.is_of(model):
             given = one_text(model, *self._inputs, self._target, self._batch_index)
             self._kept = _KeptPass(model, given)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
+from attnwidget.analysis import LENSES, Lens
 from attnwidget.arguments import checked, one_of
 from attnwidget.progress import progress_bar
-from attnwidget.record import AttentionRecord, Layer
+from attnwidget.record import AttentionRecord
 from attnwidget.view_state import View
 from attnwidget.wire import SentExamples, encode_record
 from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Quality
@@ -20,10 +21,12 @@ from .pack import (
     PAGE_SIZE,
     PackedLayer,
     PackedLayers,
+    PackedNumbers,
+    ToPack,
     bare_layer,
     packed_layer,
     packed_layers,
-    packed_rollouts,
+    packed_numbers,
 )
 from .shown import VIEWS, ShownRecord, included_layers, included_views, opening_choices
 
@@ -59,19 +62,21 @@ def page_html(
         _widget(each, opening_choices(each, names, numbers), places.index(id(each.record)))
         for each in shown
     ]
-    rolled = {id(each.record) for each in shown if each.choices["lens"] == "rollout"}
-    rollouts = [
-        packed_rollouts(each.record) if id(each.record) in rolled else {} for each in distinct
-    ]
+    included = [_included(each.record, numbers, each.lenses) for each in distinct]
+    of_lenses: list[PackedNumbers] = [{} for _ in distinct]
+    for each in shown:
+        place = places.index(id(each.record))
+        of_lenses[place] |= packed_numbers(
+            each.record, each.lenses, each.choices["lens"], included[place]
+        )
 
     def page(packed: Sequence[PackedLayers]) -> str:
         records = [
-            _record(each, names, own, own_rollouts)
-            for each, own, own_rollouts in zip(distinct, packed, rollouts, strict=True)
+            _record(each, names, own, own_numbers)
+            for each, own, own_numbers in zip(distinct, packed, of_lenses, strict=True)
         ]
         return document(records, widgets, names, complete=numbers is None)
 
-    included = [_included(each.record, numbers) for each in distinct]
     layers_of_all = [layer for own in included for layer in own.values()]
     with progress_bar("Packing", "layers", len(layers_of_all)):
         room = PAGE_SIZE - len(page([{} for _ in distinct])) - _LAYER_TEXT * len(layers_of_all)
@@ -83,16 +88,15 @@ def page_html(
         return page([{place: next(packed) for place in own} for own in included])
 
 
-def page_within(shown: ShownRecord, packed: PackedLayers, note: str) -> str:
+def page_within(shown: ShownRecord, packed: PackedLayers, numbers: PackedNumbers, note: str) -> str:
     """The HTML of a page in a frame, which shows one record with some of its layers.
 
     Args:
-        packed: the layers, by stack and number.
+        packed, numbers: the layers, and the matrices of lenses.
         note: for the reader; "" for none.
     """
-    rollouts = packed_rollouts(shown.record) if shown.choices["lens"] == "rollout" else {}
     complete = len(packed) == len(_included(shown.record, None))
-    records = [_record(shown, VIEWS, packed, rollouts)]
+    records = [_record(shown, VIEWS, packed, numbers)]
     widgets = [_widget(shown, dict(shown.choices), note=note)]
     return document(records, widgets, VIEWS, complete=complete, framed=True)
 
@@ -154,14 +158,14 @@ def page_of_examples(
 
 
 def _included(
-    record: AttentionRecord, numbers: Sequence[int] | None
-) -> dict[tuple[str, int], Layer]:
+    record: AttentionRecord, numbers: Sequence[int] | None, lenses: Sequence[Lens] = LENSES
+) -> dict[tuple[str, int], ToPack]:
     """The layers of these numbers, by stack and number; all of them if None."""
     return {
-        (name, layer.number): layer
+        (name, number): ToPack.of(record, name, number, lenses)
         for name in record.stacks
-        for layer in record.stack(name).layers
-        if numbers is None or layer.number in numbers
+        for number in record.stack(name).numbers
+        if numbers is None or number in numbers
     }
 
 
@@ -183,13 +187,13 @@ def _record(
     shown: ShownRecord,
     views: Sequence[View],
     packed: PackedLayers,
-    rollouts: Mapping[str, PackedLayer],
+    numbers: PackedNumbers,
 ) -> PageRecord:
     # The other views have no thumbnails.
     overview = shown.overview if {"model", "map"} & set(views) else None
     # The manifest's name has no lone surrogates, which could not be written.
     model = shown.manifest["model"] if shown.record.model else ""
-    return PageRecord(model, _manifest(shown.manifest, packed), overview, packed, rollouts)
+    return PageRecord(model, _manifest(shown.manifest, packed), overview, packed, numbers)
 
 
 def _manifest(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, SupportsIndex
 
+from attnwidget.analysis import Lens
 from attnwidget.arguments import checked, one_of, real
 from attnwidget.progress import progress_bar, step_done
-from attnwidget.record import AttentionRecord, Layer, runs
-from attnwidget.wire import block_size
+from attnwidget.record import AttentionRecord, runs
 from attnwidget.wire.compression import (
     FINE,
     FINE_DIFFERENCES,
@@ -24,11 +24,13 @@ from .pack import (
     PAGE_SIZE,
     PackedLayer,
     PackedLayers,
+    PackedNumbers,
+    ToPack,
     fits_in_page,
     packed_fine,
     packed_layer,
     packed_layers,
-    packed_rollouts,
+    packed_numbers,
 )
 from .shown import layer_numbers
 
@@ -56,7 +58,7 @@ class Saved:
     """
 
     quality: Quality
-    chosen: list[tuple[str, Layer]]
+    chosen: list[tuple[str, ToPack]]
     method: Method
     packed: PackedLayers = field(default_factory=dict)
     size: int = 0
@@ -72,6 +74,7 @@ def layers_within(
     stack: str,
     layer: int,
     *,
+    lenses: Sequence[Lens],
     layers: Iterable[SupportsIndex] | None,
     quality: Quality | None,
     budget: float | None,
@@ -82,6 +85,7 @@ def layers_within(
 
     Args:
         stack, layer: the current stack and layer.
+        lenses: those of the package, and the user's own.
         layers, quality, budget: see `AttentionWidget.embed`.
         method: the widget's method that saves the layers, which the note recommends for another
             selection.
@@ -94,10 +98,11 @@ def layers_within(
     numbers = None if layers is None else layer_numbers(layers)
     check_selection(record, stack, numbers, quality, budget)
     if numbers is None:
-        chosen = _by_importance(record, stack, layer, partners)
+        places = _by_importance(record, stack, layer, partners)
     else:
         names = [name for name in (stack, partners.get(stack)) if name is not None]
-        chosen = [(name, record.layer(number, name)) for number in numbers for name in names]
+        places = [(name, number) for number in numbers for name in names]
+    chosen = [(name, ToPack.of(record, name, number, lenses)) for name, number in places]
     finest = FINE_DIFFERENCES if partners else FINE
     with progress_bar("Packing", "layers", len(chosen) if budget is None else None):
         if budget is None:
@@ -105,26 +110,29 @@ def layers_within(
             everything = packed_layers(
                 [own for _, own in chosen], quality or "default", room, finest
             )
-            return dict(zip(_places(chosen), everything, strict=True)), ""
+            return dict(zip(places, everything, strict=True)), ""
         saved, finer = _fitted(chosen, quality, budget, finest, method)
     advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
     return saved.packed, _note(saved, finer, budget, record, advice)
 
 
-def rollouts_within(
-    record: AttentionRecord, packed: PackedLayers, budget: float | None
-) -> dict[str, PackedLayer]:
-    """Pack the rollout of each stack, as far as `embed` has room beside its layers.
-
-    There is none where no layer is saved.
-    """
+def numbers_within(
+    record: AttentionRecord,
+    lenses: Sequence[Lens],
+    chosen: str,
+    packed: PackedLayers,
+    budget: float | None,
+    method: Method,
+) -> PackedNumbers:
+    """Pack the matrices of lenses of saved layers, as far as there is room beside the layers."""
     room = math.inf if budget is None else budget
-    room -= _in_notebook(packed.values(), "embed")
-    found = {}
-    for stack, rollout in (packed_rollouts(record) if packed else {}).items():
-        room -= _in_notebook([rollout], "embed")
-        if room >= 0:
-            found[stack] = rollout
+    room -= _in_notebook(packed.values(), method)
+    found: PackedNumbers = {}
+    for place, numbers in packed_numbers(record, lenses, chosen, packed):
+        room -= _in_notebook([numbers], method)
+        if room < 0:
+            break
+        found[place] = numbers
     return found
 
 
@@ -142,7 +150,7 @@ def check_selection(
 
 
 def _fitted(
-    chosen: list[tuple[str, Layer]],
+    chosen: list[tuple[str, ToPack]],
     quality: Quality | None,
     budget: float,
     finest: Limits,
@@ -184,14 +192,14 @@ def _note(
 
 def _by_importance(
     record: AttentionRecord, stack: str, layer: int, partners: Mapping[str, str]
-) -> list[tuple[str, Layer]]:
+) -> list[tuple[str, int]]:
     """All layers: those nearest to the current one first, other stacks last, partners together."""
     nearest = sorted(record.stack(stack).numbers, key=lambda other: abs(other - layer))
     others = [name for name in record.stacks if name not in (stack, *partners.values())]
     places = [(stack, near) for near in nearest]
     places += [(name, number) for name in others for number in record.stack(name).numbers]
     return [
-        (each, record.layer(number, each))
+        (each, number)
         for name, number in places
         for each in (name, partners.get(name))
         if each is not None
@@ -200,23 +208,23 @@ def _by_importance(
 
 def _within(saved: Saved, budget: float, *, last: bool) -> Saved:
     """Pack layers until the budget is full; unless `last`, only while all are likely to fit."""
-    whole = sum(block_size(layer) for _, layer in saved.chosen)
+    whole = sum(to_pack.size for _, to_pack in saved.chosen)
     raw_size, packed_size = 0, 0
     too_large = False
-    for stack, layer in saved.chosen:
-        if not fits_in_page(layer):
+    for stack, to_pack in saved.chosen:
+        if not fits_in_page(to_pack.layer):
             too_large = True
             continue
-        packed = packed_layer(layer, LIMITS[saved.quality])
+        packed = packed_layer(to_pack, LIMITS[saved.quality])
         step_done()
         size = _in_notebook([packed], saved.method)
-        raw_size += block_size(layer)
+        raw_size += to_pack.size
         packed_size += size
         saved.expected = packed_size / raw_size * whole
         if saved.size + size > budget:
             break
         saved.size += size
-        saved.packed[stack, layer.number] = packed
+        saved.packed[stack, to_pack.layer.number] = packed
         if not last and saved.expected > _MAX_EXCESS * budget:
             break
     if too_large:
@@ -224,8 +232,8 @@ def _within(saved: Saved, budget: float, *, last: bool) -> Saved:
     return saved
 
 
-def _places(chosen: Iterable[tuple[str, Layer]]) -> list[tuple[str, int]]:
-    return [(stack, layer.number) for stack, layer in chosen]
+def _places(chosen: Iterable[tuple[str, ToPack]]) -> list[tuple[str, int]]:
+    return [(stack, to_pack.layer.number) for stack, to_pack in chosen]
 
 
 def _in_notebook(layers: Iterable[PackedLayer], method: Method) -> int:

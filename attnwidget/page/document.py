@@ -16,7 +16,7 @@ from typing import Any
 from attnwidget.wire import SavedEffect, SentArc, SentExamples, SentMetric, SentSimilarity
 
 from .base85 import base85
-from .pack import PackedLayer
+from .pack import PackedLayer, PackedNumbers
 
 _STATIC = Path(__file__).parents[1] / "static"
 
@@ -67,14 +67,14 @@ class PageRecord:
         manifest, overview: see `attnwidget.wire`; the overview is None if no view needs it. Of a
             further example, the manifest lacks what is in that of its widget's record.
         layers: its layers, by stack and number.
-        rollouts: the rollout of its stacks, by name, as far as the page has it.
+        numbers: the matrices of lenses, as far as the page has them.
     """
 
     model: str
     manifest: Mapping[str, Any]
     overview: bytes | None
     layers: Mapping[tuple[str, int], PackedLayer]
-    rollouts: Mapping[str, PackedLayer]
+    numbers: PackedNumbers
 
 
 class PageExamples(SentExamples):
@@ -141,9 +141,9 @@ def document(
         for (stack, number), layer in record.layers.items()
     ]
     blocks += [
-        _block(place, f"{stack}.rollout", rollout)
+        _block(place, f"{stack}.{number}.{lens}", numbers)
         for place, record in enumerate(records)
-        for stack, rollout in record.rollouts.items()
+        for (stack, number, lens), numbers in record.numbers.items()
     ]
     models = ", ".join(dict.fromkeys(record.model for record in records if record.model))
     start, program = ((_STATIC / f"{name}.js").read_bytes() for name in ("start", "page"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 
 from .assemble import page_within
-from .pack import PackedLayers
+from .pack import PackedLayers, PackedNumbers
 from .shown import ShownRecord
 
 # Only the text inside the frame is left where untrusted HTML is sanitized, as in somebody else's
@@ -81,12 +81,16 @@ _REST, _ROW, _MOST = 340, 28, 900
 
 
 def frame_html(
-    shown: ShownRecord, packed: PackedLayers, note: str = "", height: int | None = None
+    shown: ShownRecord,
+    packed: PackedLayers,
+    numbers: PackedNumbers,
+    note: str = "",
+    height: int | None = None,
 ) -> str:
     """The HTML of a frame with a page in it, in ASCII.
 
     Args:
-        packed: the layers of the page, by stack and number.
+        packed, numbers: the layers of the page, and the matrices of lenses.
         note: for the reader; "" for none.
         height: in CSS pixels; None to follow the content.
     """
@@ -100,7 +104,7 @@ def frame_html(
         sizing="auto" if height is None else "fixed",
         title=title,
         fallback=_FALLBACK.format(title=title),
-        page=html.escape(page_within(shown, packed, note)),
+        page=html.escape(page_within(shown, packed, numbers, note)),
         height=estimate if height is None else height,
         script=html.escape(_SCRIPT),
     )

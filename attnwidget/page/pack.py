@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from attnwidget.analysis import rollout_refusal
+from attnwidget.analysis import LENSES, Lens, MatrixLens, factors_of
 from attnwidget.progress import step_done
-from attnwidget.record import AttentionRecord, Layer, spread_rows
-from attnwidget.wire import block_size, encode_rollout, rollout_fits
+from attnwidget.record import AttentionRecord, Floats, Layer, spread_rows
+from attnwidget.wire import LensNumbers, block_size, why_not_sent
 from attnwidget.wire.compression import (
     COMPACT,
     FINE,
@@ -62,8 +62,29 @@ class PackedLayer:
 PackedLayers = dict[tuple[str, int], PackedLayer]
 """Layers by stack and number."""
 
+PackedNumbers = dict[tuple[str, int, str], PackedLayer]
+"""Matrices of lenses by stack, number of the layer, and lens."""
 
-def packed_layer(layer: Layer, limits: Limits | None, *, vectors: bool = True) -> PackedLayer:
+
+class ToPack(NamedTuple):
+    """A layer, and the factors of its lenses, see `attnwidget.analysis.factors_of`."""
+
+    layer: Layer
+    factors: Mapping[str, Floats]
+
+    @classmethod
+    def of(
+        cls, record: AttentionRecord, stack: str, layer: int, lenses: Sequence[Lens] = LENSES
+    ) -> ToPack:
+        return cls(record.layer(layer, stack), factors_of(lenses, record, stack, layer))
+
+    @property
+    def size(self) -> int:
+        """The size of its block in bytes, see `attnwidget.wire.block_size`."""
+        return block_size(self.layer, len(self.factors))
+
+
+def packed_layer(to_pack: ToPack, limits: Limits | None, *, vectors: bool = True) -> PackedLayer:
     """Pack a layer; without vectors, as weights alone if that is smaller.
 
     Args:
@@ -73,6 +94,7 @@ def packed_layer(layer: Layer, limits: Limits | None, *, vectors: bool = True) -
     Raises:
         ValueError: the layer is larger than a page can show.
     """
+    layer, factors = to_pack
     if not fits_in_page(layer):
         raise ValueError(
             f"layer {layer.number} is larger than a page can show, which is {_MAX_NUMBERS:,} "
@@ -80,25 +102,35 @@ def packed_layer(layer: Layer, limits: Limits | None, *, vectors: bool = True) -
             "notebook with its kernel can show it row by row"
         )
     if vectors or layer.queries is None or layer.keys is None:
-        return PackedLayer(*pack_layer(layer, limits))
+        return PackedLayer(*pack_layer(layer, limits, factors))
     if layer.weights is not None:
-        return PackedLayer(*pack_layer(_bare(layer), limits), bare=True)
-    whole = PackedLayer(*pack_layer(layer, limits))
+        return PackedLayer(*pack_layer(_bare(layer), limits, factors), bare=True)
+    whole = PackedLayer(*pack_layer(layer, limits, factors))
     num_weights = layer.num_heads * layer.shape[0] * layer.shape[1]
     if num_weights > min(_MAX_NUMBERS, _MAX_WEIGHTS * (layer.queries.size + layer.keys.size)):
         return whole
-    bare = PackedLayer(*pack_layer(_bare(layer), limits), bare=True)
+    bare = PackedLayer(*pack_layer(_bare(layer), limits, factors), bare=True)
     return min(whole, bare, key=lambda packed: len(packed.data))
 
 
-def packed_rollouts(record: AttentionRecord) -> dict[str, PackedLayer]:
-    """The rollout of every stack that has one, by the stack's name."""
-    stacks = {name: record.stack(name) for name in record.stacks}
-    return {
-        name: PackedLayer(*pack_block(encode_rollout(stack)))
-        for name, stack in stacks.items()
-        if rollout_refusal(stack) is None and rollout_fits(stack)
-    }
+def packed_numbers(
+    record: AttentionRecord,
+    lenses: Sequence[Lens],
+    chosen: str,
+    layers: Iterable[tuple[str, int]],
+) -> Iterator[tuple[tuple[str, int, str], PackedLayer]]:
+    """The matrices of layers, each with its place: of the lens that is chosen, and the user's own.
+
+    Args:
+        layers: by stack and number.
+    """
+    numbers, places = LensNumbers(), list(layers)
+    for lens in lenses:
+        if isinstance(lens, MatrixLens) and (lens.name == chosen or lens not in LENSES):
+            for stack, layer in places:
+                if why_not_sent(lens, record, stack, layer) is None:
+                    block = numbers.block(lens, record, stack, layer)
+                    yield (stack, layer, lens.name), PackedLayer(*pack_block(block))
 
 
 def fits_in_page(layer: Layer) -> bool:
@@ -132,7 +164,7 @@ def bare_layer(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def packed_layers(
-    layers: Sequence[Layer],
+    layers: Sequence[ToPack],
     quality: Quality,
     room: float,
     finest: Limits = FINE,
@@ -159,7 +191,7 @@ def packed_layers(
 
 
 def packed_fine(
-    layers: Sequence[Layer], room: float, finest: Limits = FINE, *, vectors: bool = True
+    layers: Sequence[ToPack], room: float, finest: Limits = FINE, *, vectors: bool = True
 ) -> list[PackedLayer] | None:
     """Pack layers with the smallest limit of a weight's difference with which all of them fit.
 
@@ -174,9 +206,13 @@ def packed_fine(
     Returns:
         The packed layers, or None if they fit only with the limits of COMPACT, if at all.
     """
-    sizes = [block_size(layer) for layer in layers]
+    sizes = [to_pack.size for to_pack in layers]
     whole = sum(sizes)
-    if not layers or _LEAST_SHARE * whole > room or not all(map(fits_in_page, layers)):
+    if (
+        not layers
+        or _LEAST_SHARE * whole > room
+        or not all(fits_in_page(to_pack.layer) for to_pack in layers)
+    ):
         return None
     sample = sorted({int(n) for n in spread_rows(len(layers), _SAMPLE)})
     limits = finest

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsIndex, get_args
 
+from attnwidget.analysis import LENSES, Lens
 from attnwidget.arguments import whole_number
 from attnwidget.record import AttentionRecord, spans
 from attnwidget.view_state import Choices, View, choice_values
@@ -26,6 +27,7 @@ class ShownRecord:
         similarity: as `attnwidget.wire.encode_similarity` returns it.
         arcs: annotated links, as `attnwidget.wire.encode_arcs` returns them.
         effects: as `attnwidget.wire.encode_effects` returns them.
+        lenses: those of the package, and the user's own.
     """
 
     record: AttentionRecord
@@ -36,6 +38,7 @@ class ShownRecord:
     similarity: SentSimilarity | None = None
     arcs: Sequence[SentArc] = ()
     effects: Sequence[SavedEffect] = ()
+    lenses: Sequence[Lens] = LENSES
 
 
 def included_views(views: Iterable[View] | None) -> tuple[View, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -17,12 +17,9 @@ from attnwidget.record import Floats
 from .annotated import Annotated, dependencies
 from .best_heads import DIRECTIONS
 from .halves import Halves, Null, Pairs, open_source
-from .results import ProbeScores, compared_table
+from .results import ProbeScores, compared
 from .shares import Share, Shares
 from .word_attention import WordAttention
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _FARTHEST = 10
 """Distances above are one, for the parser by distances."""
@@ -34,7 +31,8 @@ _LEARNING_RATE = 2e-3
 class ParserScores(ProbeScores):
     """The scores of an attention parser on held-out texts; see `attention_parser`.
 
-    `heads` has the coefficients w ("attends") and u ("is attended to") of every head.
+    `heads` has the coefficients w ("attends") and u ("is attended to") of every head; `table()` the
+    parser and what it is compared with: parser, accuracy, low, high.
 
     Attributes:
         count: the words that have a head word, without punctuation.
@@ -50,21 +48,14 @@ class ParserScores(ProbeScores):
     distance: Share
     null_accuracy: Share | None
 
-    def table(self) -> pd.DataFrame:
-        """The parser and what it is compared with, as a table of pandas.
-
-        Columns: parser, accuracy, low, high.
-
-        Raises:
-            ModuleNotFoundError: pandas is not installed.
-        """
+    def _rows(self) -> list[dict[str, Any]]:
         shares = {
             "attention": self.accuracy,
             "next word": self.right_branching,
             "distance": self.distance,
             "attention of random weights": self.null_accuracy,
         }
-        return compared_table("parser", shares)
+        return compared("parser", shares)
 
 
 def attention_parser(

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, TypeAlias
 
+from attnwidget.arguments import checked, whole
+from attnwidget.extras import extra
+
 from .annotated import Annotated, Mention
 
 # The fields of a mention where "# global.Entity" does not name them, as in CorefUD.
@@ -22,6 +25,7 @@ _PART = re.compile(r"\[(\d+)/(\d+)\]$")
 _Token: TypeAlias = Mapping[str, Any]
 
 
+@checked(window=whole(1, none=True))
 def read_conllu(path: PathLike[str] | str, *, window: int | None = None) -> Iterator[Annotated]:
     """Read the sentences of a CoNLL-U file, such as a treebank of Universal Dependencies.
 
@@ -44,15 +48,8 @@ def read_conllu(path: PathLike[str] | str, *, window: int | None = None) -> Iter
         ValueError: the content is no CoNLL-U; window is no number from 1.
         OSError: the file cannot be read.
     """
-    if window is not None and (type(window) is not int or window < 1):
-        raise ValueError(f"window is {window!r}; expected a number from 1, or None")
-    try:
+    with extra("probe", "reading CoNLL-U needs conllu"):
         import conllu
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "reading CoNLL-U needs conllu, which is not installed: pip install 'attnwidget[probe]' "
-            "(in a notebook: %pip install 'attnwidget[probe]')"
-        ) from error
     sentences = _sentences(conllu, path)
     if window is None:
         return (sentence for _, sentence in sentences)

@@ -14,11 +14,10 @@ from attnwidget.record import Floats
 from .annotated import Annotated
 from .best_heads import DIRECTIONS, BestHead, Contest, Decisions, Direction
 from .halves import Halves, Null, Pairs, open_source
-from .results import ProbeScores, compared_table
+from .results import ProbeScores, compared
 from .shares import Share
 
 if TYPE_CHECKING:
-    import pandas as pd
     import torch
 
 _PRONOUN = "PRON"
@@ -31,7 +30,8 @@ _ALL, _PRONOUNS = "all", "pronouns"
 class CoreferenceScores(BestHead, ProbeScores):
     """The scores of the head that finds antecedents best; see `coreference`.
 
-    The decisions are those of mentions with an antecedent: right if the head finds one.
+    The decisions are those of mentions with an antecedent: right if the head finds one. `table()`
+    has the best head and what it is compared with: chosen by, accuracy, low, high.
 
     Attributes:
         direction: "attends" if mentions attend to their antecedents, "is attended to" if these
@@ -46,14 +46,7 @@ class CoreferenceScores(BestHead, ProbeScores):
     nearest: Share
     same_word: Share
 
-    def table(self) -> pd.DataFrame:
-        """The best head and what it is compared with, as a table of pandas.
-
-        Columns: chosen by, accuracy, low, high.
-
-        Raises:
-            ModuleNotFoundError: pandas is not installed.
-        """
+    def _rows(self) -> list[dict[str, Any]]:
         shares = {
             f"head {self.layer}-{self.head}, {self.direction}": self.accuracy,
             f"head {self.layer}-{self.head}, of pronouns": self.pronouns,
@@ -61,7 +54,7 @@ class CoreferenceScores(BestHead, ProbeScores):
             "nearest with the same head word": self.same_word,
             "best head of random weights": self.null_accuracy,
         }
-        return compared_table("chosen by", shares)
+        return compared("chosen by", shares)
 
 
 def coreference(

@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.arguments import checked, whole
+from attnwidget.extras import extra
 from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
 from .examples import FEWEST, Classification, Examples
 from .halves import Halves, Null, Pairs, open_source
-from .results import ProbeScores, shares_table
+from .results import ProbeScores
 from .shares import Share
 from .word_attention import WordAttention
 
 if TYPE_CHECKING:
-    import pandas as pd
     import torch
 
 _FARTHEST = 10
@@ -58,8 +58,9 @@ class EdgeScore:
 class EdgeScores(ProbeScores):
     """Both classifiers; see `edge_classifier`.
 
-    `heads` has by task how much each head counts: the length of its standardized coefficients in
-    both directions, over all classes.
+    `table()` has a row each: task, classes, count, accuracy, low, high, distance, majority, and
+    null_accuracy if there is a null. `heads` has by task how much each head counts: the length of
+    its standardized coefficients in both directions, over all classes.
 
     Attributes:
         related: is there a relation.
@@ -69,16 +70,8 @@ class EdgeScores(ProbeScores):
     related: EdgeScore
     relation: EdgeScore
 
-    def table(self) -> pd.DataFrame:
-        """Both classifiers as a table of pandas, a row each.
-
-        Columns: task, classes, count, accuracy, low, high, distance, majority, and null_accuracy
-        if there is a null.
-
-        Raises:
-            ModuleNotFoundError: pandas is not installed.
-        """
-        return shares_table(vars(score) for score in (self.related, self.relation))
+    def _rows(self) -> list[dict[str, Any]]:
+        return [vars(score) for score in (self.related, self.relation)]
 
 
 @checked(max_pairs=whole(1))
@@ -243,14 +236,9 @@ def _fitted(rows: Floats, targets: NDArray[np.int64]) -> Any:
     Raises:
         ModuleNotFoundError: scikit-learn is not installed.
     """
-    try:
+    with extra("probe", "this probe needs scikit-learn"):
         from sklearn.linear_model import LogisticRegression
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            "this probe needs scikit-learn, which is not installed: pip install "
-            "'attnwidget[probe]' (in a notebook: %pip install 'attnwidget[probe]')"
-        ) from error
     classifier = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000, tol=1e-3))
     return classifier.fit(rows, targets)

@@ -16,12 +16,11 @@ from .best_heads import DIRECTIONS, Contest, Decisions, Direction
 from .halves import Halves, Null, Pairs, open_source
 from .head_names import head_names
 from .relation_score import ALL, SUBTYPES, RelationScore, rows_of
-from .results import ProbeScores, shares_table
+from .results import ProbeScores
 from .word_attention import WordAttention
 from .word_tokens import tokens_of_words
 
 if TYPE_CHECKING:
-    import pandas as pd
     import torch
 
 _MOST_MISSES = 20
@@ -57,6 +56,9 @@ class Miss:
 class RelationScores(ProbeScores):
     """The relations that heads find; see `relations`.
 
+    `table()` has a row per relation: relation, count, layer, head, direction, accuracy, low, high,
+    offset, offset_accuracy, and null_accuracy if there is a null.
+
     Attributes:
         scores: by relation, the most frequent first, and "all" last. `heads` has the accuracy of
             every head by the same names.
@@ -77,22 +79,13 @@ class RelationScores(ProbeScores):
             "table() has offsets and random weights beside them>"
         )
 
-    def table(self) -> pd.DataFrame:
-        """The scores as a table of pandas, one row per relation.
-
-        Columns: relation, count, layer, head, direction, accuracy, low, high, offset,
-        offset_accuracy, and null_accuracy if there is a null.
-
-        Raises:
-            ModuleNotFoundError: pandas is not installed.
-        """
+    def _rows(self) -> list[dict[str, Any]]:
         columns = (
             *("relation", "count", "layer", "head", "direction", "accuracy"),
             *("offset", "offset_accuracy", "null_accuracy"),
         )
-        return shares_table(
-            {name: getattr(score, name) for name in columns} for score in self.scores.values()
-        )
+        scores = self.scores.values()
+        return [{name: getattr(score, name) for name in columns} for score in scores]
 
     def head_names(self) -> dict[tuple[int, int], str]:
         """Words for the heads that find relations, as `head_names` of `attnwidget.show`.

@@ -55,16 +55,22 @@ class ProbeScores:
         return self.heads[name]
 
     def table(self) -> pd.DataFrame:
-        """The first number of all heads as a table of pandas, the largest first.
+        """The scores as a table of pandas, with the columns that their class names.
 
-        Columns: stack, layer, head, the number by its name, and low, high and null if known.
+        Of a result that names none: the first number of all heads, the largest first, with the
+        columns stack, layer, head, the number by its name, and low, high and null if known.
 
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
+        return shares_table(self._rows())
+
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        """The rows of the table, by column."""
         scores = next(iter(self.heads.values()))
-        found = scores.table()
-        return found.sort_values(scores.name, ascending=False, kind="stable", ignore_index=True)
+        ordered = scores.table().sort_values(scores.name, ascending=False, kind="stable")
+        rows: list[Mapping[str, Any]] = ordered.to_dict("records")
+        return rows
 
 
 def shares_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -93,11 +99,7 @@ def shares_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     )
 
 
-def compared_table(column: str, shares: Mapping[str, Share | None]) -> pd.DataFrame:
-    """A table of what is compared: names in a column, accuracy, low, high; None is left out.
-
-    Raises:
-        ModuleNotFoundError: pandas is not installed.
-    """
+def compared(column: str, shares: Mapping[str, Share | None]) -> list[dict[str, Any]]:
+    """Rows of what is compared: names in a column, accuracy, low, high; None is left out."""
     known = {name: share for name, share in shares.items() if share is not None}
-    return shares_table({column: name, "accuracy": share} for name, share in known.items())
+    return [{column: name, "accuracy": share} for name, share in known.items()]

@@ -16,13 +16,12 @@ from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
 from .annotated import Annotated
 from .best_heads import BestHead, Contest, Decisions
 from .halves import Halves, Null
-from .results import ProbeScores, compared_table
+from .results import ProbeScores, compared
 from .shares import Share
 from .word_attention import Heads, WordAttention
 from .word_tokens import tokens_by_labels, tokens_of_words
 
 if TYPE_CHECKING:
-    import pandas as pd
     import torch
 
 Moment: TypeAlias = Literal["writes", "reads"]
@@ -75,7 +74,8 @@ class AlignmentScores(BestHead, ProbeScores):
     """The scores of the cross-attention head that aligns words best; see `alignment`.
 
     The decisions are those of linked target words: right if the largest weight lies on a source
-    word that they are linked with. Texts are pairs of sentences.
+    word that they are linked with. Texts are pairs of sentences. `table()` has the best head and
+    what it is compared with: chosen by, accuracy, low, high.
 
     Attributes:
         moment: "writes" if the row that makes a target word finds its source, "reads" if the row
@@ -93,21 +93,14 @@ class AlignmentScores(BestHead, ProbeScores):
     offset_accuracy: Share
     by_moment: Mapping[Moment, Numbers] = field(repr=False)
 
-    def table(self) -> pd.DataFrame:
-        """The best head and what it is compared with, as a table of pandas.
-
-        Columns: chosen by, accuracy, low, high.
-
-        Raises:
-            ModuleNotFoundError: pandas is not installed.
-        """
+    def _rows(self) -> list[dict[str, Any]]:
         shares = {
             f"head {self.layer}-{self.head}, {self.moment}": self.accuracy,
             "same place in the sentence": self.diagonal,
             f"offset {self.offset:+d}": self.offset_accuracy,
             "best head of random weights": self.null_accuracy,
         }
-        return compared_table("chosen by", shares)
+        return compared("chosen by", shares)
 
     def on_pair(
         self, model: torch.nn.Module, tokenizer: Any, pair: Aligned

@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .described import DAMAGE, described_file, reason
-from .layer import Fidelity, Layer
+from .fidelity import Fidelity, Replay
+from .layer import Layer
 from .picture import Picture
 from .rotary import Rotary
 from .scores import ScoreProgram
@@ -54,13 +55,14 @@ def _read(file: Any, content: Any) -> dict[str, Any]:
     # AttentionRecord takes any sequence of texts.
     if not isinstance(content["missing"], list):
         raise TypeError("missing is no list of texts")
-    # Early files of the first version lack it.
-    image = content.get("image")
+    # Early files of the first version lack these.
+    image, replay = content.get("image"), content.get("replay")
     return {
         "stacks": stacks,
         "model": content["model"],
         "missing": content["missing"],
         "image": None if image is None else Picture(base64.b64decode(image, validate=True)),
+        "replay": None if replay is None else Replay(**replay),
     }
 
 

@@ -8,12 +8,13 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from . import loading, storage
+from .fidelity import Fidelity, Replay
 from .from_arrays import stack_from_arrays
-from .layer import Fidelity, Layer
+from .layer import Layer
 from .picture import Picture
 from .printable import printable
 from .scores import Floats
-from .stack import Stack, check_name, runs
+from .stack import Stack, check_name, of_stack, runs
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -30,6 +31,7 @@ class AttentionRecord:
         model: the model's name, for display.
         missing: what is not in the record, as "module: reason" or "text: reason".
         image: the image that the model read, on which `Tokens.patches` places tokens; or None.
+        replay: of a generated text, the distance of the recorded pass from its generation; or None.
 
     Raises:
         ValueError: there is no stack, a stack has no layer, or a name is not printable text of 1
@@ -43,6 +45,7 @@ class AttentionRecord:
         model: str = "",
         missing: Sequence[str] = (),
         image: Picture | None = None,
+        replay: Replay | None = None,
     ) -> None:
         if not stacks or not all(stack.layers for stack in stacks.values()):
             raise ValueError("a record needs at least one stack, and every stack a layer")
@@ -54,10 +57,13 @@ class AttentionRecord:
             raise ValueError(f"model is {type(model).__name__}; expected its name, for display")
         if image is not None and not isinstance(image, Picture):
             raise ValueError(f"image is {type(image).__name__}; expected a Picture, or None")
+        if replay is not None and not isinstance(replay, Replay):
+            raise ValueError(f"replay is {type(replay).__name__}; expected a Replay, or None")
         self._stacks = dict(stacks)
         self._image = image
         self.model = model
         self.missing = tuple(missing)
+        self.replay = replay
 
     @classmethod
     def from_arrays(
@@ -118,7 +124,7 @@ class AttentionRecord:
             ValueError: the record has more tokens or layers than `load` takes.
             OSError: the file cannot be written; an existing file is unchanged.
         """
-        storage.save(path, self._stacks, self.model, self.missing, self.image)
+        storage.save(path, self._stacks, self.model, self.missing, self.image, self.replay)
 
     @property
     def stacks(self) -> tuple[str, ...]:
@@ -132,7 +138,9 @@ class AttentionRecord:
 
     def without_image(self) -> AttentionRecord:
         """The same record without its image; its tokens keep their labels."""
-        return AttentionRecord(self._stacks, model=self.model, missing=self.missing)
+        return AttentionRecord(
+            self._stacks, model=self.model, missing=self.missing, replay=self.replay
+        )
 
     @property
     def fidelity(self) -> dict[str, tuple[Fidelity, ...]]:
@@ -141,11 +149,7 @@ class AttentionRecord:
 
     def stack(self, stack: str | None = None) -> Stack:
         """The tokens and layers of a stack; of the first one if `stack` is None."""
-        if stack is None:
-            return next(iter(self._stacks.values()))
-        if stack not in self._stacks:
-            raise KeyError(f"no stack {stack!r:.200}; this record has {', '.join(self._stacks)}")
-        return self._stacks[stack]
+        return of_stack(self._stacks, stack, "this record")
 
     def layer(self, layer: int, stack: str | None = None) -> Layer:
         """The layer of this number in the model, counted from 0."""
@@ -204,6 +208,8 @@ class AttentionRecord:
             f"{name}: {len(s.layers)} layers, {len(s.queries)} x {len(s.keys)} tokens"
             for name, s in self._stacks.items()
         ]
+        if self.replay is not None:
+            parts.append(f"logits within {self.replay.difference:.0e} of its generation's")
         model = printable(self.model) or "of an unnamed model"
         return f"<AttentionRecord {model} ({'; '.join(parts)})>"
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeVar
 
 from .layer import Layer
 from .tokens import Tokens
 
 _LONGEST_NAME = 200
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,22 @@ class Stack:
             if layer.number == number:
                 return layer
         raise IndexError(f"layer {number} does not exist: this stack has {spans(self.numbers)}")
+
+
+def of_stack(by_name: Mapping[str, _T], stack: str | None, owner: str) -> _T:
+    """What belongs to a stack; to the first one if `stack` is None.
+
+    Args:
+        owner: what the stacks are of, as "this record".
+
+    Raises:
+        KeyError: there is no such stack.
+    """
+    if stack is None:
+        return next(iter(by_name.values()))
+    if stack not in by_name:
+        raise KeyError(f"no stack {stack!r:.200}; {owner} has {', '.join(by_name)}")
+    return by_name[stack]
 
 
 def check_name(name: object) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from safetensors.numpy import save as to_bytes
 
 from .described import LARGEST_HEADER, MAX_BRACKETS, Kind, num_brackets
+from .fidelity import Replay
 from .files import write_whole
 from .picture import Picture
 from .stack import Stack
@@ -39,6 +40,7 @@ def save(
     model: str,
     missing: Sequence[str],
     image: Picture | None,
+    replay: Replay | None,
 ) -> None:
     """Write stacks to a file.
 
@@ -90,6 +92,7 @@ def save(
         "missing": list(missing),
         "stacks": description,
         "image": None if image is None else base64.b64encode(image.data).decode(),
+        "replay": None if replay is None else asdict(replay),
     }
     text = json.dumps(content)
     if num_brackets(text) > MAX_BRACKETS:

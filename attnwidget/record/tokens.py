@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 # Each is a pixel of what is laid over the picture.
 _MOST_PATCHES = 1 << 20
@@ -34,12 +34,6 @@ class Patches:
             raise ValueError(f"the patches of tokens are numbers from 0 to {count - 1}, or None")
         if len(places) != count or len(set(places)) != count:
             raise ValueError(f"each of the {count} patches has one token, and no two the same one")
-
-    def first(self, count: int) -> Patches | None:
-        """The places of the first `count` tokens; None if some patches are those of others."""
-        if any(place is not None for place in self.of[count:]):
-            return None
-        return replace(self, of=self.of[:count])
 
 
 @dataclass(frozen=True)
@@ -104,18 +98,6 @@ class Tokens:
             return None
         start = self.segments.index(1)
         return start if all(self.segments[start:]) else None
-
-    def first(self, count: int) -> Tokens:
-        """The first `count` tokens."""
-        return Tokens(
-            self.labels[:count],
-            self.segments and self.segments[:count],
-            tuple(position for position in self.special if position < count),
-            self.words and self.words[:count],
-            self.offsets and self.offsets[:count],
-            self.patches and self.patches.first(count),
-            None if self.generated is None or self.generated >= count else self.generated,
-        )
 
     def after(self, labels: Sequence[str]) -> Tokens:
         """The tokens after special ones with these labels, which are no part of the text."""

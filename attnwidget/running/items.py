@@ -91,14 +91,12 @@ class Item:
         batch: the number of items.
         index: the number of this one.
         queries, keys: the sequence on either side of the attention, if it may be padded.
-        repeats: the number of equal entries per item that a leading dimension may have.
     """
 
     batch: int
     index: int
     queries: Padded | None = None
     keys: Padded | None = None
-    repeats: int = 1
 
     def select(self, leading: int, shape: tuple[int, int]) -> Selection:
         """The entries of an attention call that belong to the item.
@@ -122,8 +120,6 @@ class Item:
         A model that attends within windows has several consecutive entries per item. If the leading
         dimension is unrelated to the batch (packed images, for instance), all are recorded.
         """
-        if self.repeats > 1 and leading == self.batch * self.repeats:
-            return slice(self.index * self.repeats, self.index * self.repeats + 1)
         if leading % self.batch:
             return slice(0, leading)
         count = leading // self.batch
@@ -142,13 +138,11 @@ class Items:
     Args:
         batch: all items.
         two: True if an encoder reads one text, and a decoder another.
-        repeats: the number of times that `generate` may repeat a tower's inputs, once per beam.
     """
 
-    def __init__(self, batch: Batch, *, two: bool, repeats: int = 1) -> None:
+    def __init__(self, batch: Batch, *, two: bool) -> None:
         self._batch = batch
         self._two = two
-        self._repeats = repeats
         # Calls of one kind get the same object, so that a mask that they share is read once.
         self._items: dict[tuple[str, bool], list[Item]] = {}
 
@@ -174,7 +168,7 @@ class Items:
             keys = None
         elif batch.text is not None and batch.global_tokens:
             queries = keys = batch.text.after(batch.global_tokens)
-        return Item(size, index, queries, keys, self._repeats)
+        return Item(size, index, queries, keys)
 
 
 def joined(windows: torch.Tensor) -> Floats:

@@ -41,7 +41,6 @@ class Sequences:
         image: height and width in pixels, or None.
         patch: height and width of a patch in pixels, or None.
         seconds: the length of the audio, or None.
-        generated: True if the text or target is longer than the tokens that the model has read.
         placed: the tokens with known places on the image, or None.
         global_tokens: the number of the encoder's own tokens before the text.
     """
@@ -51,7 +50,6 @@ class Sequences:
     image: tuple[int, int] | None = None
     patch: tuple[int, int] | None = None
     seconds: float | None = None
-    generated: bool = False
     placed: PlacedTokens | None = None
     global_tokens: int = 0
 
@@ -65,8 +63,6 @@ class Sequences:
             text = self.target if side == "query" or not group.cross else self.text
         media = group.tower in ("vision", "audio")
         if text is not None and not media:
-            if self.generated and (not self.target or text is self.target):
-                text = text.first(length)
             if len(text) == length:
                 return text
             if self.global_tokens and len(text) + self.global_tokens == length:

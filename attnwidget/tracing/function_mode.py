@@ -59,19 +59,18 @@ class AttentionMode(TorchFunctionMode):
         try:
             yield
         finally:
-            self.suspend()
+            self._suspend()
 
-    def suspend(self) -> bool:
+    def _suspend(self) -> bool:
         """Leave the stack of modes, on which even a paused mode costs time.
 
         Returns:
             False if another mode has to leave it before.
         """
-        if self._following and _get_current_function_mode() is not self:  # type: ignore[no-untyped-call]
+        if not self._following or _get_current_function_mode() is not self:  # type: ignore[no-untyped-call]
             return False
-        if self._following:
-            self._following = False
-            self.__exit__(None, None, None)  # type: ignore[no-untyped-call]
+        self._following = False
+        self.__exit__(None, None, None)
         return True
 
     def _resume(self) -> None:
@@ -84,7 +83,7 @@ class AttentionMode(TorchFunctionMode):
     def paused(self) -> Iterator[None]:
         """Follow nothing within this context."""
         before, self._paused = self._paused, True
-        was_following = self._following and self.suspend()
+        was_following = self._suspend()
         try:
             yield
         finally:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -35,15 +35,11 @@ class ModuleStack:
         self._thread = threading.get_ident()
         self._stack: list[torch.nn.Module] = []
         self._foreign = 0
-        self._only_passes = False
 
     @property
     def elsewhere(self) -> bool:
-        """True if another model is running, called by a hook for instance.
-
-        Where only passes are followed, it may share modules with this one between them.
-        """
-        return self._foreign > 0 or (self._only_passes and not self._stack)
+        """True if another model is running, called by a hook for instance."""
+        return self._foreign > 0
 
     @property
     def innermost(self) -> torch.nn.Module:
@@ -77,13 +73,8 @@ class ModuleStack:
         return here and any(True for _ in module.parameters())
 
     @contextmanager
-    def following(self, handler: Handler, started: Callable[[], bool]) -> Iterator[None]:
-        """Update the stack within this context, and report modules to the handler.
-
-        Args:
-            started: called at the start of a forward pass; returns True to follow, from then on,
-                only the modules with which a pass can start.
-        """
+    def following(self, handler: Handler) -> Iterator[None]:
+        """Update the stack within this context, and report modules to the handler."""
 
         def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
             if id(module) not in self.names:
@@ -91,8 +82,6 @@ class ModuleStack:
             elif self.owns(module):
                 if self._is_pass(module):
                     self.step += 1
-                    if started() and not self._only_passes:
-                        follow_passes()
                 self.called.add(self.name(module))
                 self._stack.append(module)
                 return handler.module_entered(module, args)
@@ -107,21 +96,11 @@ class ModuleStack:
                     pass
                 handler.module_left(module, output, self._stack[-1] if self._stack else None)
 
-        def follow_passes() -> None:
-            self._only_passes = True
-            everywhere.close()
-            for module in self.model.modules():
-                if module is self.model or can_generate(module):
-                    undo.callback(module.register_forward_pre_hook(enter).remove)
-                    after = module.register_forward_hook(leave, always_call=True)
-                    undo.callback(after.remove)
-
         with ExitStack() as undo:
-            everywhere = undo.enter_context(ExitStack())
             before = torch_module.register_module_forward_pre_hook(enter)  # type: ignore[arg-type]
-            everywhere.callback(before.remove)
+            undo.callback(before.remove)
             after = torch_module.register_module_forward_hook(leave, always_call=True)
-            everywhere.callback(after.remove)
+            undo.callback(after.remove)
             yield
 
 

@@ -38,12 +38,10 @@ class Trace:
         handler: Handler,
         batch: int | None,
         *,
-        once: bool,
         within: Sequence[Trace],
     ) -> None:
         self.handler = handler
         self._outer = within
-        self._once = once
         self.stack = ModuleStack(model)
         self.mode = AttentionMode(self.stack, self._of_functions, batch, self._bias)
         # The calls whose scores were changed before their softmax.
@@ -71,7 +69,7 @@ class Trace:
             return
         with (
             self.mode.following(),
-            self.stack.following(self.handler, self._pass_started),
+            self.stack.following(self.handler),
             interface_calls(self.stack, self._of_interface, self.mode.paused),
             band_calls(self.stack, self._of_functions, self.mode.paused),
         ):
@@ -84,10 +82,6 @@ class Trace:
     def _of_functions(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
         self._by_functions += 1
         return self.attention(module, read, result)
-
-    def _pass_started(self) -> bool:
-        """True to follow only passes from now on, and no functions."""
-        return self._once and self.stack.step > 0 and self.by_interface and self.mode.suspend()
 
     def attention(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
         """Report a call to the handlers, and return the result for the model.
@@ -159,7 +153,6 @@ def trace(
     handler: Handler,
     batch: int | None,
     *,
-    once: bool = False,
     changes: bool = False,
     interface_only: bool = False,
 ) -> Iterator[Trace]:
@@ -176,14 +169,11 @@ def trace(
         batch: the number of items in a batch, for tensors whose layout does not tell it; None if it
             is not known.
         changes: True if the handler changes the model.
-        once: True to follow modules and functions in the first forward pass alone, if all of its
-            attention goes through transformers' interface: to follow them can take as long as a
-            pass over one token.
         interface_only: True to follow neither modules nor functions, in one forward pass of a model
             of which `Trace.by_interface` is known.
     """
     with _one_at_a_time:
-        traced = Trace(model, handler, batch, once=once, within=tuple(_changing))
+        traced = Trace(model, handler, batch, within=tuple(_changing))
         with _alone(traced), traced.following(interface_only=interface_only), ExitStack() as undo:
             if changes:
                 _changing.append(traced)

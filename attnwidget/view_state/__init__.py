@@ -1,4 +1,8 @@
-"""The choices that a view has, checked against the record it shows."""
+"""The choices that a view has, checked against the record it shows.
+
+In come keyword arguments and what a reader chose; out go `Choices`, traits of which every value
+exists in the record. Open `table.py` first: it declares each choice once, for both languages.
+"""
 
 from .choices import CHOICES, Choices, check_names, choice_values, combination, no_choice
 from .table import NO_SIZE, PAIR, SIMILARITY, ChoiceOptions, View

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import LENSES
+from attnwidget.interventions.off import check_link
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
-from attnwidget.wire import SentMetric, SentSimilarity, check_link, partner_stacks
+from attnwidget.wire import SentMetric, SentSimilarity, partner_stacks
 
 from .following import following, following_metrics, layer_of
 from .segments import segment_choice
@@ -49,7 +49,7 @@ def check_names(choices: Iterable[str]) -> None:
 
 def no_choice(owner: str, name: str) -> str:
     """The message for the name of no choice."""
-    meant = get_close_matches(name, (*CHOICES, "metrics", "arcs", "head_names"), 1)
+    meant = get_close_matches(name, (*CHOICES, "metrics", "arcs", "head_names", "lenses"), 1)
     end = f"; did you mean {meant[0]}?" if meant else f"; it has {', '.join(CHOICES)}"
     return f"{owner} has no choice {name}{end}"
 
@@ -152,16 +152,16 @@ class Choices(traitlets.HasTraits):
 
     @traitlets.validate("lens")
     def _valid_lens(self, proposal: Any) -> Any:
-        lens = next(lens for lens in LENSES if lens.name == proposal.value)
-        reasons = [
-            (number, lens.why_not(self._record, name, number))
-            for name in self._record.stacks
-            for number in self._record.stack(name).numbers
-        ]
-        first, why = reasons[0]
-        if why is not None and all(reason for _, reason in reasons):
-            raise TraitError(f"lens {lens.name!r} is not known: layer {first} {why.sentence}")
-        return proposal.value
+        lenses = {lens["name"]: lens["why_not"] for lens in self._manifest["lenses"]}
+        name = _one_of("lens", proposal.value, list(lenses))
+        reasons = [reason for own in lenses[name].values() for reason in own]
+        layers = sum(len(self._record.stack(stack).layers) for stack in self._record.stacks)
+        if layers == sum(len(reason["layers"]) for reason in reasons):
+            first = reasons[0]
+            raise TraitError(
+                f"lens {name!r} is not known: layer {first['layers'][0]} {first['sentence']}"
+            )
+        return name
 
     @traitlets.validate("sort", "color", "map_x", "map_y", "map_size")
     def _valid_metric(self, proposal: Any) -> Any:

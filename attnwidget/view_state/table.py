@@ -23,13 +23,22 @@ from traitlets import Bool, Unicode
 
 from attnwidget.interventions.edits import KnockOut
 
-from .traits import Integer, Integers, Links, MetricName, NamedSegment, NamedSegments, Pairs, one_of
+from .traits import (
+    Integer,
+    Integers,
+    LensName,
+    Links,
+    MetricName,
+    NamedSegment,
+    NamedSegments,
+    Pairs,
+    one_of,
+)
 
 View = Literal["head", "model", "neuron", "map"]
 Compared = Literal["a", "b", "difference"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
-Lens = Literal["attention", "scores", "values", "rollout"]
 Orientation = Literal["vertical", "horizontal"]
 Thumbnails = Literal["matrix", "lines"]
 Neurons = Literal["model", "pair", "sum"]
@@ -75,8 +84,9 @@ class ChoiceOptions(TypedDict, total=False):
         lens: the numbers that the head view and the model view show: "attention"; "scores",
             which go into the softmax (not of layers that are weights alone); "values", the
             value-weighted norms ‖w f(x)‖ of Kobayashi et al. 2020 as shares of each row, of records
-            of `capture(..., values=True)`; or "rollout" of all layers up to the one shown (Abnar
-            and Zuidema 2020), in the head view alone. See `attnwidget.analysis`.
+            of `capture(..., values=True)`; "rollout" of all layers up to the one shown (Abnar and
+            Zuidema 2020), in the head view alone; or one of `lenses`. See
+            `attnwidget.analysis.LENSES`.
         words: True if the head view joins the tokens of a word: the attention to a word is the
             sum over its tokens, that from a word the mean.
         arcs_shown: True if the head view draws `arcs`.
@@ -120,7 +130,7 @@ class ChoiceOptions(TypedDict, total=False):
     named_segments: Annotated[Iterable[NamedSegment], NamedSegments()]
     segments: Annotated[str | Iterable[NamedSegment], Unicode("all")]
     combine: Annotated[Combine, one_of(Combine)]
-    lens: Annotated[Lens, one_of(Lens)]
+    lens: Annotated[str, LensName()]
     words: Annotated[bool, Bool(False)]
     arcs_shown: Annotated[bool, Bool(True)]
     orientation: Annotated[Orientation, one_of(Orientation)]

@@ -42,6 +42,21 @@ class MetricName(traitlets.Unicode):  # type: ignore[type-arg]
         )
 
 
+class LensName(traitlets.Unicode):  # type: ignore[type-arg]
+    """The name of a lens."""
+
+    def __init__(self) -> None:
+        super().__init__("attention")
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        if isinstance(value, str):
+            return value
+        raise TraitError(
+            f"{self.name} is {type(value).__name__}; expected a name, as 'scores'. Numbers of your "
+            "own have one in lenses: lenses={'mine': array}, lens='mine'"
+        )
+
+
 class Integer(traitlets.TraitType):  # type: ignore[type-arg]
     """The type of numbers that `whole_number` accepts; None, too, where that is the default.
 

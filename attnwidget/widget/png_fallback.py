@@ -19,10 +19,6 @@ _MAX_HEADS = 500
 _MAX_WEIGHTS = 9 * 4096**2
 
 
-class _TooLarge(ValueError):
-    """There is too much to draw for an automatic picture."""
-
-
 def with_picture(
     shown: Any,
     record: AttentionRecord,
@@ -43,62 +39,53 @@ def with_picture(
         several_stacks: True if the stack is a choice, which the text names.
     """
     data, metadata = shown if isinstance(shown, tuple) else (shown, {})
-    data = {**data, "text/plain": _words(record, choices, several_stacks)}
-    try:
-        _refuse_too_large(record, choices)
-        data["image/png"] = base64.b64encode(draw()).decode()
-    except Exception as error:
-        # The widget is displayed even if its picture fails.
-        plain = isinstance(error, (ImportError, _TooLarge))
-        reason = str(error) if plain else f"{type(error).__name__}: {error}"
-        data["text/plain"] += f"\nNo picture of it was saved: {printable(reason)}"
-    return data, metadata
-
-
-def _refuse_too_large(record: AttentionRecord, choices: Mapping[str, Any]) -> None:
-    if choices["view"] == "head":
-        _refuse_weights(record, choices)
-    if choices["view"] == "model":
-        _refuse_heads(record, choices)
-
-
-def _refuse_weights(record: AttentionRecord, choices: Mapping[str, Any]) -> None:
-    stack = record.stack(choices["stack"])
-    layer = record.layer(choices["layer"], choices["stack"])
-    combined = combination(choices["combine"])
-    if combined is not None and combined.over == "layers":
-        count = sum(each.num_heads for each in stack.layers)
-    else:
-        heads = choices["heads"]
-        count = layer.num_heads if combined or heads is None else len(heads)
-    if count * math.prod(layer.shape) > _MAX_WEIGHTS:
-        raise _TooLarge(
-            f"drawing the weights of {len(stack.queries):,} x {len(stack.keys):,} tokens in "
-            f"{'a head' if count == 1 else f'{count} heads'} would take long at every display; "
-            "save_figure draws them once"
-        )
-
-
-def _refuse_heads(record: AttentionRecord, choices: Mapping[str, Any]) -> None:
-    layers, heads = choices["include_layers"], choices["include_heads"]
-    count = sum(
-        layer.num_heads if heads is None else sum(head < layer.num_heads for head in heads)
-        for layer in record.stack(choices["stack"]).layers
-        if layers is None or layer.number in layers
-    )
-    if count > _MAX_HEADS:
-        raise _TooLarge(
-            f"drawing {count} heads would take long at every display; to get a picture, choose at "
-            f"most {_MAX_HEADS} with include_layers and include_heads"
-        )
-
-
-def _words(record: AttentionRecord, choices: Mapping[str, Any], several_stacks: bool) -> str:
-    view, stack = choices["view"], choices["stack"]
-    of_stack = f" of {stack}" if several_stacks else ""
+    view = choices["view"]
+    of_stack = f" of {choices['stack']}" if several_stacks else ""
     head = "" if view == "model" else f", layer {choices['layer']}, head {choices['head']}"
-    model = printable(record.model) or "an unnamed model"
-    return (
-        f"Attention of {model}: {view} view{of_stack}{head}.\n"
-        "Run the cell again, or save the notebook with its widgets, to see it here."
+    words = (
+        f"Attention of {printable(record.model) or 'an unnamed model'}: {view} view{of_stack}"
+        f"{head}.\nRun the cell again, or save the notebook with its widgets, to see it here."
     )
+    reason = _too_large(record, choices)
+    png: Bundle = {}
+    try:
+        if not reason:
+            png = {"image/png": base64.b64encode(draw()).decode()}
+    # The widget is displayed even if its picture fails.
+    except Exception as error:
+        kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
+        reason = f"{kind}{error}"
+    if reason:
+        words += f"\nNo picture of it was saved: {printable(reason)}"
+    return {**data, "text/plain": words, **png}, metadata
+
+
+def _too_large(record: AttentionRecord, choices: Mapping[str, Any]) -> str:
+    """The reason why there is too much to draw for an automatic picture; "" if there is not."""
+    stack = record.stack(choices["stack"])
+    if choices["view"] == "head":
+        layer, heads = stack.layer(choices["layer"]), choices["heads"]
+        combined = combination(choices["combine"])
+        if combined is not None and combined.over == "layers":
+            count = sum(each.num_heads for each in stack.layers)
+        else:
+            count = layer.num_heads if combined or heads is None else len(heads)
+        if count * math.prod(layer.shape) > _MAX_WEIGHTS:
+            return (
+                f"drawing the weights of {len(stack.queries):,} x {len(stack.keys):,} tokens in "
+                f"{'a head' if count == 1 else f'{count} heads'} would take long at every display; "
+                "save_figure draws them once"
+            )
+    if choices["view"] == "model":
+        layers, heads = choices["include_layers"], choices["include_heads"]
+        count = sum(
+            layer.num_heads if heads is None else sum(head < layer.num_heads for head in heads)
+            for layer in stack.layers
+            if layers is None or layer.number in layers
+        )
+        if count > _MAX_HEADS:
+            return (
+                f"drawing {count} heads would take long at every display; to get a picture, choose "
+                f"at most {_MAX_HEADS} with include_layers and include_heads"
+            )
+    return ""

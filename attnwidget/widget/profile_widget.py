@@ -14,7 +14,7 @@ from attnwidget.progress import on_step, progress_bar, step_done
 from attnwidget.record import AttentionRecord
 from attnwidget.view_state import ChoiceOptions, View
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import encode_examples, encode_overview, encode_profile, profile_similarity
+from attnwidget.wire import encode_examples, encode_overview, encode_profile, encode_similarity
 
 from .record_view import RecordOptions, RecordView
 from .static_view import StaticView
@@ -69,12 +69,12 @@ class ProfileView(RecordView):
         map_x = options.pop("map_x", None)
         super().__init__(record, view=view, **options)
         if similarity:
-            self._similarity = profile_similarity(profile)
+            self._similarity = encode_similarity(profile)
         if map_x is not None:
             self.map_x = map_x
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
-        return encode_overview(record, encode_profile(self._profile, record))
+        return encode_overview(record, encode_profile(self._profile, record), self._lenses)
 
 
 class StaticProfile(ProfileView, StaticView):

@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import Comparison
+from attnwidget.analysis import LENSES, Comparison, OwnLenses, own_lenses
 from attnwidget.interventions.edits import KnockOut
-from attnwidget.page import Method, PackedLayers, ShownRecord, frame_html, layers_within, page_html
+from attnwidget.page import (
+    Method,
+    PackedLayers,
+    PackedNumbers,
+    ShownRecord,
+    frame_html,
+    layers_within,
+    numbers_within,
+    page_html,
+)
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import progress_bar
 from attnwidget.record import Arc, AttentionRecord
@@ -41,7 +50,6 @@ from attnwidget.wire import (
     encode_effects,
     encode_overview,
     encode_own_metrics,
-    encode_similarity,
     joined_record,
     with_head_names,
 )
@@ -64,6 +72,7 @@ class RecordOptions(ChoiceOptions, total=False):
     metrics: Metrics | None
     arcs: Iterable[Arc] | None
     head_names: HeadNames | None
+    lenses: OwnLenses | None
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,7 @@ class RecordView(Choices):
 
     Of a comparison, it has the views of both records, and of their difference: `compared` says
     which is shown, by default "difference", b - a, and the numbers of `Comparison.metrics` are
-    among its `metrics`. More of them are given by stack, those of b as "self of B".
+    among its `metrics`. More of them, and `lenses`, are given by stack, those of b as "self of B".
 
     See `AttentionWidget` for the choices, `metrics` and `arcs`.
 
@@ -118,6 +127,7 @@ class RecordView(Choices):
         metrics: Metrics | None = None,
         arcs: Iterable[Arc] | None = None,
         head_names: HeadNames | None = None,
+        lenses: OwnLenses | None = None,
         **choices: Unpack[ChoiceOptions],
     ) -> None:
         if isinstance(record, Comparison):
@@ -134,6 +144,7 @@ class RecordView(Choices):
             )
         check_names(choices)
         self._record = record
+        self._lenses = (*LENSES, *own_lenses(record, {} if lenses is None else lenses, LENSES))
         # The model of the record, if it was shown from one.
         self._rerun: Rerun | None = None
         # Readers of a translation look at its attention to the source first.
@@ -198,8 +209,8 @@ class RecordView(Choices):
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
         if self._comparison is not None:
-            return encode_comparison(self._comparison, record)
-        return encode_overview(record)
+            return encode_comparison(self._comparison, record, self._lenses)
+        return encode_overview(record, lenses=self._lenses)
 
     def _named_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
         """The record's (manifest, thumbnails), with the user's words for heads."""
@@ -236,13 +247,6 @@ class RecordView(Choices):
         except (TypeError, ValueError) as error:
             raise TraitError(str(error)) from error
         return arcs
-
-    @traitlets.validate("_similarity")
-    def _valid_similarity(self, proposal: Any) -> Any:
-        try:
-            return encode_similarity(self._record, proposal.value)
-        except (TypeError, ValueError) as error:
-            raise TraitError(str(error)) from error
 
     def _measure_with(self, rerun: Rerun) -> None:
         """Measure effects of what is off with this model."""
@@ -326,8 +330,9 @@ class RecordView(Choices):
         if height != "auto" and (type(height) is not int or height < 1):
             raise ValueError(f'height is {height!r}; expected "auto" or pixels, as 600')
         shown = self.shown_record()
-        packed, note = self._layers_within(layers, quality, budget, "static")
-        return StaticCell(frame_html(shown, packed, note, None if height == "auto" else height))
+        packed, numbers, note = self._layers_within(layers, quality, budget, "static")
+        pixels = None if height == "auto" else height
+        return StaticCell(frame_html(shown, packed, numbers, note, pixels))
 
     def _layers_within(
         self,
@@ -335,18 +340,21 @@ class RecordView(Choices):
         quality: Quality | None,
         budget: float | None,
         method: Method,
-    ) -> tuple[PackedLayers, str]:
-        """The layers that a notebook keeps, and a note for its reader; see `embed`."""
-        return layers_within(
+    ) -> tuple[PackedLayers, PackedNumbers, str]:
+        """The layers and matrices that a notebook keeps, and a note for its reader; see `embed`."""
+        packed, note = layers_within(
             self._record,
             self.stack,
             self.layer,
+            lenses=self._lenses,
             layers=layers,
             quality=quality,
             budget=budget,
             method=method,
             partners=self._partners,
         )
+        numbers = numbers_within(self._record, self._lenses, self.lens, packed, budget, method)
+        return packed, numbers, note
 
     def shown_record(self, effects: Iterable[OffSet] = ()) -> ShownRecord:
         """The record, and the current choices with which a page shows it.
@@ -377,6 +385,7 @@ class RecordView(Choices):
             self._similarity,
             self._arcs,
             saved,
+            self._lenses,
         )
 
     def _effect_now(self) -> list[SavedEffect]:
@@ -478,4 +487,5 @@ class RecordView(Choices):
             metrics=self._metrics,
             similarity=self._similarity,
             arcs=self._arcs,
+            lenses=self._lenses,
         )

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
-from attnwidget.page import rollouts_within
 from attnwidget.view_state import CHOICES, choice_values
 from attnwidget.view_state.table import described
 from attnwidget.wire import Replies
@@ -31,9 +30,15 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     Attributes:
         view: "head", "model", "neuron" or "map".
-        CHOICES
+        ...: see `attnwidget.view_state.table.ChoiceOptions`.
         head_names: words for heads by (layer, head) of the stack shown. They stand in the model
             view and the map in place of those for its pattern. No trait.
+        lenses: lenses of your own: by name, numbers [layers, heads, Tq, Tk] of all heads,
+            [layers, Tq, Tk] of whole layers, which the head view shows, or [layers, heads, Tk], a
+            factor of each key, by which weights are multiplied and shown as shares of their row;
+            for a record of several stacks, such arrays by stack. An array may be a list of one for
+            each layer. A dict has it as "matrices" or "factors", and may have a "label", a
+            "description" and a "unit". No trait.
 
     Two more traits are set from Python alone:
 
@@ -63,7 +68,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     _note = traitlets.Unicode().tag(sync=True)
 
     def _opened(self) -> None:
-        replies = self._replies = Replies(self.send)
+        replies = self._replies = Replies(self.send, self._lenses)
         self.on_msg(lambda _widget, request, _buffers: replies.to(self._record, request))
         embed_after_cell(self)
 
@@ -88,19 +93,19 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
                 "default", or "draft" if only that has room for all.
             budget: the most bytes that the layers may add to the notebook. The nearest to the
                 current layer, or the first in `layers`, have precedence, and the view says which
-                are saved, and why. What is left is for the rollout, if `lens` is "rollout".
+                are saved, and why. What is left is for the numbers of lenses: of rollout, if it is
+                the `lens`, and of `lenses`.
 
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
         """
-        packed, note = self._layers_within(layers, quality, budget, "embed")
+        packed, numbers, note = self._layers_within(layers, quality, budget, "embed")
         blocks = {
             f"{stack}.{number}": layer.content | {"data": layer.data}
             for (stack, number), layer in packed.items()
         }
-        if self.lens == "rollout":
-            for stack, rollout in rollouts_within(self._record, packed, budget).items():
-                blocks[f"{stack}.rollout"] = rollout.content | {"data": rollout.data}
+        for (stack, number, lens), each in numbers.items():
+            blocks[f"{stack}.{number}.{lens}"] = each.content | {"data": each.data}
         with self.hold_sync():
             self._blocks, self._note = blocks, note
         do_not_embed(self)
@@ -162,7 +167,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         super().close()
 
 
-AttentionWidget.__doc__ = (AttentionWidget.__doc__ or "").replace("CHOICES", described())
+AttentionWidget.__doc__ = (AttentionWidget.__doc__ or "").replace(
+    "...: see `attnwidget.view_state.table.ChoiceOptions`.", described()
+)
 
 
 def _rank(name: str) -> int:

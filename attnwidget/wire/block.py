@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import combined_heads, norms_need, rollout, value_norms
+from attnwidget.analysis import combined_heads
 from attnwidget.record import Floats, Layer, ScoreProgram, Stack, sample_rows
 
 from .rounding import (
@@ -28,10 +29,10 @@ DType = Literal["f16", "f32", "bits", "i8", "i16"]
 
 class Part(TypedDict):
     """One array of a block: "queries", "keys", "visible", "bias", "relative" or "weights"; the
-    "query_steps" and "key_steps" of integer "queries" and "keys"; "norms", see
-    `attnwidget.analysis.value_norms`; "mean", "max" or "head" of the block that combines layers,
-    and "rollout" of theirs; further arrays of compressed layers, see
-    `attnwidget.wire.compression`.
+    "query_steps" and "key_steps" of integer "queries" and "keys"; "factors of …", with the name of
+    a lens, see `attnwidget.analysis.FactorLens`; "mean", "max" or "head" of the block that combines
+    layers; "numbers" of a lens of matrices, and their "steps"; further arrays of compressed layers,
+    see `attnwidget.wire.compression`.
 
     dtype "f16" and "f32" are little-endian floats; "bits" are booleans, most significant bit first,
     the last byte padded with zeros; "i8" and "i16" are signed little-endian integers. The array is
@@ -52,8 +53,8 @@ _STEPS = {"queries": "query_steps", "keys": "key_steps"}
 _LARGEST_FLOAT16_INTEGER = 2048
 
 
-# In numbers: 64 MB in a view.
-_LARGEST_ROLLOUT = 1 << 24
+NO_FACTORS: Mapping[str, Floats] = {}
+"""Of a layer that has no factors of lenses."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,9 @@ class Block:
             self.add(name, "f32" if exact else float_type(array), array)
 
 
-def encode_block(layer: Layer, *, all_rows: bool = False) -> Block:
+def encode_block(
+    layer: Layer, factors: Mapping[str, Floats] = NO_FACTORS, *, all_rows: bool = False
+) -> Block:
     """Encode the layer's arrays so that weights are right to three decimals.
 
     Queries and keys are rounded to integers of 16 bits with a step per head and component, other
@@ -102,10 +105,11 @@ def encode_block(layer: Layer, *, all_rows: bool = False) -> Block:
     and keys, if it has them, for the neuron view).
 
     Args:
+        factors: those of its lenses, by name, see `attnwidget.analysis.factors_of`.
         all_rows: True to measure the error in all rows; else it is in a sample of large layers.
     """
     rows = np.arange(layer.shape[0]) if all_rows else sample_rows(layer.shape[0])
-    error = _error(layer, _received(layer, rows), rows)
+    error = _error(layer, _received(layer, rows), rows, factors)
     block = Block([], [], error or {"largest": 0.0})
     exact = error is None
     block.add_vectors("queries", layer.queries, exact=exact)
@@ -114,7 +118,7 @@ def encode_block(layer: Layer, *, all_rows: bool = False) -> Block:
         block.add_floats("weights", layer.weights, exact=exact)
     else:
         add_program(block, layer.program, exact=exact)
-    add_norms(block, layer)
+    add_factors(block, factors)
     return block
 
 
@@ -143,7 +147,9 @@ def received_program(program: ScoreProgram, rows: NDArray[np.intp]) -> ScoreProg
     return replace(program, bias=bias)
 
 
-def _error(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> BlockError | None:
+def _error(
+    layer: Layer, sent: Layer, rows: NDArray[np.intp], factors: Mapping[str, Floats]
+) -> BlockError | None:
     """The error of rounded floats; None if weights are not right to three decimals."""
     error = difference(layer, sent, rows).error
     limit = RIGHT_TO_THREE_DECIMALS
@@ -152,7 +158,7 @@ def _error(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> BlockError | No
         limit /= 2
     if layer.queries is not None:
         error["vectors"] = vectors_error(layer, sent)
-    add_shares_error(error, layer, sent, rows)
+    add_shares_error(error, layer, sent, rows, factors)
     return error if error["largest"] <= limit else None
 
 
@@ -165,13 +171,13 @@ def add_program(block: Block, program: ScoreProgram, *, exact: bool = False) -> 
     block.add_floats("relative", program.relative, exact=True)
 
 
-def add_norms(block: Block, layer: Layer) -> None:
-    """Add the norms of the layer's values, if they are known, as recorded."""
-    if norms_need(layer) is None:
-        block.add("norms", "f32", value_norms(layer))
+def add_factors(block: Block, factors: Mapping[str, Floats]) -> None:
+    """Add the factors of lenses, as they are."""
+    for name, array in factors.items():
+        block.add(f"factors of {name}", "f32", array)
 
 
-def block_size(layer: Layer) -> int:
+def block_size(layer: Layer, num_factors: int = 0) -> int:
     """The size of the layer's block in bytes where its floats are rounded, without encoding it."""
     program = layer.program
     halves = [layer.queries, layer.keys, layer.weights if program is None else program.bias]
@@ -182,9 +188,7 @@ def block_size(layer: Layer) -> int:
         size += 4 * program.relative.size
     if program is not None and program.visible is not None:
         size += (program.visible.size + 7) // 8
-    if norms_need(layer) is None:
-        size += 4 * layer.num_heads * layer.shape[1]
-    return size
+    return size + 4 * num_factors * layer.num_heads * layer.shape[1]
 
 
 def encode_combined(stack: Stack) -> Block:
@@ -201,16 +205,13 @@ def encode_combined(stack: Stack) -> Block:
     return block
 
 
-def encode_rollout(stack: Stack) -> Block:
-    """Encode the "rollout" [layers, T, T] of all layers, see `attnwidget.analysis.rollout`."""
+def encode_matrices(matrices: Floats) -> Block:
+    """Encode a layer's numbers [n, Tq, Tk] of a lens as "numbers", integers times "steps" [n]."""
     block = Block([], [])
-    block.add_floats("rollout", rollout(stack))
+    integers, steps = to_int16(matrices.reshape(len(matrices), -1, 1))
+    block.add("numbers", "i16", integers.reshape(matrices.shape))
+    block.add("steps", "f32", steps[:, 0])
     return block
-
-
-def rollout_fits(stack: Stack) -> bool:
-    """True if a view can hold the rollout of the stack."""
-    return len(stack.layers) * len(stack.keys) ** 2 <= _LARGEST_ROLLOUT
 
 
 def decode_floats(part: Part, data: bytes) -> Floats:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import Alignment, Comparison
-from attnwidget.analysis.thumbnails import signed_cells
+from attnwidget.analysis import LENSES, Alignment, Comparison, HeadScores, Lens, Rows
+from attnwidget.analysis.thumbnails import signed_cells, signed_levels
 from attnwidget.record import AttentionRecord, Floats, Layer, Stack, Tokens
 
+from .lenses import cells_of
 from .manifest import encode_overview, pack_levels
 from .text import sendable
 
-# Levels are -7 to 7, sent as 1 to 15.
-_STEPS = 7
-_ZERO = 8
+# The most numbers of a matrix of which a thumbnail by a lens is made: 256 MB.
+_LARGEST = 1 << 26
 
 # The most tokens of a text that is named.
 _NAMED_TOKENS = 40
@@ -29,11 +30,13 @@ class ComparedStacks(TypedDict):
     Attributes:
         a, b: their names.
         peaks: by layer, the largest |b - a| of a weight of every head.
+        lenses: the same of other lenses of heads, by name; None for layers that lack it in either.
     """
 
     a: str
     b: str
     peaks: list[list[float]]
+    lenses: dict[str, list[list[float] | None]]
 
 
 class Compared(TypedDict):
@@ -72,15 +75,16 @@ def partner_stacks(manifest: Mapping[str, Any]) -> dict[str, str]:
 
 
 def encode_comparison(
-    comparison: Comparison, record: AttentionRecord
+    comparison: Comparison, record: AttentionRecord, lenses: Sequence[Lens] = LENSES
 ) -> tuple[dict[str, Any], bytes]:
     """Encode (manifest, thumbnails) of a joined record as `encode_overview` does.
 
     The manifest has what is compared as "compared", and the thumbnails of b - a follow those of the
     record, in the order of the stacks of a: 4 bits per cell, 8 for zero, 7 more or less for the
-    head's largest difference, and in between by its square root.
+    head's largest difference, and in between by its square root. Those of b - a by other lenses of
+    heads, which both layers have, come last, lens by lens.
     """
-    manifest, overview = encode_overview(record)
+    manifest, overview = encode_overview(record, lenses=lenses)
     stacks: list[ComparedStacks] = []
     packed: list[bytes] = []
     for name in comparison.stacks:
@@ -88,34 +92,37 @@ def encode_comparison(
         peaks = []
         for layer, other in zip(a.layers, b.layers, strict=True):
             cells = [_cells(a, layer, other, head) for head in range(layer.num_heads)]
-            peaks.append([_rounded_up(float(np.abs(each).max())) for each in cells])
-            packed += [pack_levels(_levels(each)) for each in cells]
-        stacks.append({"a": name, "b": name_of_b(name), "peaks": peaks})
-    compared: Compared = {
+            peaks.append([_peak(each) for each in cells])
+            packed += [_packed(each) for each in cells]
+        stacks.append({"a": name, "b": name_of_b(name), "peaks": peaks, "lenses": {}})
+    for lens in lenses:
+        for compared in stacks if lens.has_thumbnails else ():
+            differences = _lens_differences(lens, record, compared)
+            packed += [_packed(each) for cells in differences for each in cells or ()]
+            compared["lenses"][lens.name] = [
+                None if cells is None else [_peak(each) for each in cells] for cells in differences
+            ]
+    both: Compared = {
         "stacks": stacks,
         "names": [sendable(name) for name in _names(comparison)],
         "remark": _remark(comparison),
     }
-    return {**manifest, "compared": compared}, b"".join([overview, *packed])
+    return {**manifest, "compared": both}, b"".join([overview, *packed])
 
 
-def compared_metrics(comparison: Comparison) -> dict[str, dict[str, Any]]:
+def compared_metrics(comparison: Comparison) -> dict[str, HeadScores]:
     """The differences of heads as metrics of the joined record."""
 
-    def of_both(values: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, rows in values.items():
-            numbers = comparison.records[0].stack(name).numbers
-            layers = comparison.a.stack(name).layers
-            shown = [
-                row for row, layer in zip(rows, layers, strict=True) if layer.number in numbers
-            ]
-            found |= {name: shown, name_of_b(name): shown}
-        return found
+    def of_both(rows: Rows | None) -> Rows:
+        return {
+            each: layers
+            for name, layers in (rows or {}).items()
+            for each in (name, name_of_b(name))
+        }
 
     return {
-        name: {**metric, "values": of_both(metric["values"]), "null": of_both(metric["null"])}
-        for name, metric in comparison.metrics().items()
+        name: replace(scores, rows=of_both(scores.rows), null=of_both(scores.null))
+        for name, scores in comparison.metrics().items()
     }
 
 
@@ -128,16 +135,31 @@ def _cells(stack: Stack, layer: Layer, other: Layer, head: int) -> Floats:
     return signed_cells(stack, difference, np.arange(len(stack.queries)))
 
 
-def _levels(cells: Floats) -> NDArray[np.uint8]:
-    peak = float(np.abs(cells).max()) or 1.0
-    steps = np.round(np.sign(cells) * np.sqrt(np.abs(cells) / peak) * _STEPS)
-    levels: NDArray[np.uint8] = (steps + _ZERO).astype(np.uint8)
-    return levels
+def _lens_differences(
+    lens: Lens, record: AttentionRecord, compared: ComparedStacks
+) -> list[list[Floats] | None]:
+    """By layer, the cells of b - a of every head; None if either lacks the lens."""
+    a, b = compared["a"], compared["b"]
+    stack, found = record.stack(a), list[list[Floats] | None]()
+    is_small = len(stack.queries) * len(stack.keys) <= _LARGEST
+    for own, other in zip(stack.numbers, record.stack(b).numbers, strict=True):
+        if is_small and lens.why_not(record, a, own) is lens.why_not(record, b, other) is None:
+            both = zip(lens.heads(record, a, own), lens.heads(record, b, other), strict=True)
+            found.append([cells_of(stack, after - before) for before, after in both])
+        else:
+            found.append(None)
+    return found
 
 
-def _rounded_up(peak: float) -> float:
-    """A bound of a few digits."""
-    return float(np.ceil(peak * 1e5) / 1e5)
+def _packed(cells: Floats) -> bytes:
+    return pack_levels(signed_levels(cells, float(np.abs(cells).max())))
+
+
+def _peak(cells: Floats) -> float:
+    """The largest magnitude, rounded up to a few digits."""
+    peak = float(np.abs(cells).max())
+    unit = 1e-5 if peak >= 1e-4 or peak == 0 else 10 ** (np.floor(np.log10(peak)) - 2)
+    return float(np.ceil(peak / unit) * unit)
 
 
 def _names(comparison: Comparison) -> tuple[str, str]:

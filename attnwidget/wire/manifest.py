@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadSummary, norms_need, sampled_rows, summarize_heads
+from attnwidget.analysis import (
+    LENSES,
+    FactorLens,
+    HeadSummary,
+    Lens,
+    factors_of,
+    sampled_rows,
+    summarize_heads,
+)
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.analysis.words import words
-from attnwidget.record import AttentionRecord, Layer, ScoreProgram, Stack, Tokens
+from attnwidget.record import AttentionRecord, Layer, Replay, ScoreProgram, Stack, Tokens
 
 from .block import block_size
+from .lenses import encode_lenses, thumbnails_of
 from .metrics import SentMetric, encode_metrics, encode_patterns
 from .text import sendable
 
@@ -30,47 +39,51 @@ class EncodedHeads:
         metrics: the numbers of all heads.
         patterns: the patterns, and that of every head.
         levels: by stack and layer, the thumbnail of every head in levels 0 to 15.
-        weighted: thumbnails of value-weighted shares, of the layers that have them, in order.
+        by_lens: thumbnails of lenses, of the layers that have them, lens by lens.
         texts: the number of texts; None for the record's own.
     """
 
     metrics: list[SentMetric]
     patterns: dict[str, Any]
     levels: Mapping[str, Sequence[Sequence[NDArray[np.uint8]]]]
-    weighted: Sequence[NDArray[np.uint8]] = ()
+    by_lens: Sequence[NDArray[np.uint8]] = ()
     texts: int | None = None
 
 
 def encode_overview(
-    record: AttentionRecord, heads: EncodedHeads | None = None
+    record: AttentionRecord,
+    heads: EncodedHeads | None = None,
+    lenses: Sequence[Lens] = LENSES,
 ) -> tuple[dict[str, Any], bytes]:
     """Encode a record's (manifest, thumbnails).
 
     The manifest is JSON; `js/src/data/manifest.ts` describes its shape. The thumbnails of all heads
     are concatenated in the order of stacks, layers and heads, with 4 bits per cell, the first cell
-    in the high half of a byte, and every thumbnail padded to a whole byte. Those of value-weighted
-    shares follow in the same order, for the layers with norms of values; a profile has none.
+    in the high half of a byte, and every thumbnail padded to a whole byte. Those of lenses of
+    factors and of matrices of heads follow, lens by lens, in the same order, for the layers that
+    have them; a profile has none.
 
     Args:
         heads: what is said of them in place of this text's own, as `encode_profile` returns it.
+        lenses: those of the package, and the user's own.
 
     Raises:
         ValueError: scores are beyond single precision.
     """
-    heads = heads or _heads_of(record)
+    heads = heads or _heads_of(record, lenses)
     manifest = {
-        **encode_record(record),
+        **encode_record(record, lenses),
         "texts": heads.texts,
         "metrics": heads.metrics,
         "patterns": heads.patterns,
     }
     levels = [head for name in record.stacks for layer in heads.levels[name] for head in layer]
-    return manifest, b"".join(map(pack_levels, [*levels, *heads.weighted]))
+    return manifest, b"".join(map(pack_levels, [*levels, *heads.by_lens]))
 
 
-def _heads_of(record: AttentionRecord) -> EncodedHeads:
+def _heads_of(record: AttentionRecord, lenses: Sequence[Lens]) -> EncodedHeads:
     summaries = {
-        name: [_summaries(record.stack(name), layer) for layer in record.stack(name).layers]
+        name: [_summaries(record, name, layer, lenses) for layer in record.stack(name).layers]
         for name in record.stacks
     }
     return EncodedHeads(
@@ -81,46 +94,43 @@ def _heads_of(record: AttentionRecord) -> EncodedHeads:
             for name, layers in summaries.items()
         },
         [
-            head.weighted_levels
-            for layers in summaries.values()
-            for heads in layers
-            for head in heads
-            if head.weighted_levels is not None
+            levels
+            for lens in lenses
+            if lens.has_thumbnails
+            for levels in (
+                _levels_by_factor(summaries, lens.name)
+                if isinstance(lens, FactorLens)
+                else thumbnails_of(lens, record)
+            )
         ],
     )
 
 
-def encode_record(record: AttentionRecord) -> dict[str, Any]:
-    """The part of a manifest that is not about heads: tokens, layers, the image."""
+def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> dict[str, Any]:
+    """The part of a manifest that is not about heads: tokens, layers, lenses, the image."""
     stacks = []
     for name in record.stacks:
         stack = record.stack(name)
         sampled = sampled_rows(len(stack.queries))
-        layers = [_layer(layer) for layer in stack.layers]
+        layers = [_layer(layer, record, name, lenses) for layer in stack.layers]
         stacks.append({"name": name, **_axes(stack), "sampled": sampled, "layers": layers})
     return {
         "version": VERSION,
         "model": sendable(record.model),
         "missing": [sendable(text) for text in record.missing],
         "stacks": stacks,
+        "lenses": encode_lenses(record, lenses),
         "image": None if record.image is None else base64.b64encode(record.image.data).decode(),
+        **_replay(record.replay),
     }
 
 
 def decode_overview(
-    record: AttentionRecord,
-    manifest: Mapping[str, Any],
-    thumbnails: bytes,
-    *,
-    weighted: bool = False,
+    record: AttentionRecord, manifest: Mapping[str, Any], thumbnails: bytes
 ) -> dict[str, list[list[NDArray[np.uint8]]]]:
-    """Decode every head's thumbnail, by stack and layer.
+    """Decode the thumbnail of every head's attention, by stack and layer.
 
     A thumbnail is [min(Tq, 32), min(Tk, 32)], or [32, 32] over many texts.
-
-    Args:
-        weighted: True for those of value-weighted shares; layers without norms have none, and
-            profiles none at all.
     """
     remaining = np.frombuffer(thumbnails, np.uint8)
 
@@ -133,20 +143,8 @@ def decode_overview(
         return list(cells[:, : rows * columns].reshape(-1, rows, columns))
 
     stacks = {name: record.stack(name) for name in record.stacks}
-    attention = {
-        name: [decoded(stack, layer.num_heads) for layer in stack.layers]
-        for name, stack in stacks.items()
-    }
-    if not weighted:
-        return attention
-
-    def has_weighted(layer: Layer) -> bool:
-        return manifest["texts"] is None and norms_need(layer) is None
-
     return {
-        name: [
-            decoded(stack, layer.num_heads if has_weighted(layer) else 0) for layer in stack.layers
-        ]
+        name: [decoded(stack, layer.num_heads) for layer in stack.layers]
         for name, stack in stacks.items()
     }
 
@@ -158,10 +156,21 @@ def thumbnail_shape(stack: Stack, manifest: Mapping[str, Any]) -> tuple[int, int
     return min(len(stack.queries), THUMBNAIL_SIZE), min(len(stack.keys), THUMBNAIL_SIZE)
 
 
-def _summaries(stack: Stack, layer: Layer) -> list[HeadSummary]:
+def _levels_by_factor(
+    summaries: Mapping[str, Sequence[Sequence[HeadSummary]]], lens: str
+) -> Iterator[NDArray[np.uint8]]:
+    for layers in summaries.values():
+        for heads in layers:
+            yield from (head.by_factor[lens] for head in heads if lens in head.by_factor)
+
+
+def _summaries(
+    record: AttentionRecord, stack: str, layer: Layer, lenses: Sequence[Lens]
+) -> list[HeadSummary]:
+    factors = factors_of(lenses, record, stack, layer.number)
     # Overflows become NaN or infinity, which is checked below.
     with np.errstate(over="ignore", invalid="ignore"):
-        heads = summarize_heads(stack, layer)
+        heads = summarize_heads(record.stack(stack), layer, factors)
     if not all(np.isfinite(list(head.metrics.values())).all() for head in heads):
         raise ValueError(
             f"the scores of layer {layer.number} are beyond single precision, so no attention "
@@ -194,23 +203,34 @@ def _words(tokens: Tokens) -> dict[str, Any] | None:
     return {"labels": [sendable(label) for label in found.labels], "of": list(found.of)}
 
 
-def _layer(layer: Layer) -> dict[str, Any]:
+def _layer(
+    layer: Layer, record: AttentionRecord, stack: str, lenses: Sequence[Lens]
+) -> dict[str, Any]:
+    factors = [lens for lens in lenses if isinstance(lens, FactorLens)]
+    num_factors = sum(lens.why_not(record, stack, layer.number) is None for lens in factors)
     return {
         "number": layer.number,
         "heads": layer.num_heads,
-        "bytes": block_size(layer),
+        "bytes": block_size(layer, num_factors),
         "key_heads": layer.num_kv_heads,
         "dim": None if layer.queries is None else layer.queries.shape[2],
         "rotary": None if layer.rotary is None else asdict(layer.rotary),
         "program": None if layer.program is None else program_json(layer.program),
         "sums": layer.row_sums,
-        "norms_need": norms_need(layer),
         "fidelity": {
             "exact": layer.fidelity.exact,
             "module": sendable(layer.fidelity.module),
             "tolerance": layer.fidelity.tolerance,
         },
     }
+
+
+def _replay(replay: Replay | None) -> dict[str, Any]:
+    """The distance of a generated text's record from its generation; nothing for other texts."""
+    if replay is None:
+        return {}
+    found = {"difference": replay.difference, "reason": sendable(replay.reason)}
+    return {"replay": found}
 
 
 def program_json(program: ScoreProgram) -> dict[str, Any]:

@@ -153,69 +153,79 @@ def encode_own_metrics(record: AttentionRecord, metrics: Metrics) -> list[SentMe
     return [_own_metric(record, name, values) for name, values in metrics.items()]
 
 
-def _own_metric(record: AttentionRecord, name: str, values: Any) -> SentMetric:
+def _own_metric(record: AttentionRecord, name: str, given: Any) -> SentMetric:
     if not isinstance(name, str):
         raise TypeError(f"metrics has the name {name!r:.100}; expected a string")
-    if not (0 < len(name) <= _MAX_NAME and name.isprintable()):
+    if not _is_name(name):
         raise ValueError(
             f"metrics has the name {name!r:.100}; expected 1 to {_MAX_NAME} printable characters"
         )
     if name in METRICS or name in _OTHER_CHOICES:
         raise ValueError(f"metric {name!r}: this name is taken; choose another")
-    fields = _fields(record, name, values)
-    by_stack = _by_stack(record, name, fields["values"])
-    numbers = np.concatenate([row for rows in by_stack.values() for row in rows] or [np.zeros(0)])
+    of_scores = isinstance(given, HeadScores)
+    fields = _fields_of(record, given) if of_scores else _fields(record, name, given)
+    rows = {
+        field: _by_stack(record, name if field == "values" else f"{name}: {field}", fields[field])
+        for field in ("values", "null", "low", "high")
+        if field in fields
+    }
+    values = rows["values"]
+    for field, others in rows.items():
+        if others.keys() != values.keys():
+            raise ValueError(
+                f"metric {name!r} has values of {', '.join(values)}, but {field} of "
+                f"{', '.join(others)}"
+            )
+    numbers = np.concatenate([row for each in values.values() for row in each] or [np.zeros(0)])
     known = numbers[~np.isnan(numbers)]
     sent: SentMetric = {
         "name": name,
         "label": name,
-        "unit": "",
+        "unit": given.unit if of_scores else "",
         "digits": digits_of(known),
-        "signed": bool((known < 0).any()),
+        "signed": bool((known < 0).any()) or (of_scores and given.signed),
         "directions": None,
-        "description": "",
-        "values": _sent_rows(by_stack),
+        "description": _described(given) if of_scores else "",
+        "values": _sent_rows(values),
     }
-    if isinstance(values, HeadScores):
-        sent["unit"], sent["description"] = values.unit, _described(values)
-        sent["signed"] |= values.signed
-    beside = {
-        field: _by_stack(record, f"{name}: {field}", fields[field])
-        for field in ("null", "low", "high")
-        if field in fields
-    }
-    for field, rows in beside.items():
-        if rows.keys() != by_stack.keys():
+    if "null" in rows:
+        label = fields.get("null_label", _NULL_LABEL)
+        if not _is_name(label):
             raise ValueError(
-                f"metric {name!r} has values of {', '.join(by_stack)}, but {field} of "
-                f"{', '.join(rows)}"
+                f"metric {name!r} has the null_label {label!r:.100}; expected 1 to {_MAX_NAME} "
+                "printable characters, as 'random weights'"
             )
-    if "null" in beside:
-        label = _null_label(name, fields.get("null_label", _NULL_LABEL))
-        sent["null"] = {"label": label, "values": _sent_rows(beside["null"])}
-    if "low" in beside:
-        sent["interval"] = _interval(name, beside["low"], beside["high"])
+        sent["null"] = {"label": label, "values": _sent_rows(rows["null"])}
+    if "low" in rows:
+        low, high = rows["low"], rows["high"]
+        if any((a > b).any() for each in low for a, b in zip(low[each], high[each], strict=True)):
+            raise ValueError(f"metric {name!r} has a low that is above its high")
+        sent["interval"] = {"low": _sent_rows(low), "high": _sent_rows(high)}
     return sent
 
 
-def _fields(record: AttentionRecord, name: str, values: Any) -> Mapping[str, Any]:
+def _is_name(text: Any) -> bool:
+    return isinstance(text, str) and 0 < len(text) <= _MAX_NAME and text.isprintable()
+
+
+def _fields(record: AttentionRecord, name: str, given: Any) -> Mapping[str, Any]:
     """The fields of a metric: an array, or arrays by stack, are its values alone."""
-    if isinstance(values, HeadScores):
-        parts = {"values": values.rows, "null": values.null, "low": values.low, "high": values.high}
-        fields = {
-            name: _of_layers(record, rows) for name, rows in parts.items() if rows is not None
-        }
-        return fields | ({} if values.null_label is None else {"null_label": values.null_label})
-    is_detailed = isinstance(values, Mapping) and "values" in values
-    if not is_detailed or "values" in record.stacks:
-        return {"values": values}
-    fields = {field: value for field, value in values.items() if value is not None}
+    if not isinstance(given, Mapping) or "values" not in given or "values" in record.stacks:
+        return {"values": given}
+    fields = {field: value for field, value in given.items() if value is not None}
     for field in fields:
         if field not in _FIELDS:
             raise ValueError(f"metric {name!r} has {field!r}; there are {', '.join(_FIELDS)}")
     if ("low" in fields) != ("high" in fields):
         raise ValueError(f"metric {name!r} has one end of its interval; give low and high")
     return fields
+
+
+def _fields_of(record: AttentionRecord, scores: HeadScores) -> Mapping[str, Any]:
+    """The same of what measures heads, for the layers of this record."""
+    parts = {"values": scores.rows, "null": scores.null, "low": scores.low, "high": scores.high}
+    fields = {name: _of_layers(record, rows) for name, rows in parts.items() if rows is not None}
+    return fields | ({} if scores.null_label is None else {"null_label": scores.null_label})
 
 
 def _of_layers(record: AttentionRecord, rows: Rows) -> dict[str, list[Numbers]]:
@@ -236,22 +246,6 @@ def _described(scores: HeadScores) -> str:
         if scores.measured_on
         else scores.description
     )
-
-
-def _null_label(name: str, label: Any) -> str:
-    if isinstance(label, str) and 0 < len(label) <= _MAX_NAME and label.isprintable():
-        return label
-    raise ValueError(
-        f"metric {name!r} has the null_label {label!r:.100}; expected 1 to {_MAX_NAME} printable "
-        "characters, as 'random weights'"
-    )
-
-
-def _interval(name: str, low: _Rows, high: _Rows) -> Interval:
-    ends = [ends for stack in low for ends in zip(low[stack], high[stack], strict=True)]
-    if any((least > most).any() for least, most in ends):
-        raise ValueError(f"metric {name!r} has a low that is above its high")
-    return {"low": _sent_rows(low), "high": _sent_rows(high)}
 
 
 def _by_stack(record: AttentionRecord, name: str, values: Any) -> _Rows:

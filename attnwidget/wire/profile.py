@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,39 @@ from attnwidget.record import AttentionRecord, Fidelity, Layer, Stack, Tokens
 from .manifest import EncodedHeads
 from .metrics import HeadNumbers, SentMetric, digits_of, kinds_of
 
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
 # Shares have four decimals at most where they are shown.
 _SIGNIFICANT = 5
 
 # The nearest heads that are sent of each.
 _NEAREST = 5
+
+
+class NullPlaces(TypedDict):
+    """The places of heads of a null, found together with those of the heads."""
+
+    label: str
+    places: dict[str, list[list[list[float]]]]
+
+
+class SentSimilarity(TypedDict):
+    """The similarity of heads, as JSON.
+
+    Attributes:
+        label: the distance between two heads, as "Jensen-Shannon distance".
+        places: by stack, by layer, of every head (x, y).
+        nearest: likewise, (layer, head, distance) of the heads nearest to it, the nearest first.
+        kept: the share of the variance of the distances that two dimensions keep; None if unknown.
+        null: missing if there is none.
+    """
+
+    label: str
+    places: dict[str, list[list[list[float]]]]
+    nearest: dict[str, list[list[list[tuple[int, int, float]]]]]
+    kept: float | None
+    null: NotRequired[NullPlaces]
 
 
 def encode_profile(profile: HeadProfile, record: AttentionRecord) -> EncodedHeads:
@@ -117,8 +145,8 @@ def _levels(profile: HeadProfile) -> dict[str, list[list[NDArray[np.uint8]]]]:
     }
 
 
-def profile_similarity(profile: HeadProfile) -> dict[str, Any]:
-    """The similarity of all heads, as `encode_similarity` takes it.
+def encode_similarity(profile: HeadProfile) -> SentSimilarity:
+    """Encode the similarity of all heads of a profile.
 
     Raises:
         ValueError: the profile has no sampled rows.
@@ -131,10 +159,10 @@ def profile_similarity(profile: HeadProfile) -> dict[str, Any]:
         positions = found.positions()
         spans = list(_spans(profile.stack(name).heads))
         near = [
-            [(*other.head, other.distance) for other in found.nearest(*head, count=_NEAREST)]
+            [(*other.head, float(other.distance)) for other in found.nearest(*head, count=_NEAREST)]
             for head in found.heads
         ]
-        places[name] = [positions[start:end] for start, end in spans]
+        places[name] = [positions[start:end].tolist() for start, end in spans]
         nearest[name] = [near[start:end] for start, end in spans]
         shares.append(_share_kept(found.distances, positions))
     return {

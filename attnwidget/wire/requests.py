@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from attnwidget.interventions.off import Link, Off
+from attnwidget.analysis import LENSES, Lens, factors_of
+from attnwidget.interventions.off import Link, Off, check_position
 from attnwidget.record import AttentionRecord, Layer, Stack
 
-from .block import Block, encode_block, encode_combined, encode_rollout, rollout_fits
+from .block import Block, encode_block, encode_combined
 from .columns import Columns, block_of
 from .effects import EffectRequest, Effects
 from .later import Reply
+from .lenses import LensNumbers
 
 if TYPE_CHECKING:
     from attnwidget.interventions.rerun import Rerun
@@ -33,7 +35,8 @@ class Replies:
       {id, parts, rounding} and buffers; rounding is the block's `BlockError`.
     - to {id, op: "combined", stack}: the mean and the maximum over all heads of all layers, and
       the head of each maximum, likewise.
-    - to {id, op: "rollout", stack}: the rollout of every layer, likewise.
+    - to {id, op: "lens", lens, stack, layer}: the numbers of a layer of a lens of matrices, by its
+      name, likewise.
     - to {id, op: "row", stack, layer, side, position}, with the side "query": the row of this query
       as {id, parts} and buffers, "scores" [heads, Tk], or "weights" if only those were recorded;
       with the side "key": the column of this key, "weights" [heads, Tq]. All are float32. A column
@@ -51,16 +54,19 @@ class Replies:
 
     Args:
         reply: sends a message with its buffers, from any thread.
+        lenses: those of the package, and the user's own.
     """
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: Reply, lenses: Sequence[Lens] = LENSES) -> None:
+        self._lenses = {lens.name: lens for lens in lenses}
+        self._numbers = LensNumbers()
         self._reply = reply
         self._columns = Columns(reply)
         self._effects = Effects(reply)
         self._handlers: Mapping[str, Callable[[str, AttentionRecord, Request], None]] = {
             "block": self._block,
             "combined": self._combined,
-            "rollout": self._rollout,
+            "lens": self._lens,
             "row": self._row,
             "effect": self._effect,
             "changed": self._effect,
@@ -108,7 +114,10 @@ class Replies:
         self._reply(reply, block.buffers)
 
     def _block(self, id_: str, record: AttentionRecord, request: Request) -> None:
-        self._send(id_, encode_block(_layer(self._shown(record, request)[0], request)))
+        shown, _ = self._shown(record, request)
+        layer, lenses = _layer(shown, request), self._lenses.values()
+        factors = factors_of(lenses, shown, request["stack"], layer.number)
+        self._send(id_, encode_block(layer, factors))
 
     def _combined(self, id_: str, record: AttentionRecord, request: Request) -> None:
         stack = _stack("layers are combined", self._shown(record, request)[0], request)
@@ -120,14 +129,13 @@ class Replies:
             )
         self._send(id_, encode_combined(stack))
 
-    def _rollout(self, id_: str, record: AttentionRecord, request: Request) -> None:
-        stack = _stack("rollout is", self._shown(record, request)[0], request)
-        if not rollout_fits(stack):
-            raise ValueError(
-                f"the rollout of {len(stack.layers)} layers over {len(stack.keys)} tokens is too "
-                "large to show; capture a shorter text for that, or use attnwidget.analysis.rollout"
-            )
-        self._send(id_, encode_rollout(stack))
+    def _lens(self, id_: str, record: AttentionRecord, request: Request) -> None:
+        shown, _ = self._shown(record, request)
+        layer, name = _layer(shown, request), request.get("lens")
+        if name not in list(self._lenses):
+            raise ValueError(f"there is no lens {name!r:.100}")
+        lens, stack = self._lenses[name], request["stack"]
+        self._send(id_, self._numbers.block(lens, shown, stack, layer.number))
 
     def _row(self, id_: str, record: AttentionRecord, request: Request) -> None:
         shown, off = self._shown(record, request)
@@ -142,7 +150,9 @@ class Replies:
             self._columns.request(id_, name, layer, position)
 
     def _effect(self, id_: str, record: AttentionRecord, request: Request) -> None:
-        self._effects.request(id_, effect_request(record, request))
+        off = _off(record, request)
+        asked = effect_request(record, request["op"], off, request.get("query"))
+        self._effects.request(id_, asked)
 
     def _shown(
         self, record: AttentionRecord, request: Request
@@ -181,65 +191,33 @@ def _off(record: AttentionRecord, request: Request) -> Off:
         raise ValueError(
             f"what is off is told by stack, [layer, head] and cut links, not {heads!r:.100}"
         )
-    stack, links = record.stack(name), tuple(Link.of(each, name) for each in cut)
-    for layer, head in heads:
-        _check_head(stack, layer, head)
-    for link in links:
-        check_link(stack, link)
-    pairs = tuple((layer, head) for layer, head in heads)
-    return Off(name, pairs, links, len(stack.queries), len(stack.keys))
+    return Off.of(record, name, heads, [Link.of(each, name) for each in cut])
 
 
-def check_link(stack: Stack, link: Link) -> None:
-    """Raise a ValueError or IndexError if a stack lacks tokens, layers or heads of a link."""
-    for side, positions, tokens in (
-        ("query", link.queries, stack.queries),
-        ("key", link.keys, stack.keys),
-    ):
-        for position in positions or ():
-            _in_text(side, position, len(tokens))
-    for layer in stack.numbers if link.layers is None else link.layers:
-        for head in link.heads or ():
-            _check_head(stack, layer, head)
-        stack.layer(layer)
-
-
-def _check_head(stack: Stack, layer: int, head: Any) -> None:
-    if not 0 <= head < stack.layer(layer).num_heads:
-        raise ValueError(f"layer {layer} has no head {head!r:.100}")
-
-
-def effect_request(record: AttentionRecord, request: Request) -> EffectRequest:
-    """Check a request for an effect.
+def effect_request(
+    record: AttentionRecord, op: Literal["effect", "changed"], off: Off, query: Any
+) -> EffectRequest:
+    """A request for an effect.
 
     Raises:
-        ValueError: its heads or query do not exist, or the text was generated.
+        ValueError: there is no such query, or the text was generated.
     """
-    off = _off(record, request)
     if any(record.stack(each).queries.generated is not None for each in record.stacks):
         raise ValueError(
             "Effects are measured on one forward pass, and this text was generated: show the model "
             "with a text (or, for an encoder-decoder, with target=...) instead."
         )
-    queries, query = record.stack(off.stack).queries, request.get("query")
+    queries = record.stack(off.stack).queries
     if query is not None:
-        _in_text("query", query, len(queries))
-    return EffectRequest(request["op"], off, query, queries.labels)
+        check_position("query", query, len(queries))
+    return EffectRequest(op, off, query, queries.labels)
 
 
 def _place(layer: Layer, request: Request) -> tuple[str, int]:
     side, position = request.get("side"), request.get("position")
     if side not in ("query", "key"):
         raise ValueError(f'a row is asked for by side, "query" or "key", not {side!r:.100}')
-    return side, _in_text(side, position, layer.shape[side == "key"])
-
-
-def _in_text(side: str, position: Any, count: int) -> int:
-    if type(position) is not int or not 0 <= position < count:
-        raise ValueError(
-            f"{side} position {position!r:.100} does not exist: there are 0 to {count - 1}"
-        )
-    return position
+    return side, check_position(side, position, layer.shape[side == "key"])
 
 
 def _row_of(layer: Layer, position: int) -> Block:

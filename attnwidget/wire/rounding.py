@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import RowBatches, norms_need, row_shares, value_norms
+from attnwidget.analysis import RowBatches, row_shares
 from attnwidget.record import Floats, Layer
 
 RIGHT_TO_THREE_DECIMALS = 0.0005
@@ -32,7 +32,7 @@ class BlockError(_BlockError, total=False):
         `encode_block` makes it.
     vectors: the largest difference of a component of a query or key, if these were rounded.
     scores: the largest difference of a score, if there are any.
-    shares: the largest difference of a value-weighted share of a row, if norms of values are sent.
+    shares: the largest difference of a share of a row, if factors of lenses are sent.
     """
 
     rows: int
@@ -141,14 +141,22 @@ def vectors_error(layer: Layer, sent: Layer) -> float:
     )
 
 
-def add_shares_error(error: BlockError, layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> None:
-    """Add the error of value-weighted shares in these rows, if the layer has norms of values."""
-    if norms_need(layer) is not None:
+def add_shares_error(
+    error: BlockError,
+    layer: Layer,
+    sent: Layer,
+    rows: NDArray[np.intp],
+    factors: Mapping[str, Floats],
+) -> None:
+    """Add the largest error in these rows of weights times factors, as shares of their row."""
+    if not factors:
         return
     largest = 0.0
-    for norms, head in zip(value_norms(layer), range(layer.num_heads), strict=True):
-        ours, theirs = (row_shares(own.head_weights(head, rows) * norms) for own in (sent, layer))
-        largest = max(largest, float(np.abs(ours - theirs).max()))
+    for head in range(layer.num_heads):
+        ours, theirs = (own.head_weights(head, rows) for own in (sent, layer))
+        for each in factors.values():
+            moved = row_shares(ours * each[head]) - row_shares(theirs * each[head])
+            largest = max(largest, float(np.abs(moved).max()))
     error["shares"] = largest
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypedDict
 
 from attnwidget.arguments import whole_number
 from attnwidget.interventions.edits import KnockOut
-from attnwidget.interventions.off import Link
+from attnwidget.interventions.off import Link, Off
 from attnwidget.record import AttentionRecord
 
 from .effects import encode_effect
@@ -59,25 +59,24 @@ def encode_effects(
         rerun.forget()
     found: list[SavedEffect] = []
     for given in sets:
-        heads, cut = _parts(given, stack)
-        off = {"stack": stack, "heads": heads, "cut": cut}
-        asked = off | {"op": "effect", "query": query}
-        request = effect_request(record, asked)
+        off = _off(record, stack, given)
+        request = effect_request(record, "effect", off, query)
         if rerun is None:
             raise ValueError(
                 "effects are measured by the model, which this view does not have: make it by "
                 "show(model, tokenizer, text), and save it while the model is there"
             )
-        effect, predicts = rerun.effect(request.off)
+        effect, predicts = rerun.effect(off)
         replies = [
             {"query": at, "effect": encode_effect(effect, predicts, replace(request, query=at))}
             for at in dict.fromkeys((None, query))
         ]
+        heads, cut = [list(head) for head in off.heads], encode_links(off.links)
         found.append({"stack": stack, "heads": heads, "cut": cut, "replies": replies})
     return found
 
 
-def _parts(given: OffSet, stack: str) -> tuple[list[list[int]], list[SentLink]]:
+def _off(record: AttentionRecord, stack: str, given: OffSet) -> Off:
     """The heads of a set, in order, and its links."""
     try:
         parts: list[Any] = [given] if isinstance(given, KnockOut) else list(given)
@@ -93,7 +92,7 @@ def _parts(given: OffSet, stack: str) -> tuple[list[list[int]], list[SentLink]]:
             "several that are off together"
         ) from None
     links = [Link.of(part, stack) for part in parts if isinstance(part, KnockOut)]
-    return [list(head) for head in heads], encode_links(links)
+    return Off.of(record, stack, heads, links)
 
 
 def encode_links(links: Iterable[Link]) -> list[SentLink]:

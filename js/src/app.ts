@@ -1,27 +1,18 @@
 /** The whole app in one element: header, current view and footer. It knows nothing of notebooks. */
 
-import {
-  batch,
-  computed,
-  type ReadonlySignal,
-  type Signal,
-  signal,
-  untracked,
-} from "@preact/signals-core";
+import { batch, computed, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { Manifest } from "./data/manifest.ts";
 import type { Store } from "./data/store.ts";
 import { canvasFigure, type FigureOptions, figure } from "./painting/figure.ts";
-import { alertBar } from "./parts/alert.ts";
-import { recordNames } from "./parts/compared.ts";
 import { copyMenu } from "./parts/copy.ts";
 import { el } from "./parts/dom.ts";
 import { changedStore } from "./parts/effects/measured.ts";
 import { effectsPanel } from "./parts/effects/panel.ts";
 import { type Finds, findBox, findHead } from "./parts/find.ts";
 import { footer, printed } from "./parts/footer.ts";
-import { header, type Idle, themeMenu } from "./parts/header.ts";
+import { header, type Idle, recordNames, themeMenu } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
-import { notes } from "./parts/notes.ts";
+import { alertBar, notes } from "./parts/notes.ts";
 import { printAsFigure, saveMenu } from "./parts/save.ts";
 import { bindKeys } from "./parts/shortcuts.ts";
 import { type Phrase, strong } from "./parts/text.ts";
@@ -30,7 +21,7 @@ import type { Scope } from "./scheduling/scope.ts";
 import type { HeadPlace } from "./state/choices.ts";
 import { toggleCut } from "./state/off.ts";
 import type { Side, State } from "./state/state.ts";
-import { type Palette, palette as paletteOf } from "./styles/palette.ts";
+import { palette as paletteOf } from "./styles/palette.ts";
 import { BODY_PADDING, styleSheet } from "./styles/style-sheet.ts";
 import {
   isDark,
@@ -83,39 +74,25 @@ export function focusView(parent: HTMLElement): void {
   parent.lastElementChild?.shadowRoot?.querySelector<HTMLElement>(".root")?.focus();
 }
 
-/** The elements around the views, their colours and the space that a view has. */
-interface Frame {
-  readonly shadow: ShadowRoot;
-  readonly root: HTMLElement;
-  /** The view and the panel of what is off. */
-  readonly main: HTMLElement;
-  readonly body: HTMLElement;
-  /** The controls of the view, in the header. */
-  readonly tools: HTMLElement;
-  readonly palette: ReadonlySignal<Palette>;
-  /** True while a figure is painted, which is light: most pages are white. */
-  readonly onPaper: Signal<boolean>;
-  readonly resolution: ReadonlySignal<number>;
-  readonly width: ReadonlySignal<number>;
-  readonly height: ReadonlySignal<number>;
-  /** Move the focus to the view. */
-  leave(): void;
-  /** Give the view the space that `panel`, the header and the status line leave. */
-  fit(panel: HTMLElement, ...others: readonly HTMLElement[]): void;
-}
+type Frame = ReturnType<typeof frame>;
 
-function frame(scope: Scope, host: HTMLElement, { theme }: State, around: Around): Frame {
+/** The elements around the views, their colours and the space that a view has. */
+function frame(scope: Scope, host: HTMLElement, { theme }: State, around: Around) {
   const shadow = host.attachShadow({ mode: "open" });
   shadow.adoptedStyleSheets = [styleSheet()];
+  /** The controls of the view, in the header. */
   const tools = el("div", { class: "tools" });
   const body = el("div", { class: "body", id: "view", role: "tabpanel" });
+  /** The view and the panel of what is off. */
   const main = el("div", { class: "main" }, body);
   // Focusable, so that keys work after a click on something that is not focusable. Left to right
   // even in a page that is written from right to left.
   const root = el("div", { class: "root", tabindex: -1, dir: "ltr" }, main);
   shadow.append(root);
 
-  const [dark, onPaper] = [signal(false), signal(false)];
+  const dark = signal(false);
+  /** True while a figure is painted, which is light: most pages are white. */
+  const onPaper = signal(false);
   const palette = computed(() =>
     paletteOf(theme.value === "auto" ? dark.value && !onPaper.value : theme.value === "dark"),
   );
@@ -135,6 +112,7 @@ function frame(scope: Scope, host: HTMLElement, { theme }: State, around: Around
   });
 
   const [width, height] = [signal(0), signal(HIGHEST)];
+  /** Give the view the space that `panel`, the header and the status line leave. */
   function fit(panel: HTMLElement, ...others: readonly HTMLElement[]): void {
     // The host is detached at first, or has no width; it has both before the observer's first call.
     const measure = () => {
@@ -153,21 +131,18 @@ function frame(scope: Scope, host: HTMLElement, { theme }: State, around: Around
     for (const element of [body, panel, ...others]) scope.onResize(element, measure);
     addEventListener("resize", measure, { signal: scope.signal });
   }
+  /** Move the focus to the view. */
   const leave = () => (body.querySelector<HTMLElement>("[tabindex='0']") ?? root).focus();
-  return {
-    ...{ shadow, root, main, body, tools },
-    ...{ palette, onPaper, resolution, width, height, leave, fit },
-  };
+  const elements = { shadow, root, main, body, tools };
+  return { ...elements, palette, onPaper, resolution, width, height, leave, fit };
 }
 
-/** The view that the reader has chosen, and what it shows: the record, or it without what is off. */
-interface Shown {
-  readonly view: ReadonlySignal<View | null>;
-  readonly store: ReadonlySignal<Store>;
-}
-
-/** Mount the chosen view in the frame, again for another store or resolution. */
-function mountViews(scope: Scope, frame: Frame, state: State, store: Store): Shown {
+/**
+ * Mount the chosen view in the frame, again for another store or resolution.
+ *
+ * @returns the view, and what it shows: the record, or the attention without what is off
+ */
+function mountViews(scope: Scope, frame: Frame, state: State, store: Store) {
   const { shadow, root, body, tools, palette, onPaper, width, height } = frame;
   const view = signal<View | null>(null);
   const shownStore = signal(store);

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,3 +139,102 @@ def test_what_the_record_does_not_have_cannot_be_chosen(view: View, pair_page: P
     ):
         option = weighting(view).get_by_role("option", name=reason, exact=True)
         expect(option).to_be_disabled()
+
+
+NOISE = np.random.default_rng(3)
+
+
+@pytest.fixture(scope="module")
+def mine(valued: aw.AttentionRecord) -> dict[str, Any]:
+    """A lens of each kind of the user's own."""
+    stack = valued.stack()
+    tokens, heads = len(stack.queries), valued.num_heads(0)
+    shape = (len(stack.layers), heads, tokens, tokens)
+    shares = NOISE.dirichlet(np.ones(tokens), (shape[0], tokens))
+    return {
+        "signed": {"matrices": 5 * NOISE.normal(size=shape), "label": "Gradient", "unit": "nats"},
+        "small": {"matrices": 1e-4 * NOISE.random(shape), "label": "Small"},
+        "gain": {"factors": NOISE.random(shape[:3]) + 0.5, "label": "Gain"},
+        "layers": {"matrices": shares, "label": "Flow"},
+    }
+
+
+@pytest.fixture(scope="module")
+def own_page(
+    valued: aw.AttentionRecord, mine: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    path = tmp_path_factory.mktemp("own") / "page.html"
+    choices = {"layer": LAYER, "head": HEADS[0], "heads": HEADS, "lens": "signed"}
+    aw.save_html(path, valued, lenses=mine, **choices)
+    return path
+
+
+def test_lenses_of_the_users_own(
+    open_page: OpenPage, own_page: Path, valued: aw.AttentionRecord, mine: dict[str, Any]
+) -> None:
+    view = View(open_page(own_page, width=1200, height=1000))
+    shape = valued.layer(LAYER).shape
+
+    def said(query: int, key: int) -> str:
+        view.point_at_cell(query, key, *shape)
+        expect(view.status).to_contain_text(f"{names(valued.tokens()[0])[query]} → ")
+        return view.status.text_content() or ""
+
+    signed = mine["signed"]["matrices"][LAYER, HEADS[0]]
+    largest = int(np.argmax(np.abs(signed[6])))
+    text = said(6, largest)
+    assert f"Layer {LAYER} · Head 0, gradient" in text
+    assert re.search(r" Gradient [−\d.]+ nats · weight ", text)
+    assert abs(numbers(text.split(" Gradient ")[1])[0] - signed[6, largest]) <= 0.06
+    expect(view.page.get_by_text("above 0").first).to_be_visible()
+    weighting(view).select_option("small")
+    small = mine["small"]["matrices"][LAYER, HEADS[0]]
+    assert abs(numbers(said(4, 3).split(" Small ")[1])[0] - small[4, 3]) <= 1e-6
+    weighting(view).select_option("gain")
+    shares = row_shares(
+        (valued.layer(LAYER).head_weights(0) * mine["gain"]["factors"][LAYER, 0]).astype("f4")
+    )
+    text = said(5, 2)
+    assert abs(numbers(text.split(" share ")[1])[0] - shares[5, 2]) <= 2e-3
+    assert " · Gain " in text
+    assert " · weight × Gain " in text
+    weighting(view).select_option("layers")
+    expect(view.body.get_by_role("strong")).to_have_text(f"Flow of layer {LAYER}")
+    flow = mine["layers"]["matrices"][LAYER]
+    assert abs(numbers(said(5, 2).split(" Flow ")[1])[0] - flow[5, 2]) <= 6e-4
+
+    view.open("Model")
+    expect(weighting(view)).to_have_value("attention")
+    before = view.drawn()
+    weighting(view).select_option("signed")
+    expect(view.page.get_by_text("pictures are gradient")).to_be_visible()
+    expect(view.page.get_by_text("√|Gradient| up to")).to_be_visible()
+    assert view.drawn() != before
+
+
+def test_lenses_of_two_records_are_subtracted(open_page: OpenPage, tmp_path: Path) -> None:
+    texts = ["The dog ran.", "The cat ran."]
+    both = aw.compare(*(aw.capture(*default_model(), text, values=True) for text in texts))
+    a, b = both.records
+    shape = (len(a.stack().layers), a.num_heads(0), *a.layer(0).shape)
+    own = [NOISE.normal(size=shape) for _ in range(2)]
+    lenses = {"mine": {"self": own[0], "self of B": own[1]}}
+    aw.save_html(tmp_path / "page.html", both, lenses=lenses, layer=1, head=2, heads=[2])
+    view = View(open_page(tmp_path / "page.html", width=1200, height=1000))
+    shares = [row_shares(value_weighted(record.layer(1), 2)) for record in (a, b)]
+    expected = {
+        "mine": [each[1, 2] for each in own],
+        "values": shares,
+        "rollout": [rollout(record.stack())[1] for record in (a, b)],
+    }
+    for lens in ("mine", "values"):
+        weighting(view).select_option(lens)
+        view.point_at_cell(3, 1, *shape[2:])
+        label = {"mine": "mine", "values": "value-weighted"}[lens]
+        expect(view.status).to_contain_text(f"Head 2, {label}, B − A")
+        text = (view.status.text_content() or "").rpartition(" A ")
+        found = numbers(text[0].rpartition(" A ")[2]) + numbers(text[2])
+        before, after = (float(each[3, 1]) for each in expected[lens])
+        np.testing.assert_allclose(found[:3], [before, after, after - before], atol=6e-3)
+    view.open("Model")
+    expect(view.page.get_by_text("pictures are value-weighted")).to_be_visible()

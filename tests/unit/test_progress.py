@@ -101,7 +101,7 @@ def test_every_attention_call_every_layer_seen_and_every_layer_packed(smollm2: L
             model, tokenizer, "The dog", generate={"max_new_tokens": 3, "do_sample": False}
         )
         layers, tokens = record.num_layers(), 3
-        assert len(steps) == layers * tokens
+        assert len(steps) == tokens + layers  # the generated tokens, and what one pass reads
         steps.clear()
         widget = AttentionWidget(record)
         assert len(steps) == layers

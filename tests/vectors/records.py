@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from random import Random
 
-from attnwidget.analysis import METRICS, PATTERNS
+from attnwidget.analysis import LENSES, METRICS, PATTERNS
 from tests.vectors import reference
 from tests.vectors.encoding import base64_of, encode_block
 from tests.vectors.numbers import eighths, flat
@@ -104,7 +104,6 @@ def _layer(
         "rotary": None,
         "program": capped or program(scale=dim**-0.5),
         "sums": None,
-        "norms_need": "values",
         "fidelity": {"exact": exact, "module": "", "tolerance": 1e-5},
     }
     parts = [
@@ -140,7 +139,6 @@ def _weights_alone(tokens: Json, seed: str, heads: int, *, number: int) -> Json:
         "rotary": None,
         "program": None,
         "sums": None,
-        "norms_need": "values",
         "fidelity": {"exact": None, "module": "", "tolerance": 1e-5},
     }
     block = encode_block(parts, values)
@@ -175,6 +173,65 @@ def _bytes(layer: Json) -> int:
     return halves + 4 * (info["dim"] or 0) * (info["heads"] + info["key_heads"])
 
 
+# Of every layer that lacks the lens.
+SCORES = (
+    "weights alone",
+    "was recorded as weights alone: it has no scores. They follow from queries, keys and a score "
+    "program, as capture(…) and from_arrays(…, queries=…, keys=…) record them",
+)
+VALUES = (
+    "needs capture(values=True)",
+    "has no values: record them with capture(…, values=True). With that, only layers lack them "
+    "whose values are not multiplied in a way that capture follows",
+)
+ROLLOUT = (
+    "self-attention only",
+    "has queries and keys that are different tokens: rollout multiplies the layers of "
+    "self-attention",
+)
+
+
+def _lenses(stacks: Sequence[Json]) -> list[Json]:
+    """The lenses of stacks without values, with the layers that lack them."""
+    lacks = {
+        "attention": (("", ""), lambda stack, layer: False),
+        "scores": (SCORES, lambda stack, layer: layer["program"] is None),
+        "values": (VALUES, lambda stack, layer: True),
+        "rollout": (ROLLOUT, lambda stack, layer: stack["keys"] is not None),
+    }
+    kinds = {"values": "factors", "rollout": "layers"}
+    sent = []
+    for lens in LENSES:
+        (brief, sentence), lacking = lacks[lens.name]
+        without = {
+            stack["name"]: [each["number"] for each in stack["layers"] if lacking(stack, each)]
+            for stack in stacks
+        }
+        why_not = {
+            name: [{"brief": brief, "sentence": sentence, "layers": layers}]
+            for name, layers in without.items()
+            if layers
+        }
+        words = {
+            name: getattr(lens, name)
+            for name in (
+                *("name", "label", "description", "one", "many"),
+                *("signed", "digits", "unit", "adds_up"),
+            )
+        }
+        sent.append(
+            {
+                **words,
+                "kind": kinds.get(lens.name, "browser"),
+                "accumulates": lens.name == "rollout",
+                "symbols": ["‖f(x)‖", "‖w f(x)‖"] if lens.name == "values" else None,
+                "peaks": None,
+                "why_not": why_not,
+            }
+        )
+    return sent
+
+
 def _record(
     model: str,
     stacks: dict[str, tuple[Json, Json | None, list[Json]]],
@@ -204,6 +261,7 @@ def _record(
             "version": 3,
             "model": model,
             "missing": list(missing),
+            "lenses": _lenses(sent),
             "stacks": sent,
             "image": None,
             "texts": None,

@@ -4,7 +4,8 @@
 """
 
 from .attention import ATTENTION
-from .lens import BrowserLens, FactorLens, Lens, MatrixLens, WhyNot, row_shares
+from .lens import BrowserLens, FactorLens, Lens, MatrixLens, WhyNot, factors_of, row_shares
+from .own import OwnLenses, own_lenses
 from .rollout import ROLLOUT, flow, rollout, rollout_refusal
 from .scores import SCORES, score_refusal
 from .values import (
@@ -26,10 +27,13 @@ __all__ = [
     "FactorLens",
     "Lens",
     "MatrixLens",
+    "OwnLenses",
     "WhyNot",
+    "factors_of",
     "flow",
     "head_outputs",
     "norms_need",
+    "own_lenses",
     "rollout",
     "rollout_refusal",
     "row_shares",

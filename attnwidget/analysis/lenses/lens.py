@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -54,9 +54,19 @@ class Lens(ABC):
     adds_up: bool = True
     why_not: Callable[[AttentionRecord, str, int], WhyNot | None]
 
+    @property
+    def has_thumbnails(self) -> bool:
+        """True if pictures of every head travel with a record."""
+        return False
+
     @abstractmethod
     def matrix(self, record: AttentionRecord, stack: str, layer: int, head: int) -> Floats:
         """The numbers of a head, or of the layer that it is in: float32 [Tq, Tk]."""
+
+    def heads(self, record: AttentionRecord, stack: str, layer: int) -> Iterator[Floats]:
+        """The numbers of each head of a layer, in order."""
+        for head in range(record.layer(layer, stack).num_heads):
+            yield self.matrix(record, stack, layer, head)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,9 +96,18 @@ class FactorLens(Lens):
     factor: str
     product: str
 
+    @property
+    def has_thumbnails(self) -> bool:
+        return True
+
     def matrix(self, record: AttentionRecord, stack: str, layer: int, head: int) -> Floats:
         factors = self.factors(record, stack, layer)[head]
         return row_shares(record.layer(layer, stack).head_weights(head) * factors)
+
+    def heads(self, record: AttentionRecord, stack: str, layer: int) -> Iterator[Floats]:
+        recorded = record.layer(layer, stack)
+        for head, factors in enumerate(self.factors(record, stack, layer)):
+            yield row_shares(recorded.head_weights(head) * factors)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,10 +126,25 @@ class MatrixLens(Lens):
     accumulates: bool = False
     shares: bool = True
 
+    @property
+    def has_thumbnails(self) -> bool:
+        return self.by_head
+
     def matrix(self, record: AttentionRecord, stack: str, layer: int, head: int) -> Floats:
         place = record.stack(stack).numbers.index(layer)
         numbers: Floats = self.matrices(record, stack)[place][head if self.by_head else 0]
         return numbers
+
+
+def factors_of(
+    lenses: Iterable[Lens], record: AttentionRecord, stack: str, layer: int
+) -> dict[str, Floats]:
+    """The factors [heads, Tk] of a layer by the name of each lens that it has them for."""
+    return {
+        lens.name: lens.factors(record, stack, layer)
+        for lens in lenses
+        if isinstance(lens, FactorLens) and lens.why_not(record, stack, layer) is None
+    }
 
 
 def row_shares(matrix: Floats) -> Floats:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from attnwidget.record.layer import Fidelity, Layer
+from attnwidget.record.fidelity import Fidelity
+from attnwidget.record.layer import Layer
 from attnwidget.record.stack import Stack
 from attnwidget.record.tokens import Tokens
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record.layer import Fidelity, Layer
+from attnwidget.record.fidelity import Fidelity
+from attnwidget.record.layer import Layer
 from attnwidget.record.scores import MASKED, Bools, Floats, MaskKind, ScoreProgram
 
 from .arrays import SourceArray, source_array

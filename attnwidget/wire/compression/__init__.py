@@ -1,4 +1,7 @@
-"""Compression of a layer's block, with its error. `js/src/data` decodes it."""
+"""Compression of a layer's block, with its error. `js/src/data` decodes it.
+
+A layer and limits of its error come in (limits.py), a packed block goes out: open `layer.py` first.
+"""
 
 from .layer import Packed, pack_block, pack_layer
 from .limits import COMPACT, FINE, FINE_DIFFERENCES, LIMITS, Limits, Quality

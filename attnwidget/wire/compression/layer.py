@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from attnwidget.record import Layer
+from attnwidget.record import Floats, Layer
 from attnwidget.wire.block import (
+    NO_FACTORS,
     Block,
     Part,
-    add_norms,
+    add_factors,
     add_program,
     block_size,
     encode_block,
@@ -58,26 +60,30 @@ Packed = tuple[dict[str, Any], bytes]
 """({parts, error}, the concatenated buffers of a block, compressed by zlib)."""
 
 
-def pack_layer(layer: Layer, limits: Limits | None) -> Packed:
+def pack_layer(
+    layer: Layer, limits: Limits | None, factors: Mapping[str, Floats] = NO_FACTORS
+) -> Packed:
     """Encode a layer within limits, or as exactly as a kernel sends it if None.
 
     Within limits, queries and keys, or the weights of a layer that was recorded as weights alone,
     are rounded as far as the limits allow. The exact block is used all the same if it is no larger,
     as for a text of a few tokens, or if the range of the numbers is too large to be coded.
+
+    Args:
+        factors: those of its lenses, by name, which are sent as they are.
     """
     if limits is None:
-        return pack_block(encode_block(layer, all_rows=True))
+        return pack_block(encode_block(layer, factors, all_rows=True))
     encode = rounded_weights if layer.program is None else rounded_vectors
-    rounded = encode(layer, limits)
+    rounded = encode(layer, limits, factors)
     if rounded is None:
-        return pack_block(encode_block(layer, all_rows=True))
+        return pack_block(encode_block(layer, factors, all_rows=True))
     packed = pack_block(rounded)
     share = _CLEARLY_SMALLER_WEIGHTS if layer.program is None else _CLEARLY_SMALLER
-    if len(packed[1]) < share * block_size(layer):
+    if len(packed[1]) < share * block_size(layer, len(factors)):
         return packed
-    return min(
-        packed, pack_block(encode_block(layer, all_rows=True)), key=lambda packed: len(packed[1])
-    )
+    exact = pack_block(encode_block(layer, factors, all_rows=True))
+    return min(packed, exact, key=lambda packed: len(packed[1]))
 
 
 def pack_block(block: Block) -> Packed:
@@ -104,7 +110,7 @@ def _strategy(part: Part) -> int:
     return zlib.Z_FILTERED
 
 
-def rounded_vectors(layer: Layer, limits: Limits) -> Block | None:
+def rounded_vectors(layer: Layer, limits: Limits, factors: Mapping[str, Floats]) -> Block | None:
     """Encode queries and keys as integers, with differences within the limits.
 
     None if the range of the numbers is too large for the coder.
@@ -135,13 +141,13 @@ def rounded_vectors(layer: Layer, limits: Limits) -> Block | None:
         return None
     step, measured = best
     received = sent(step)
-    block = Block([], [], _error(layer, received, measured))
+    block = Block([], [], _error(layer, received, measured, factors))
     try:
         _add(block, vectors, step)
     except OverflowError:
         return None
     add_program(block, layer.program)
-    return _completed(block, layer, measured)
+    return _completed(block, factors, measured)
 
 
 def _first_step(layer: Layer, norm: float, limits: Limits) -> float:
@@ -169,7 +175,7 @@ def _add(block: Block, vectors: Turned, step: float) -> None:
         block.add("turns", "i8", basis.turns)
 
 
-def rounded_weights(layer: Layer, limits: Limits) -> Block | None:
+def rounded_weights(layer: Layer, limits: Limits, factors: Mapping[str, Floats]) -> Block | None:
     """Encode the square roots of weights as integers, in steps that are finer for small weights.
 
     Queries and keys, if there are any, are those of the exact block. None if no step is fine enough
@@ -194,7 +200,7 @@ def rounded_weights(layer: Layer, limits: Limits) -> Block | None:
     if best is None:
         return None
     step, measured = best
-    block = Block([], [], _error(layer, sent(step), measured))
+    block = Block([], [], _error(layer, sent(step), measured, factors))
     block.add_vectors("queries", layer.queries)
     block.add_vectors("keys", layer.keys)
     roots /= np.float32(step)
@@ -202,25 +208,27 @@ def rounded_weights(layer: Layer, limits: Limits) -> Block | None:
     levels = np.rint(roots, out=roots).astype(np.int32).transpose(0, 2, 1)
     add_integers(block, "weights", levels)
     block.add("step", "f32", np.array([step]))
-    return _completed(block, layer, measured)
+    return _completed(block, factors, measured)
 
 
-def _error(layer: Layer, received: Layer, measured: Difference) -> BlockError:
+def _error(
+    layer: Layer, received: Layer, measured: Difference, factors: Mapping[str, Floats]
+) -> BlockError:
     error: BlockError = {**measured.error, "variation": measured.variation}
     if layer.program is not None:
         error["vectors"] = vectors_error(layer, received)
-    add_shares_error(error, layer, received, np.arange(layer.shape[0]))
+    add_shares_error(error, layer, received, np.arange(layer.shape[0]), factors)
     return error
 
 
-def _completed(block: Block, layer: Layer, measured: Difference) -> Block:
-    """A block with what it has beside its numbers: norms of values, and which decimals are right.
+def _completed(block: Block, factors: Mapping[str, Floats], measured: Difference) -> Block:
+    """A block with what it has beside its numbers: factors of lenses, and which decimals are right.
 
     "decimals", i8 [heads, Tq], are there if not all weights are right to three. Weights of a row
     with n decimals, -1 to 3, differ by up to half of 10**-n: rounded to n decimals, they are within
     one unit of the last one. Most rows of a layer are more exact than its worst one.
     """
-    add_norms(block, layer)
+    add_factors(block, factors)
     if measured.largest > RIGHT_TO_THREE_DECIMALS:
         right = [measured.rows <= 10.0**-decimals / 2 for decimals in range(_MOST_DECIMALS + 1)]
         block.add("decimals", "i8", np.sum(right, axis=0) - 1)

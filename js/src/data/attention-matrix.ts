@@ -4,14 +4,12 @@ import { largestOf } from "../basics/extremes.ts";
 import { DifferenceLayer } from "./difference-layer.ts";
 import type { Layer, Overview } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
-import type { Side } from "./manifest.ts";
+import { ATTENTION, type LensInfo, type Side } from "./manifest.ts";
 import type { Units } from "./units.ts";
 
 /** The recipe of a matrix, which a worker can repeat. */
 export type MatrixSpec =
-  | { readonly kind: "head"; readonly head: number }
-  | { readonly kind: "weighted"; readonly head: number }
-  | { readonly kind: "scores"; readonly head: number }
+  | { readonly kind: "lens"; readonly lens: LensInfo; readonly head: number }
   | { readonly kind: "matrix"; readonly name: string; readonly keys: number }
   | {
       readonly kind: "combined";
@@ -27,7 +25,7 @@ export type MatrixSpec =
       readonly how: "attention" | "largest";
     };
 
-/** The origin of the weights: a layer, or a matrix row by row. */
+/** The origin of the numbers: a layer, or a matrix row by row. */
 export type Source = LayerData | Float32Array;
 
 export const isMatrix = (source: Source): source is Float32Array => ArrayBuffer.isView(source);
@@ -35,16 +33,25 @@ export const isMatrix = (source: Source): source is Float32Array => ArrayBuffer.
 /** The tokens of each word. */
 type Joined = Pick<Units, "tokens">;
 
+/** A further number of a pair of tokens. */
+export interface Quantity {
+  readonly name: string;
+  readonly value: number;
+  /** A bound of its difference from the record's. */
+  readonly error: number;
+  /** A weight, a number with two decimals, or one with three significant digits. */
+  readonly as: "weight" | "number" | "significant";
+}
+
 export interface AttentionMatrix {
   readonly name: string;
-  /**
-   * The kind of its numbers: weights, shares of a row by another weighting, scores before the
-   * softmax (-Infinity for masked keys), or B − A of weights or of scores.
-   */
-  readonly measure: "weight" | "share" | "score" | "difference" | "score difference";
+  /** The lens whose numbers these are. */
+  readonly lens: LensInfo;
+  /** True for B − A of two records. */
+  readonly difference: boolean;
   /** The matrices of A and B of which this one is the difference; missing for one record's. */
   readonly sides?: readonly [AttentionMatrix, AttentionMatrix] | undefined;
-  /** The number with the full shade: a bound of |B − A|, or of most |scores|; missing for others. */
+  /** The magnitude with the full shade; missing where it is 1. */
   readonly peak?: number | undefined;
   /** The head that gives the colour; null for several heads. */
   readonly head: number | null;
@@ -52,25 +59,27 @@ export interface AttentionMatrix {
   /** Null if there are several sources. */
   readonly source: Source | null;
   /**
-   * The weights of a query for each key.
+   * The numbers of a query for each key; the score of a masked key is -Infinity.
    *
    * @param passing true if the next row of any matrix may overwrite this one: for long texts,
    * allocating a row takes longer than computing it.
    */
   row(query: number, passing?: boolean): Float32Array;
-  /** The weights of each query for a key. */
+  /** The numbers of each query for a key. */
   column(key: number): Float32Array;
   /**
    * True if columns can be had at once. If not, a signal that this reads changes when they can;
    * until then, a column takes as long as all rows.
    */
   hasColumns(): boolean;
-  /** A bound of the difference between a weight and the record's. */
+  /** A bound of the difference between a number and the record's. */
   rounding(query: number, key: number): number;
-  /** A bound for all weights. */
+  /** A bound for all numbers. */
   readonly largestRounding: number;
+  /** Further numbers of a pair; missing where there are none. */
+  readonly beside?: ((query: number, key: number) => readonly Quantity[]) | undefined;
   /**
-   * The head that has the weight, in words, if this is a maximum; "" while weights are missing.
+   * The head that has the number, in words, if this is a maximum; "" while numbers are missing.
    *
    * @param from the side of which the row or column is here
    */
@@ -79,32 +88,10 @@ export interface AttentionMatrix {
   readonly overview?: Overview | undefined;
 }
 
-/** Build a matrix from its recipe and its source, or a copy of the source. */
-export function matrixFrom(spec: MatrixSpec, source: Source): AttentionMatrix {
-  switch (spec.kind) {
-    case "head":
-      return headMatrix(source as LayerData, spec.head);
-    case "weighted":
-      return weightedMatrix(source as LayerData, spec.head);
-    case "scores":
-      return scoreMatrix(source as LayerData, spec.head);
-    case "matrix":
-      return storedMatrix(spec.name, source as Float32Array, spec.keys);
-    case "combined": {
-      const matrices = spec.of.map((part) => matrixFrom(part, source));
-      return combinedMatrix(spec.name, matrices, spec.how);
-    }
-    case "words":
-      return wordMatrix(matrixFrom(spec.of, source), spec.queries, spec.keys, spec.how);
-  }
-}
-
 /** The heads that a matrix combines. */
 export function headsOf(spec: MatrixSpec): readonly number[] {
   switch (spec.kind) {
-    case "head":
-    case "weighted":
-    case "scores":
+    case "lens":
       return [spec.head];
     case "matrix":
       return [];
@@ -115,30 +102,68 @@ export function headsOf(spec: MatrixSpec): readonly number[] {
   }
 }
 
-/** @param segments the queries and keys of its overview, as in `Choices`. */
-export const headMatrix = (layer: Layer, head: number, segments = "all"): AttentionMatrix => ({
-  ...(layer instanceof DifferenceLayer ? differenceOf(layer, head, segments) : WEIGHTS),
-  name: layer instanceof DifferenceLayer ? `Head ${head}, B − A` : `Head ${head}`,
-  head,
-  spec: { kind: "head", head },
-  // A layer that is fetched row by row cannot be copied to the worker, which could not fetch.
-  source: layer.whole,
-  row: (query, passing) => (passing ? layer.passingRow(head, query) : layer.weightRow(head, query)),
-  column: (key) => layer.weightColumn(head, key),
-  hasColumns: () => layer.hasColumns(head),
-  rounding: (query) => layer.rowRounding(head, query),
-  largestRounding: layer.largestRounding,
-  overview: layer.overview(head, segments),
-});
+/**
+ * The attention of a head, or its B − A.
+ *
+ * @param segments the queries and keys of its overview, as in `Choices`
+ */
+export function headMatrix(
+  layer: Layer,
+  head: number,
+  segments = "all",
+  lens = ATTENTION,
+): AttentionMatrix {
+  const overview = layer.overview(head, segments);
+  if (layer instanceof DifferenceLayer) {
+    const [a, b] = layer.sides.map((side) => headMatrix(side, head, segments, lens));
+    return { ...differenceMatrix(a, b, layer.info.peaks?.[lens.name]?.[head]), overview };
+  }
+  return {
+    name: `Head ${head}`,
+    lens,
+    difference: false,
+    head,
+    spec: { kind: "lens", lens, head },
+    // A layer that is fetched row by row cannot be copied to the worker, which could not fetch.
+    source: layer.whole,
+    row: (query, passing) =>
+      passing ? layer.passingRow(head, query) : layer.weightRow(head, query),
+    column: (key) => layer.weightColumn(head, key),
+    hasColumns: () => layer.hasColumns(head),
+    rounding: (query) => layer.rowRounding(head, query),
+    largestRounding: layer.largestRounding,
+    overview,
+  };
+}
 
-const WEIGHTS = { measure: "weight" } as const;
+/** B − A of two matrices of one lens; a key is masked where either masks it. */
+export function differenceMatrix(
+  a: AttentionMatrix,
+  b: AttentionMatrix,
+  peak: number | undefined,
+): AttentionMatrix {
+  const less = (before: Float32Array, after: Float32Array) =>
+    after.map((value, n) =>
+      value === MASKED || before[n] === MASKED ? MASKED : value - before[n],
+    );
+  return {
+    ...b,
+    name: `${b.name}, B − A`,
+    difference: true,
+    sides: [a, b],
+    peak,
+    source: null,
+    beside: undefined,
+    row: (query) => less(a.row(query, true), b.row(query, true)),
+    column: (key) => less(a.column(key), b.column(key)),
+    // Asked of both, so that both begin their work.
+    hasColumns: () => [a, b].map((side) => side.hasColumns()).every(Boolean),
+    rounding: (query, key) => a.rounding(query, key) + b.rounding(query, key),
+    largestRounding: a.largestRounding + b.largestRounding,
+  };
+}
 
-const differenceOf = ({ sides: [a, b], info }: DifferenceLayer, head: number, segments: string) =>
-  ({
-    measure: "difference",
-    sides: [headMatrix(a, head, segments), headMatrix(b, head, segments)],
-    peak: info.peaks?.[head],
-  }) as const;
+const MASKED = Number.NEGATIVE_INFINITY;
 
 /** Both sides changed in the same way; undefined for one record's matrices. */
 function sidesOf(
@@ -150,61 +175,18 @@ function sidesOf(
   return [change(sides.map(([a]) => a)), change(sides.map(([, b]) => b))];
 }
 
-/** The value-weighted shares of a head, after Kobayashi et al. 2020. */
-export const weightedMatrix = (layer: LayerData, head: number): AttentionMatrix => ({
-  name: `Head ${head}, value-weighted`,
-  measure: "share",
-  head,
-  spec: { kind: "weighted", head },
-  source: layer,
-  row: (query) => layer.shareRow(head, query),
-  column: (key) => layer.shareColumn(head, key),
-  hasColumns: () => layer.hasColumns(head),
-  rounding: () => layer.shareRounding,
-  largestRounding: layer.shareRounding,
-});
-
-/** The scores of a head, before the softmax, or their B − A. The layer, or both sides, have them. */
-export const scoreMatrix = (layer: LayerData | DifferenceLayer, head: number): AttentionMatrix => ({
-  ...(layer instanceof DifferenceLayer ? differenceOfScores(layer, head) : SCORES),
-  name: `Head ${head}, scores${layer instanceof DifferenceLayer ? ", B − A" : ""}`,
-  get peak() {
-    return layer.scorePeak(head);
-  },
-  head,
-  spec: { kind: "scores", head },
-  source: layer.whole,
-  row: (query) => layer.scoreRow(head, query) ?? new Float32Array(0),
-  column: (key) => layer.scoreColumn(head, key),
-  hasColumns: () => true,
-  rounding: () => layer.scoreRounding,
-  largestRounding: layer.scoreRounding,
-});
-
-const SCORES = { measure: "score" } as const;
-
-function differenceOfScores(
-  { scored }: DifferenceLayer,
-  head: number,
-): Pick<AttentionMatrix, "measure" | "sides"> {
-  const [a, b] = (scored ?? []).map((side) => scoreMatrix(side, head));
-  return { measure: "score difference", sides: a && b && [a, b] };
-}
-
 /** True for numbers of either sign, which have a colour each. */
-export const isSigned = ({ measure }: Pick<AttentionMatrix, "measure">): boolean =>
-  measure !== "weight" && measure !== "share";
-
-/** True for B − A of two records. */
-export const isDifference = (measure: AttentionMatrix["measure"]): boolean =>
-  measure === "difference" || measure === "score difference";
+export const isSigned = ({ lens, difference }: Pick<AttentionMatrix, "lens" | "difference">) =>
+  lens.signed || difference;
 
 /**
- * The number by which the strongest link is found: |B − A|, and else the number itself, as of a
- * masked key.
+ * The number by which the strongest link is found: the magnitude of numbers that add up, and else
+ * the number itself, as of a masked key.
  */
-export const strengthOf = (measure: AttentionMatrix["measure"], value: number): number =>
-  isDifference(measure) && value !== Number.NEGATIVE_INFINITY ? Math.abs(value) : value;
+export const strengthOf = (
+  { lens, difference }: Pick<AttentionMatrix, "lens" | "difference">,
+  value: number,
+): number => ((difference || lens.adds_up) && value !== MASKED ? Math.abs(value) : value);
 
 /**
  * @param values [queries, keys], row by row
@@ -215,10 +197,11 @@ export const storedMatrix = (
   values: Float32Array,
   keys: number,
   rounding?: Float32Array,
-  measure: AttentionMatrix["measure"] = "weight",
+  lens = ATTENTION,
 ): AttentionMatrix => ({
   name,
-  measure,
+  lens,
+  difference: false,
   head: null,
   spec: { kind: "matrix", name, keys },
   source: values,
@@ -259,11 +242,12 @@ export function combinedMatrix(
     }
     return how === "mean" ? out.map((sum) => sum / parts.length) : out;
   };
-  const [{ source, measure, peak }] = matrices;
+  const [{ source, lens, difference, peak }] = matrices;
   const parts = matrices.map(({ overview }) => overview).filter((part) => part !== undefined);
   return {
     name,
-    measure,
+    lens,
+    difference,
     sides: sidesOf(matrices, (of) => combinedMatrix(name, of, how)),
     peak: peak === undefined ? undefined : largestOf(matrices.map((matrix) => matrix.peak ?? 0)),
     head: null,
@@ -320,7 +304,8 @@ export function wordMatrix(
   };
   return {
     name: matrix.name,
-    measure: matrix.measure,
+    lens: matrix.lens,
+    difference: matrix.difference,
     sides: sidesOf([matrix], ([side]) => wordMatrix(side, queries, keys, how)),
     get peak() {
       if (matrix.peak === undefined) return undefined;
@@ -356,6 +341,12 @@ export function wordMatrix(
       );
     },
     largestRounding: matrix.largestRounding * perKey,
+    beside(query, key) {
+      const [own, other] = [queries.tokens[query], keys.tokens[key]];
+      // Words of several tokens have none.
+      const single = own.length === 1 && other.length === 1;
+      return (single && matrix.beside?.(own[0], other[0])) || [];
+    },
     origin(query, key, from) {
       const pairs = queries.tokens[query].flatMap((own) =>
         keys.tokens[key].map((other) => [own, other] as const),

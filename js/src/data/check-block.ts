@@ -4,7 +4,7 @@ import { fields, integer, list, optional, orNull, text } from "../basics/check.t
 import type { Arrays } from "./arrays.ts";
 import { blockError, checkPart, type Part } from "./codec.ts";
 import { CHANNELS, LOW, MOST_LOW } from "./integers.ts";
-import { hasNorms, type LayerInfo, type Side, type StackInfo } from "./manifest.ts";
+import { type LayerInfo, type LensInfo, type Side, type StackInfo, whyNot } from "./manifest.ts";
 
 /** The sizes that each axis of an array may have, by the array's name. */
 export type Shapes = ReadonlyMap<string, readonly (readonly number[])[]>;
@@ -56,7 +56,12 @@ export function checkNumbers(arrays: Arrays): void {
 }
 
 /** The shapes of the arrays of a layer's block. */
-export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent: unknown): Shapes {
+export function layerShapes(
+  { name, queries, keys }: StackInfo,
+  layer: LayerInfo,
+  lenses: readonly LensInfo[],
+  sent: unknown,
+): Shapes {
   const [rows, columns] = [queries.labels.length, keys.labels.length];
   const { heads, key_heads, dim, program } = layer;
   const shapes = new Map<string, number[][]>();
@@ -84,7 +89,9 @@ export function layerShapes({ queries, keys }: StackInfo, layer: LayerInfo, sent
       add("key_steps", [key_heads], [dim]);
     }
   }
-  if (hasNorms(layer)) add("norms", [heads], [columns]);
+  for (const lens of lenses)
+    if (lens.kind === "factors" && !whyNot(lens, name, layer.number))
+      add(factorsOf(lens), [heads], [columns]);
   add("decimals", [heads], [rows]);
   add("step", [1]);
   if (turned && dim !== null) {
@@ -115,9 +122,24 @@ export function combinedShapes({ queries, keys }: StackInfo): Shapes {
   return new Map(["mean", "max", "head"].map((name) => [name, axes]));
 }
 
-export function rolloutShapes({ layers, keys }: StackInfo): Shapes {
-  const side = [keys.labels.length];
-  return new Map([["rollout", [[layers.length], side, side]]]);
+/** The beginning of the names of arrays with factors. */
+export const FACTORS = "factors of ";
+
+/** The name of the array with the factors of a lens. */
+export const factorsOf = ({ name }: LensInfo): string => FACTORS + name;
+
+/** The matrices of a lens, of every head or of the layer, as integers times a step each. */
+export function numbersShapes(
+  { queries, keys }: StackInfo,
+  { heads }: LayerInfo,
+  { kind }: LensInfo,
+): Shapes {
+  const count = [kind === "heads" ? heads : 1];
+  const [rows, columns] = [queries, keys].map(({ labels }) => [labels.length]);
+  return new Map([
+    ["numbers", [count, rows, columns]],
+    ["steps", [count]],
+  ]);
 }
 
 /** The shapes of one row or column of every head of a layer. */

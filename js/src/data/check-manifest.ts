@@ -28,6 +28,7 @@ const MOST_HEADS = 2 ** 15;
 const MOST_DIMENSIONS = 2 ** 14;
 /** A view lists all metrics. */
 const MOST_METRICS = 256;
+const MOST_LENSES = 64;
 
 /** Each is a pixel of a veil. */
 const MOST_PATCHES = 2 ** 20;
@@ -164,8 +165,6 @@ const layer = also(
     bare: optional(flag),
     /** The least and the largest sum of a row of weights; null or missing if all are 1. */
     sums: optional(orNull(tuple(number, number))),
-    /** The array without which there are no norms of values; null if the block has `norms`. */
-    norms_need: optional(orNull(oneOf(["values", "projection"]))),
     fidelity: fields({
       exact: orNull(flag),
       module: text(),
@@ -381,6 +380,67 @@ const patterns = (stacks: Stacks) =>
 
 export type SentPatterns = Checked<ReturnType<typeof patterns>>;
 
+const why = fields({
+  brief: text(),
+  /** What is said of a layer. */
+  sentence: text(),
+  layers: list(index, integer(0, MOST_HEADS)),
+});
+
+/** The reason why some layers lack a lens. */
+export type WhyNot = Checked<typeof why>;
+
+/** A lens, as `attnwidget/analysis/lenses` describes it: the numbers for queries and keys. */
+const lens = (stacks: Stacks) =>
+  also(
+    fields({
+      name,
+      label: text(0, 200),
+      /** "" for none. */
+      description: text(),
+      /** The words for one number and for several. */
+      one: text(),
+      many: text(),
+      /** True if numbers below zero mean the opposite of those above. */
+      signed: flag,
+      digits: integer(0, MOST_DIGITS),
+      /** "" for none. */
+      unit: text(0, 200),
+      /** True if the number of a word is the sum over its keys and the mean over its queries. */
+      adds_up: flag,
+      /**
+       * The origin of its numbers: computed here, weights times factors of each head and key as
+       * shares of their row, or matrices of every head or of whole layers.
+       */
+      kind: oneOf(["browser", "factors", "heads", "layers"]),
+      /** True if the numbers of a layer are of all layers up to it. */
+      accumulates: flag,
+      /** By stack, the reasons why layers lack it. */
+      why_not: record(list(why, integer(0, MOST_HEADS))),
+    }),
+    ({ kind }) => {
+      const one = ({ layers, ...stack }: Stacks[0]) => ({
+        ...stack,
+        layers: layers.map((layer) => ({ ...layer, heads: 1 })),
+      });
+      const scaled = orNull(byHead(number, kind === "layers" ? stacks.map(one) : stacks));
+      return fields({
+        /** The names of a factor, and of a weight times its factor; null for other kinds. */
+        symbols: kind === "factors" ? tuple(text(), text()) : oneOf([null]),
+        /** By stack and layer, the largest magnitudes; null for shares of 1. */
+        peaks: kind === "heads" || kind === "layers" ? scaled : oneOf([null]),
+      });
+    },
+  );
+
+/** Lenses in the order of menus, of which the first is attention. */
+const lenses = (stacks: Stacks) =>
+  also(list(lens(stacks), integer(1, MOST_LENSES)), (all) =>
+    new Set(all.map(({ name }) => name)).size < all.length || all[0].kind !== "browser" ? "" : null,
+  );
+
+export type SentLens = Checked<ReturnType<typeof lens>>;
+
 /** Two records that are compared: their stacks have the same tokens, layers and heads. */
 const compared = (stacks: Stacks) => {
   const sizes = ({ queries, keys, layers }: Stacks[0]) => [
@@ -391,8 +451,17 @@ const compared = (stacks: Stacks) => {
   const pair = also(fields({ a: text(), b: text() }), ({ a, b }) => {
     const [own, other] = [a, b].map((name) => stacks.find((stack) => stack.name === name));
     if (!own || !other || own === other || !same(sizes(own), sizes(other))) return "";
-    /** The largest |B − A| of each head. */
-    return fields({ peaks: perLayer(number, own) });
+    const heads = ({ heads }: Stacks[0]["layers"][0]) => list(number, exactly(heads));
+    const ofLayers = list<readonly number[] | null>(
+      (row, at) => orNull(heads(own.layers[at]))(row),
+      exactly(own.layers.length),
+    );
+    return fields({
+      /** The largest |B − A| of each head. */
+      peaks: perLayer(number, own),
+      /** The same of other lenses; null for layers that one of both lacks. */
+      lenses: optional(record(ofLayers)),
+    });
   });
   const shape = fields({
     stacks: list(pair, count),
@@ -418,6 +487,8 @@ export const manifest = also(
     stacks: list(stack, count),
     /** The image that the model read; null or missing for none. */
     image: optional(orNull(image)),
+    /** Of a generated text: the distance of the recorded pass's logits from the generation's. */
+    replay: optional(orNull(fields({ difference: number, reason: text() }))),
     /**
      * The number of texts over which thumbnails and metrics are means, and to which patterns belong;
      * null or missing if they are of this text alone.
@@ -429,6 +500,8 @@ export const manifest = also(
     const heads = stacks.flatMap(({ layers }) => layers.map(({ heads }) => heads));
     if (heads.reduce((sum, own) => sum + own, 0) > MOST_HEADS) return ".stacks";
     const numbers = fields({
+      /** Missing in a record that an older version wrote. */
+      lenses: optional(lenses(stacks)),
       metrics: metrics(stacks),
       patterns: patterns(stacks),
       /** Null or missing for a single record. */

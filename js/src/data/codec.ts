@@ -5,11 +5,13 @@ import type { Arrays } from "./arrays.ts";
 import { unrounded } from "./balanced.ts";
 import { withIntegers } from "./integers.ts";
 import {
-  type ComparedStack,
-  hasNorms,
+  ATTENTION,
+  hasThumbnails,
   type LayerInfo,
+  type LensInfo,
   type Manifest,
   type StackInfo,
+  whyNot,
 } from "./manifest.ts";
 
 export interface Part {
@@ -43,7 +45,7 @@ export const blockError = fields({
   vectors: optional(amount),
   /** The largest difference of a score. */
   scores: optional(amount),
-  /** The largest difference of a value-weighted share, if there are norms of values. */
+  /** The largest difference of a share of a row, if there are factors of lenses. */
   shares: optional(amount),
 });
 
@@ -135,33 +137,24 @@ export interface SignedThumbnail extends Thumbnail {
 export type Thumbnails = readonly (readonly (readonly Thumbnail[])[])[];
 
 export interface Overview {
-  readonly attention: Thumbnails;
-  /** Thumbnails of value-weighted shares; none of a layer without norms of values, or of a profile. */
-  readonly weighted: Thumbnails;
-  /** Thumbnails of differences, whose levels are 0 to 7, as a share of each head's peak. */
-  readonly differences: ReadonlyMap<StackInfo, readonly (readonly SignedThumbnail[])[]>;
+  /** By lens; none of a layer that lacks it, or of a profile. */
+  readonly lenses: ReadonlyMap<string, Thumbnails>;
+  /** Of B − A, by lens. */
+  readonly differences: ReadonlyMap<
+    string,
+    ReadonlyMap<StackInfo, readonly (readonly SignedThumbnail[])[]>
+  >;
 }
 
-/** The level of no difference, and the most levels above and below it. */
+/** The level of zero among signed levels, and the most above and below it. */
 const ZERO = 8;
 export const MOST_LEVELS = 7;
 
 /** Decode the thumbnails. */
 export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview {
-  const { stacks } = manifest;
-  const weightedHeads = (layer: LayerInfo) =>
-    hasNorms(layer) && manifest.texts === null ? layer.heads : 0;
-  const compared: ReadonlyMap<string, ComparedStack> = manifest.compared?.stacks ?? new Map();
-  const due = stacks.reduce((sum, stack) => {
-    const [rows, columns] = thumbnailSize(stack, manifest);
-    const times = compared.has(stack.name) ? 2 : 1;
-    const heads = stack.layers.reduce(
-      (own, layer) => own + times * layer.heads + weightedHeads(layer),
-      0,
-    );
-    return sum + heads * Math.ceil((rows * columns) / 2);
-  }, 0);
-  if (bytes.length < due) throw new Error("The thumbnails of this record are incomplete.");
+  const { stacks, lenses, texts } = manifest;
+  const compared = [...(manifest.compared?.stacks.values() ?? [])];
+  const travelling = texts === null ? lenses.filter(hasThumbnails) : [];
   let offset = 0;
   const next = (rows: number, columns: number): Thumbnail => {
     const levels = new Uint8Array(rows * columns);
@@ -170,32 +163,49 @@ export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview 
       levels[i] = i & 1 ? pair & 15 : pair >> 4;
     }
     offset += Math.ceil(levels.length / 2);
+    if (offset > bytes.length) throw new Error("The thumbnails of this record are incomplete.");
     return { rows, columns, levels };
   };
-  const read = (headsOf: (layer: LayerInfo) => number) =>
-    stacks.map((stack) => {
-      const [rows, columns] = thumbnailSize(stack, manifest);
-      return stack.layers.map((layer) =>
-        Array.from({ length: headsOf(layer) }, () => next(rows, columns)),
-      );
-    });
-  const attention = read(({ heads }) => heads);
-  const weighted = read(weightedHeads);
-  const differences = [...compared.values()].map(({ a, difference }) => {
-    const [rows, columns] = thumbnailSize(a, manifest);
-    const signed = () => {
-      const { levels } = next(rows, columns);
-      return {
-        rows,
-        columns,
-        levels: levels.map((level) => Math.abs(level - ZERO)),
-        less: levels.map((level) => (level < ZERO ? 1 : 0)),
-      };
+  const signed = (rows: number, columns: number): SignedThumbnail => {
+    const { levels } = next(rows, columns);
+    return {
+      rows,
+      columns,
+      levels: levels.map((level) => Math.abs(level - ZERO)),
+      less: levels.map((level) => (level < ZERO ? 1 : 0)),
     };
-    const heads = a.layers.map((layer) => Array.from({ length: layer.heads }, signed));
-    return [difference, heads] as const;
-  });
-  return { attention, weighted, differences: new Map(differences) };
+  };
+  const read = <Kind extends Thumbnail>(
+    stack: StackInfo,
+    thumbnail: (rows: number, columns: number) => Kind,
+    has: (layer: LayerInfo) => boolean = () => true,
+  ) => {
+    const [rows, columns] = thumbnailSize(stack, manifest);
+    return stack.layers.map((layer) =>
+      Array.from({ length: has(layer) ? layer.heads : 0 }, () => thumbnail(rows, columns)),
+    );
+  };
+  const attention = stacks.map((stack) => read(stack, next));
+  const ofLens = (lens: LensInfo) =>
+    stacks.map((stack) =>
+      read(stack, lens.signed ? signed : next, ({ number }) => !whyNot(lens, stack.name, number)),
+    );
+  const ofDifference = (name: string) =>
+    new Map(
+      compared.map(({ difference }) => [
+        difference,
+        read(difference, signed, ({ peaks }) => peaks?.[name] !== undefined),
+      ]),
+    );
+  return {
+    lenses: new Map([
+      [ATTENTION.name, attention],
+      ...travelling.map((lens) => [lens.name, ofLens(lens)] as const),
+    ]),
+    differences: new Map(
+      [ATTENTION, ...travelling].map(({ name }) => [name, ofDifference(name)] as const),
+    ),
+  };
 }
 
 const thumbnailSize = ({ queries, keys }: StackInfo, { texts }: Manifest) =>

@@ -2,10 +2,8 @@
 
 import { MOST_LEVELS, type SignedThumbnail } from "./codec.ts";
 import type { Layer, Overview } from "./layer.ts";
-import type { LayerData } from "./layer-data.ts";
-import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
+import { ATTENTION, type LayerInfo, type Side, type StackInfo } from "./manifest.ts";
 import type { Loaded } from "./resource-cache.ts";
-import { largestScore } from "./scores.ts";
 import { cropped } from "./thumbnails.ts";
 
 /** Implements `Layer` with B − A in place of weights. */
@@ -17,10 +15,7 @@ export class DifferenceLayer implements Layer {
   readonly rounding: number;
   readonly roundingRows: number | null;
   readonly scoreRounding: number;
-  /** The layers of A and B if both have scores and are here as a whole, else null. */
-  readonly scored: readonly [LayerData, LayerData] | null;
   readonly largestRounding: number;
-  readonly #scorePeaks = new Map<number, number>();
 
   constructor(
     readonly stack: StackInfo,
@@ -32,8 +27,6 @@ export class DifferenceLayer implements Layer {
     const [a, b] = sides;
     this.numQueries = a.numQueries;
     this.numKeys = a.numKeys;
-    const [whole, other] = [a, b].map((side) => side.info?.program && side.whole);
-    this.scored = whole && other ? [whole, other] : null;
     this.scoreRounding = a.scoreRounding + b.scoreRounding;
     this.rounding = a.rounding + b.rounding;
     this.roundingRows = a.roundingRows ?? b.roundingRows;
@@ -44,25 +37,9 @@ export class DifferenceLayer implements Layer {
     return this.sides.reduce((sum, side) => sum + side.rowRounding(head, i), 0);
   }
 
-  /** The scores of B less those of A, masked where either is. */
-  scoreRow(head: number, i: number): Float32Array | null {
-    const [a, b] = this.sides.map((side) => side.scoreRow(head, i));
-    return a && b && lessScores(b, a);
-  }
-
-  /** The same of column j; none if a side has no scores. */
-  scoreColumn(head: number, j: number): Float32Array {
-    if (!this.scored) return new Float32Array(0);
-    const [a, b] = this.scored.map((side) => side.scoreColumn(head, j));
-    return lessScores(b, a);
-  }
-
-  /** The largest |B − A| of a head's scores, in evenly spaced rows of a long text. */
-  scorePeak(head: number): number {
-    const known = this.#scorePeaks.get(head);
-    const peak = known ?? largestScore(this.numQueries, (i) => this.scoreRow(head, i));
-    this.#scorePeaks.set(head, peak);
-    return peak;
+  /** It has none of its own. */
+  scoreRow(): null {
+    return null;
   }
 
   weightRow(head: number, i: number): Float32Array {
@@ -92,7 +69,7 @@ export class DifferenceLayer implements Layer {
   overview(head: number, segments: string): Overview | undefined {
     if (this.sides.every(({ whole }) => whole)) return undefined;
     const { rows, columns, levels, less } = cropped(this.thumbnails[head], this.stack, segments);
-    const peak = this.info.peaks?.[head] ?? 0;
+    const peak = this.info.peaks?.[ATTENTION.name]?.[head] ?? 0;
     const values = Float32Array.from(
       levels,
       (level, at) => (less?.[at] ? -1 : 1) * peak * (level / MOST_LEVELS) ** 2,
@@ -103,13 +80,6 @@ export class DifferenceLayer implements Layer {
 
 const subtracted = (b: Float32Array, a: Float32Array): Float32Array =>
   b.map((weight, n) => weight - a[n]);
-
-const lessScores = (b: Float32Array, a: Float32Array): Float32Array =>
-  b.map((score, n) =>
-    isMasked(score) || isMasked(a[n]) ? Number.NEGATIVE_INFINITY : score - a[n],
-  );
-
-const isMasked = (score: number) => score === Number.NEGATIVE_INFINITY;
 
 /** The error of either side, or the results of both. */
 export function both<Data, Result>(

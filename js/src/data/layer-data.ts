@@ -6,14 +6,14 @@ import type { Kernels } from "../kernels/kernels.ts";
 import { nextFrame } from "../scheduling/frame.ts";
 import { sliced } from "../scheduling/slices.ts";
 import type { Arrays, NumberArray } from "./arrays.ts";
+import { FACTORS, factorsOf } from "./check-block.ts";
 import type { BlockError } from "./codec.ts";
-import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
+import type { LayerInfo, LensInfo, Side, StackInfo } from "./manifest.ts";
 import { without } from "./neurons.ts";
 import { type Normalized, Normalizers } from "./normalizers.ts";
 import {
   addBias,
   type HeadProgram,
-  largestScore,
   scoreColumn,
   scoreRow,
   seenBy,
@@ -54,7 +54,8 @@ export class LayerData {
   /** Counts new normalizers, for signals that wait for columns; unwatched, the work stops. */
   readonly #learnt = signal(0, { unwatched: () => this.#stop?.() });
   readonly #wanted = new Set<number>();
-  readonly #scorePeaks = new Map<number, number>();
+  /** The names of the arrays with factors of lenses. */
+  readonly #factored: readonly string[];
   /** Stops the work on them; null if there is none. */
   #stop: (() => void) | null = null;
   // Work space for one row, one column and one vector.
@@ -79,6 +80,7 @@ export class LayerData {
     const numbers = multipliedSizes.reduce((sum, count) => sum + count, work);
     this.#kernels = program ? kernelsFor(numbers) : scriptKernels(numbers);
     this.#arrays = new Map([...arrays].map(([name, array]) => [name, this.#placed(name, array)]));
+    this.#factored = [...arrays.keys()].filter((name) => name.startsWith(FACTORS));
     this.#query = this.#kernels.floats(dim ?? 0);
     this.#row = this.#kernels.floats(row);
     this.#column = this.#kernels.floats(column);
@@ -87,7 +89,7 @@ export class LayerData {
       this.#programs.push(headProgram);
       if (headProgram)
         this.#normalizers.push(
-          new Normalizers(this.#kernels, this.numQueries, column, this.#arrays.has("norms")),
+          new Normalizers(this.#kernels, this.numQueries, column, this.#factored.length),
         );
     }
   }
@@ -205,8 +207,8 @@ export class LayerData {
     row.fill(0, 0, first).fill(0, end);
     const weights = row.subarray(0, this.numKeys);
     if (muted.length === 0) {
-      const norms = this.norms(head);
-      this.#normalizers[head].set(i, peak, factor, norms ? product(weights, norms) : 0);
+      const totals = this.#factored.map((name) => product(weights, this.#ofKeys(name, head)));
+      this.#normalizers[head].set(i, peak, factor, totals);
     }
     return weights;
   }
@@ -240,48 +242,42 @@ export class LayerData {
     return this.#column.slice(0, this.numQueries);
   }
 
-  /** The largest |score| of a head, in evenly spaced rows of a long text. */
-  scorePeak(head: number): number {
-    const known = this.#scorePeaks.get(head);
-    const peak = known ?? largestScore(this.numQueries, (i) => this.scoreRow(head, i));
-    this.#scorePeaks.set(head, peak);
-    return peak;
+  /** The factor of each key by a lens, [Tk]; null if the layer has none. */
+  factors(lens: LensInfo, head: number): Float32Array | null {
+    const name = factorsOf(lens);
+    return this.#arrays.has(name) ? this.#ofKeys(name, head) : null;
   }
 
-  /** The norm of what each key's value adds to the layer's output, [Tk]; null if not known. */
-  norms(head: number): Float32Array | null {
-    return this.#arrays.has("norms") ? this.#slice("norms", head, this.numKeys) : null;
+  /** The weights of row i times the factors of a lens, as shares of the row's sum. */
+  shareRow(lens: LensInfo, head: number, i: number): Float32Array {
+    const [weights, factors] = [this.passingRow(head, i), this.#ofKeys(factorsOf(lens), head)];
+    const total = product(weights, factors);
+    return weights.map((weight, j) => (total > 0 ? (weight * factors[j]) / total : 0));
   }
 
-  /** The value-weighted shares of row i: weights times norms, as shares of the row's sum. */
-  shareRow(head: number, i: number): Float32Array {
-    const [weights, norms] = [this.passingRow(head, i), this.#normsOf(head)];
-    const total = product(weights, norms);
-    return weights.map((weight, j) => (total > 0 ? (weight * norms[j]) / total : 0));
+  /** These shares of column j. Takes as long as `weightColumn`. */
+  shareColumn(lens: LensInfo, head: number, j: number): Float32Array {
+    const name = factorsOf(lens);
+    const [weights, factors] = [this.weightColumn(head, j), this.#ofKeys(name, head)];
+    const known = this.#normalizers[head]?.totals[this.#factored.indexOf(name)];
+    const totals = known ?? this.#totals(factors, head);
+    return weights.map((weight, i) => (totals[i] > 0 ? (weight * factors[j]) / totals[i] : 0));
   }
 
-  /** The value-weighted shares of column j. Takes as long as `weightColumn`. */
-  shareColumn(head: number, j: number): Float32Array {
-    const [weights, norm] = [this.weightColumn(head, j), this.#normsOf(head)[j]];
-    const totals = this.#normalizers[head]?.totals ?? this.#totals(head);
-    return weights.map((weight, i) => (totals[i] > 0 ? (weight * norm) / totals[i] : 0));
-  }
-
-  /** A bound of the differences of value-weighted shares. */
+  /** A bound of the differences of shares. */
   get shareRounding(): number {
     return this.#margin * (this.error?.shares ?? 0);
   }
 
-  #normsOf(head: number): Float32Array {
-    return this.#slice("norms", head, this.numKeys);
+  /** The sum of weights times factors of every row, where weights are kept. */
+  #totals(factors: Float32Array, head: number): Float32Array {
+    return Float32Array.from({ length: this.numQueries }, (_, i) =>
+      product(this.passingRow(head, i), factors),
+    );
   }
 
-  /** The sum of weights times norms of every row, where weights are kept. */
-  #totals(head: number): Float32Array {
-    const norms = this.#normsOf(head);
-    return Float32Array.from({ length: this.numQueries }, (_, i) =>
-      product(this.passingRow(head, i), norms),
-    );
+  #ofKeys(name: string, head: number): Float32Array {
+    return this.#slice(name, head, this.numKeys);
   }
 
   /**

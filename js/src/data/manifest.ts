@@ -6,6 +6,7 @@ import type {
   Patches,
   Position,
   SentLayer,
+  SentLens,
   SentManifest,
   SentMetric,
   SentPatterns,
@@ -13,6 +14,7 @@ import type {
   SentStack,
   Side,
   Tokens,
+  WhyNot,
 } from "./check-manifest.ts";
 
 export type {
@@ -26,18 +28,46 @@ export type {
   SentMetric,
   Side,
   Tokens,
+  WhyNot,
 } from "./check-manifest.ts";
 
 export const middleOf = ({ rows, columns }: Patches): number =>
   Math.floor(rows / 2) * columns + Math.floor(columns / 2);
 
 export interface LayerInfo extends SentLayer {
-  /** The largest |B − A| of each head, of a layer that is a difference; else missing. */
-  readonly peaks?: readonly number[];
+  /**
+   * By lens, the largest magnitude of the numbers of each head, or of the layer: of B − A, and of
+   * lenses with a scale of their own. Missing where there are none.
+   */
+  readonly peaks?: Readonly<Record<string, readonly number[]>>;
 }
 
-/** True if the block of a layer has the norms of its values. */
-export const hasNorms = ({ norms_need }: LayerInfo): boolean => norms_need === null;
+export type LensInfo = Omit<SentLens, "peaks">;
+
+/** The lens that every record has. */
+export const ATTENTION: LensInfo = {
+  name: "attention",
+  label: "Attention",
+  description: "",
+  one: "weight",
+  many: "weights",
+  signed: false,
+  digits: 3,
+  unit: "",
+  adds_up: true,
+  kind: "browser",
+  accumulates: false,
+  symbols: null,
+  why_not: {},
+};
+
+/** The reason why a layer of a record's own stack lacks a lens; null if it has it. */
+export const whyNot = ({ why_not }: LensInfo, stack: string, layer: number): WhyNot | null =>
+  why_not[stack]?.find(({ layers }) => layers.includes(layer)) ?? null;
+
+/** True if pictures of a lens travel with the record. */
+export const hasThumbnails = ({ kind }: LensInfo): boolean =>
+  kind === "factors" || kind === "heads";
 
 /** Values per head, by layer. */
 export type ByHead<Value> = ReadonlyMap<LayerInfo, readonly Value[]>;
@@ -127,7 +157,10 @@ export function ownName({ compared }: Manifest, stack: string): string {
 export interface Manifest extends Pick<SentManifest, "version" | "model" | "missing"> {
   readonly stacks: readonly StackInfo[];
   readonly image: string | null;
+  readonly replay: Exclude<SentManifest["replay"], undefined>;
   readonly texts: number | null;
+  /** In the order of menus; the first is attention. */
+  readonly lenses: readonly LensInfo[];
   readonly compared: Compared | null;
   readonly metrics: readonly Metric[];
   readonly patterns: Patterns;

@@ -6,30 +6,30 @@ import type { Kernels } from "../kernels/kernels.ts";
 export interface Normalized {
   readonly peaks: Float32Array;
   readonly factors: Float32Array;
-  readonly totals: Float32Array | null;
+  readonly totals: readonly Float32Array[];
 }
 
 export class Normalizers {
   /** Per query, the largest score, and 1 / the sum of exponentials, 0 if unknown. */
   readonly peaks: Float32Array;
   readonly factors: Float32Array;
-  /** Per query, the sum of weights times norms of values; null without norms. */
-  readonly totals: Float32Array | null;
+  /** By lens of factors, per query: the sum of weights times factors. */
+  readonly totals: readonly Float32Array[];
   #missing: number;
 
   /**
    * @param length the length of the arrays, at least the number of queries
-   * @param weighted true if the layer has norms of values
+   * @param lenses the number of lenses of factors that the layer has
    */
   constructor(
     kernels: Kernels,
     private readonly queries: number,
     length: number,
-    weighted: boolean,
+    lenses: number,
   ) {
     this.peaks = kernels.floats(length);
     this.factors = kernels.floats(length);
-    this.totals = weighted ? new Float32Array(queries) : null;
+    this.totals = Array.from({ length: lenses }, () => new Float32Array(queries));
     this.#missing = queries;
   }
 
@@ -42,22 +42,31 @@ export class Normalizers {
     return this.factors[query] !== 0;
   }
 
-  set(query: number, peak: number, factor: number, total: number): void {
+  /** @param totals by lens */
+  set(query: number, peak: number, factor: number, totals: readonly number[]): void {
     if (!this.has(query)) this.#missing--;
     this.peaks[query] = peak;
     this.factors[query] = factor;
-    if (this.totals) this.totals[query] = total;
+    this.totals.forEach((own, lens) => {
+      own[query] = totals[lens];
+    });
   }
 
   learn({ peaks, factors, totals }: Normalized): void {
     for (let query = 0; query < this.queries; query++) {
-      if (factors[query] !== 0) this.set(query, peaks[query], factors[query], totals?.[query] ?? 0);
+      if (factors[query] === 0) continue;
+      const own = totals.map((total) => total[query]);
+      this.set(query, peaks[query], factors[query], own);
     }
   }
 
   /** A copy, to send it to another thread. */
   known(): Normalized {
     const { peaks, factors, totals } = this;
-    return { peaks: peaks.slice(), factors: factors.slice(), totals: totals?.slice() ?? null };
+    return {
+      peaks: peaks.slice(),
+      factors: factors.slice(),
+      totals: totals.map((own) => own.slice()),
+    };
   }
 }

@@ -3,16 +3,17 @@
 import type { Check } from "../basics/check.ts";
 import type { SentByHead, SentCompared, SentMetric, SentPatterns } from "./check-manifest.ts";
 import * as checks from "./check-manifest.ts";
-import type {
-  Arc,
-  ByHead,
-  Compared,
-  Examples,
-  LayerInfo,
-  Manifest,
-  Metric,
-  Similarity,
-  StackInfo,
+import {
+  type Arc,
+  ATTENTION,
+  type ByHead,
+  type Compared,
+  type Examples,
+  type LayerInfo,
+  type Manifest,
+  type Metric,
+  type Similarity,
+  type StackInfo,
 } from "./manifest.ts";
 
 /** The format version that can be read. */
@@ -29,12 +30,20 @@ export function readManifest(sent: unknown): Manifest {
     );
   }
   const manifest = valid("manifest", checks.manifest, sent);
+  const lenses = manifest.lenses ?? [];
+  const scaled = lenses.filter(({ peaks }) => peaks !== null);
   const stacks = manifest.stacks.map((stack) => ({
     ...stack,
     keys: stack.keys ?? stack.queries,
     sampled: stack.sampled ?? null,
+    layers: scaled.length
+      ? stack.layers.map((layer, at) => {
+          const own = scaled.map(({ name, peaks }) => [name, peaks?.[stack.name]?.[at]] as const);
+          return { ...layer, peaks: peaksOf(own) };
+        })
+      : stack.layers,
   }));
-  const { version, model, missing, image, texts, metrics, patterns } = manifest;
+  const { version, model, missing, image, replay, texts, metrics, patterns } = manifest;
   const compared = manifest.compared ? readCompared(manifest.compared, stacks) : null;
   const pairs = [...(compared?.stacks.values() ?? [])];
   const all = [...stacks, ...pairs.map(({ difference }) => difference)];
@@ -49,8 +58,10 @@ export function readManifest(sent: unknown): Manifest {
     missing,
     stacks,
     image: image ?? null,
+    replay: replay ?? null,
     texts: texts ?? null,
     compared,
+    lenses: lenses.length ? lenses : [ATTENTION],
     metrics: metrics.map((metric) => readMetric(metric, stacks)),
     patterns: {
       kinds: patterns.kinds,
@@ -102,7 +113,6 @@ const WEIGHTS = {
   program: null,
   dim: null,
   rotary: null,
-  norms_need: "values",
   sums: null,
 } as const;
 
@@ -125,15 +135,27 @@ function comparedWords({ stacks }: Compared, patterns: SentPatterns): SentByHead
 
 function readCompared(sent: SentCompared, stacks: readonly StackInfo[]): Compared {
   const named = (name: string) => stacks.find((stack) => stack.name === name) as StackInfo;
-  const pairs = sent.stacks.map(({ a, b, peaks }) => {
+  const pairs = sent.stacks.map(({ a, b, peaks, lenses = {} }) => {
     const [own, other] = [named(a), named(b)];
-    const layers = own.layers.map((layer, at) => ({ ...layer, ...WEIGHTS, peaks: peaks[at] }));
+    const all = Object.entries({ ...lenses, [ATTENTION.name]: peaks });
+    const layers = own.layers.map((layer, at) => ({
+      ...layer,
+      ...WEIGHTS,
+      peaks: peaksOf(all.map(([name, of]) => [name, of[at]])),
+    }));
     const sides = [own, other] as const;
     const difference = { ...own, name: `${a}, B − A`, difference: sides, layers } as const;
     return [a, { a: own, b: other, difference }] as const;
   });
   return { stacks: new Map(pairs), names: sent.names, remark: sent.remark };
 }
+
+const peaksOf = (
+  all: readonly (readonly [name: string, peaks: readonly number[] | null | undefined])[],
+): NonNullable<LayerInfo["peaks"]> =>
+  Object.fromEntries(
+    all.filter((entry): entry is readonly [string, readonly number[]] => Boolean(entry[1])),
+  );
 
 function readMetric(sent: SentMetric, stacks: readonly StackInfo[]): Metric {
   const { values, null: random, interval } = sent;

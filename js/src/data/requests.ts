@@ -107,9 +107,16 @@ export class Requests {
     return this.#blocks.take(ask, signal);
   }
 
-  /** Request the rollout of all layers. */
-  rollout(stack: string, signal: AbortSignal, without?: Off): Promise<Block> {
-    const ask = () => this.#ask({ op: "rollout", stack, without }, "the rollout", readBlock);
+  /** Request the matrices of a lens in a layer. */
+  numbers(
+    stack: string,
+    layer: number,
+    lens: string,
+    signal: AbortSignal,
+    without?: Off,
+  ): Promise<Block> {
+    const content = { op: "lens", stack, layer, lens, without };
+    const ask = () => this.#ask(content, `${lens} of layer ${layer}`, readBlock);
     return this.#blocks.take(ask, signal);
   }
 

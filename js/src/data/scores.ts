@@ -180,17 +180,3 @@ export function logSumExp(scores: Float32Array, sink: number): number {
 export function sinkOf(head: HeadProgram): number {
   return head.program.sinks?.[head.head] ?? Number.NEGATIVE_INFINITY;
 }
-
-/** The most rows in which the largest score is looked for. */
-const PEAK_ROWS = 256;
-
-/** The largest |score| in evenly spaced rows of a long text, except those of masked keys. */
-export function largestScore(rows: number, row: (i: number) => Float32Array | null): number {
-  let peak = 0;
-  for (let i = 0; i < rows; i += Math.ceil(rows / PEAK_ROWS)) {
-    for (const score of row(i) ?? []) {
-      if (score > Number.NEGATIVE_INFINITY) peak = Math.max(peak, Math.abs(score));
-    }
-  }
-  return peak;
-}

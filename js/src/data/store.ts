@@ -3,12 +3,13 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { compiled } from "../kernels/compiled.ts";
 import { bytesIn } from "./arrays.ts";
+import type { AttentionMatrix } from "./attention-matrix.ts";
 import {
   checkNumbers,
   checkParts,
   combinedShapes,
   layerShapes,
-  rolloutShapes,
+  numbersShapes,
 } from "./check-block.ts";
 import {
   type Block,
@@ -16,17 +17,19 @@ import {
   decodeOverview,
   MOST_LEVELS,
   type Overview,
-  type SignedThumbnail,
   type Thumbnail,
 } from "./codec.ts";
 import { type Combined, combine, pauses } from "./combine.ts";
+import { type ComputedThumbnails, computedThumbnail } from "./computed-thumbnails.ts";
 import { both, DifferenceLayer } from "./difference-layer.ts";
 import type { Effect } from "./effect.ts";
 import type { Layer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
 import {
+  ATTENTION,
   type ComparedStack,
   type LayerInfo,
+  type LensInfo,
   layerOf,
   type Manifest,
   type StackInfo,
@@ -35,7 +38,6 @@ import { type PackedBlock, unpack } from "./packed.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
 import type { Off } from "./requests.ts";
 import { Absent, type Delivery, type Loaded, ResourceCache } from "./resource-cache.ts";
-import { type ScoreThumbnails, scoreThumbnail } from "./score-thumbnails.ts";
 
 /** The source of layers: a kernel, or the page. */
 export interface Source {
@@ -50,8 +52,12 @@ export interface Source {
   rows?(stack: string, layer: number): Rows | null;
   /** Fetches all heads of all layers as one; only a kernel computes that. */
   readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
-  /** Fetches the rollout of all layers; null if it cannot be had. */
-  rollout?(stack: string): ((signal: AbortSignal) => Promise<Block | PackedBlock>) | null;
+  /** Fetches the matrices of a lens in a layer; null if they cannot be had. */
+  numbers?(
+    stack: string,
+    layer: number,
+    lens: string,
+  ): ((signal: AbortSignal) => Promise<Block | PackedBlock>) | null;
   /** Runs the model without some heads and links; only a kernel can. */
   readonly effect?:
     | ((off: Off, query: number | null, signal: AbortSignal) => Promise<Effect>)
@@ -62,11 +68,11 @@ export interface Source {
   readonly changed?: ((off: Off, signal: AbortSignal) => Promise<Store>) | null;
 }
 
-/** The rollout of each layer, [T, T] row by row, by the layer's number. */
-export interface Rollout {
-  readonly layers: ReadonlyMap<number, Float32Array>;
-  /** The largest difference of a number from the record's. */
-  readonly rounding: number;
+/** The matrices of a lens in a layer, [Tq, Tk] row by row: of every head, or one of the layer. */
+export interface LensNumbers {
+  readonly matrices: readonly Float32Array[];
+  /** The largest difference of a number of each from the record's. */
+  readonly rounding: readonly number[];
 }
 
 /** The largest change of a weight by rounding it to float16. */
@@ -101,10 +107,9 @@ interface Near {
 export type PairWeights = ReadonlyMap<number, readonly number[]>;
 
 export class Store {
-  readonly #cache = new ResourceCache<Layer | Combined | Rollout | PairWeights | ScoreThumbnails>(
-    BUDGET,
-    () => this.#planPrefetch(),
-  );
+  readonly #cache = new ResourceCache<
+    Layer | Combined | LensNumbers | PairWeights | ComputedThumbnails
+  >(BUDGET, () => this.#planPrefetch());
   readonly #rows: RowCache = new ResourceCache(ROWS_BUDGET);
   readonly #overview: Overview | null;
   /** The neighbours of the layer requested last, which is the one in view. */
@@ -152,28 +157,27 @@ export class Store {
     return pairs.find(({ difference }) => difference.name === name) ?? null;
   }
 
-  /** @param weighted true for value-weighted shares, where they are known */
-  thumbnail(stack: string, layer: number, head: number, weighted = false): Thumbnail {
-    const { layers } = this.stack(stack);
-    const index = layers.findIndex(({ number }) => number === layer);
-    const compared = this.#compared(stack);
-    if (compared) return this.#signedThumbnail(compared.difference, index, head);
-    const of = this.#stackIndex(stack);
-    if (!this.#overview) throw new Error("This record has no thumbnails.");
-    const { attention, weighted: shares } = this.#overview;
-    return (weighted && shares[of][index][head]) || attention[of][index][head];
+  /** True if the thumbnails of a layer by a lens are here. */
+  hasThumbnail(stack: string, layer: number, lens: LensInfo): boolean {
+    return this.#thumbnails(stack, layer, lens) !== undefined;
   }
 
-  /** Its levels are 0 to 15, by the square root of |B − A| as a share of the stack's largest. */
-  #signedThumbnail(stack: StackInfo, layer: number, head: number): SignedThumbnail {
-    const own = this.#overview?.differences.get(stack)?.[layer][head];
-    if (!own) throw new Error("This comparison has no thumbnails.");
-    const largest = Math.max(...stack.layers.flatMap(({ peaks }) => peaks ?? []));
-    const share = largest ? Math.sqrt((stack.layers[layer].peaks?.[head] ?? 0) / largest) : 0;
-    return {
-      ...own,
-      levels: own.levels.map((level) => Math.round((15 * share * level) / MOST_LEVELS)),
-    };
+  #thumbnails(stack: string, layer: number, { name }: LensInfo): readonly Thumbnail[] | undefined {
+    const index = this.stack(stack).layers.findIndex(({ number }) => number === layer);
+    const compared = this.#compared(stack);
+    const all = compared
+      ? this.#overview?.differences.get(name)?.get(compared.difference)
+      : this.#overview?.lenses.get(name)?.[this.#stackIndex(stack)];
+    return all?.[index]?.length ? all[index] : undefined;
+  }
+
+  /** The thumbnail of a head by a lens, or that of its attention where there is none. */
+  thumbnail(stack: string, layer: number, head: number, lens = ATTENTION): Thumbnail {
+    const own = this.#thumbnails(stack, layer, lens)?.[head];
+    const info = this.stack(stack);
+    if (own) return scaled(own, info.layers, layerOf(info, layer), head, lens);
+    if (lens.name === ATTENTION.name) throw new Error("This record has no thumbnails.");
+    return this.thumbnail(stack, layer, head);
   }
 
   #difference(compared: ComparedStack, number: number) {
@@ -194,7 +198,8 @@ export class Store {
     sides: readonly [Layer, Layer],
   ): DifferenceLayer {
     const at = difference.layers.findIndex((layer) => layer.number === number);
-    const thumbnails = this.#overview?.differences.get(difference)?.[at] ?? [];
+    const all = this.#overview?.differences.get(ATTENTION.name);
+    const thumbnails = all?.get(difference)?.[at] ?? [];
     return new DifferenceLayer(difference, difference.layers[at], sides, thumbnails);
   }
 
@@ -224,28 +229,46 @@ export class Store {
     });
   }
 
-  /** True if the rollout of a stack can be had, from the kernel or the page. */
-  hasRollout(stack: string): boolean {
-    return Boolean(this.source.rollout?.(stack));
+  /** True if the matrices of a lens can be had of a layer, from the kernel or the page. */
+  hasNumbers(stack: string, layer: number, { name }: LensInfo): boolean {
+    const compared = this.#compared(stack);
+    const sides = compared ? [compared.a, compared.b].map((side) => side.name) : [stack];
+    return sides.every((side) => this.source.numbers?.(side, layer, name));
   }
 
-  /** The rollout of a stack, asked for likewise. */
-  rollout(stack: string): ReadonlySignal<Loaded<Rollout>> {
-    return this.#cache.get(keyOf(stack, "rollout"), async (signal) => {
-      const ask = this.source.rollout?.(stack);
-      if (!ask) throw new Absent("Rollout is not in this page.");
+  /** The matrices of a lens in a layer, asked for likewise: those of A and of B for B − A. */
+  numbers(
+    stack: string,
+    layer: number,
+    lens: LensInfo,
+  ): ReadonlySignal<Loaded<readonly LensNumbers[]>> {
+    const compared = this.#compared(stack);
+    if (compared) {
+      const [a, b] = [compared.a, compared.b].map(({ name }) => this.numbers(name, layer, lens));
+      return computed(() => both(a.value, b.value, (own, other) => [...own, ...other]));
+    }
+    const asked = this.#cache.get(`${keyOf(stack, layer)}.${lens.name}`, async (signal) => {
+      const ask = this.source.numbers?.(stack, layer, lens.name);
+      if (!ask) throw new Absent(`${lens.label} of layer ${layer} is not in this page.`);
       const sent = await ask(signal);
-      const { layers, keys } = this.stack(stack);
-      const size = keys.labels.length ** 2;
-      checkParts(sent.parts, sent.error, rolloutShapes(this.stack(stack)));
+      const info = this.stack(stack);
+      checkParts(sent.parts, sent.error, numbersShapes(info, layerOf(info, layer), lens));
       const arrays = decodeBlock("data" in sent ? await unpack(sent) : sent);
       checkNumbers(arrays);
-      const values = arrays.get("rollout")?.values ?? new Float32Array(0);
-      // Copies, because a part that is sent to the worker would take all of them along.
-      const parts = layers.map(
-        ({ number }, at) => [number, values.slice(at * size, (at + 1) * size)] as const,
+      const [values, steps] = ["numbers", "steps"].map(
+        (name) => arrays.get(name)?.values ?? new Float32Array(0),
       );
-      return { data: { layers: new Map(parts), rounding: FLOAT16 }, bytes: values.byteLength };
+      const size = info.queries.labels.length * info.keys.labels.length;
+      // Copies, because a part that is sent to the worker would take all of them along.
+      const matrices = Array.from(steps, (step, at) =>
+        values.slice(at * size, (at + 1) * size).map((integer) => integer * step),
+      );
+      const rounding = Array.from(steps, (step) => step / 2);
+      return { data: { matrices, rounding }, bytes: values.byteLength };
+    });
+    return computed(() => {
+      const loaded = asked.value;
+      return loaded.status === "ready" ? { ...loaded, data: [loaded.data] } : loaded;
     });
   }
 
@@ -267,42 +290,49 @@ export class Store {
     });
   }
 
-  /** The thumbnails of scores, asked for likewise. */
-  scoreThumbnails(stack: string): ReadonlySignal<Loaded<ScoreThumbnails>> {
-    return this.#cache.get(keyOf(stack, "scores"), async (signal) => {
-      const data = new Map<number, SignedThumbnail[] | null>();
+  /**
+   * The thumbnails of a lens that is computed here, asked for likewise.
+   *
+   * @param matrixOf the numbers of a head; null where a layer lacks the lens
+   */
+  computedThumbnails(
+    stack: string,
+    lens: LensInfo,
+    matrixOf: (layer: Layer, head: number) => AttentionMatrix | null,
+  ): ReadonlySignal<Loaded<ComputedThumbnails>> {
+    return this.#cache.get(`${stack}.thumbnails ${lens.name}`, async (signal) => {
+      const data = new Map<number, Thumbnail[] | null>();
       const pause = pauses();
       let bytes = 0;
-      for (const { number, heads } of this.stack(stack).layers) {
-        const whole = await this.#scoredLayer(stack, number, signal);
-        const thumbnails: SignedThumbnail[] | null = whole && [];
-        data.set(number, thumbnails);
-        for (let head = 0; whole && thumbnails && head < heads; head++) {
-          const thumbnail = scoreThumbnail(whole, head, this.thumbnail(stack, number, head));
+      const info = this.stack(stack);
+      for (const { number, heads } of info.layers) {
+        const layer = await this.#layerHere(stack, number, signal);
+        const thumbnails: Thumbnail[] = [];
+        for (let head = 0; layer && head < heads; head++) {
+          const matrix = matrixOf(layer, head);
+          if (!matrix) break;
+          const thumbnail = computedThumbnail(matrix, info, this.thumbnail(stack, number, head));
           thumbnails.push(thumbnail);
           bytes += 2 * thumbnail.levels.length;
           await pause();
           signal.throwIfAborted();
         }
+        data.set(number, thumbnails.length ? thumbnails : null);
       }
       return { data, bytes };
     });
   }
 
-  /** The layer, or its B − A, if it has scores and is here as a whole, else null. */
-  async #scoredLayer(stack: string, number: number, signal: AbortSignal): Promise<Layer | null> {
+  /** The layer, or its B − A, if it is here. */
+  async #layerHere(stack: string, number: number, signal: AbortSignal): Promise<Layer | null> {
     const compared = this.#compared(stack);
-    if (!compared) return this.#wholeLayer(stack, number, signal);
-    const a = await this.#wholeLayer(compared.a.name, number, signal);
-    const b = a && (await this.#wholeLayer(compared.b.name, number, signal));
-    return b && this.#differenceLayer(compared, number, [a, b]);
-  }
-
-  /** A layer with scores; null if it has none, or is not here as a whole. */
-  async #wholeLayer(stack: string, number: number, signal: AbortSignal): Promise<LayerData | null> {
-    if (!layerOf(this.stack(stack), number).program) return null;
+    if (compared) {
+      const a = await this.#layerHere(compared.a.name, number, signal);
+      const b = a && (await this.#layerHere(compared.b.name, number, signal));
+      return b && this.#differenceLayer(compared, number, [a, b]);
+    }
     try {
-      return (await this.#askLayer(stack, number, signal)).data.whole;
+      return (await this.#askLayer(stack, number, signal)).data;
     } catch (error) {
       if (error instanceof Absent) return null;
       throw error;
@@ -329,7 +359,7 @@ export class Store {
     }
     // A layer keeps the kernels that it was created with.
     const [sent] = await Promise.all([this.source.block(name, layer, signal), compiled()]);
-    checkParts(sent.parts, sent.error, layerShapes(stack, info, sent.parts));
+    checkParts(sent.parts, sent.error, layerShapes(stack, info, this.manifest.lenses, sent.parts));
     const block = "data" in sent ? await unpack(sent) : sent;
     const arrays = decodeBlock(block);
     checkNumbers(arrays);
@@ -427,5 +457,21 @@ const differenceOfPairs = (a: PairWeights, b: PairWeights): PairWeights =>
     ]),
   );
 
-const keyOf = (stack: string, layer: number | "combined" | "rollout" | "scores") =>
-  `${stack}.${layer}`;
+const keyOf = (stack: string, layer: number | "combined") => `${stack}.${layer}`;
+
+/** Levels 0 to 15, by the square roots of magnitudes as shares of the stack's largest. */
+function scaled(
+  thumbnail: Thumbnail,
+  layers: readonly LayerInfo[],
+  { peaks }: LayerInfo,
+  head: number,
+  { name }: LensInfo,
+): Thumbnail {
+  const peak = peaks?.[name]?.[head];
+  if (peak === undefined) return thumbnail;
+  const largest = Math.max(...layers.flatMap((layer) => layer.peaks?.[name] ?? []));
+  const share = largest ? Math.sqrt(peak / largest) : 0;
+  const most = thumbnail.less ? MOST_LEVELS / 15 : 1;
+  const levels = thumbnail.levels.map((level) => Math.round((share * level) / most));
+  return { ...thumbnail, levels };
+}

@@ -26,9 +26,9 @@ import {
   readSimilarity,
 } from "../data/read-manifest.ts";
 import { type Source, Store } from "../data/store.ts";
-import { leftOut } from "../parts/absent.ts";
-import { isInUse, watchErrors } from "../parts/alert.ts";
 import { el } from "../parts/dom.ts";
+import { leftOut } from "../parts/fidelity.ts";
+import { isInUse, watchErrors } from "../parts/notes.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { Scope } from "../scheduling/scope.ts";
@@ -215,8 +215,8 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
       }
       return embedded(script);
     },
-    rollout(stack) {
-      const script = scripts.get(`${stack}.rollout`);
+    numbers(stack, layer, lens) {
+      const script = scripts.get(`${stack}.${layer}.${lens}`);
       return script ? async () => embedded(script) : null;
     },
   };

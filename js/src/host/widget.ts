@@ -13,9 +13,9 @@ import {
 } from "../data/read-manifest.ts";
 import { bytesOf, type Channel, type Off, Requests } from "../data/requests.ts";
 import { type Source, Store } from "../data/store.ts";
-import { notSaved } from "../parts/absent.ts";
-import { watchErrors } from "../parts/alert.ts";
 import { el } from "../parts/dom.ts";
+import { notSaved } from "../parts/fidelity.ts";
+import { watchErrors } from "../parts/notes.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { nextFrame } from "../scheduling/frame.ts";
@@ -135,7 +135,7 @@ function sourceOf(
 ): Source {
   const requests = new Requests(model, signal);
   const blocks = () => model.get("_blocks") as Record<string, Saved | undefined> | null;
-  const embedded = (stack: string, layer: number | "rollout") => blocks()?.[`${stack}.${layer}`];
+  const embedded = (stack: string, layer: number | string) => blocks()?.[`${stack}.${layer}`];
   return {
     get combined() {
       return connected() ? requests.combined.bind(requests) : null;
@@ -163,10 +163,10 @@ function sourceOf(
       }
       return requests.block(stack, layer, abort);
     },
-    rollout(stack) {
-      const block = embedded(stack, "rollout");
+    numbers(stack, layer, lens) {
+      const block = embedded(stack, `${layer}.${lens}`);
       if (block) return () => Promise.resolve({ ...block, data: bytesOf(block.data) });
-      return connected() ? (abort) => requests.rollout(stack, abort) : null;
+      return connected() ? (abort) => requests.numbers(stack, layer, lens, abort) : null;
     },
     rows(stack, layer) {
       if (embedded(stack, layer) || !connected()) return null;
@@ -181,7 +181,7 @@ async function changedStore(requests: Requests, off: Off, signal: AbortSignal): 
   return new Store(readManifest(manifest), overview, {
     combined: (stack, abort) => requests.combined(stack, abort, off),
     block: (stack, layer, abort) => requests.block(stack, layer, abort, off),
-    rollout: (stack) => (abort) => requests.rollout(stack, abort, off),
+    numbers: (stack, layer, lens) => (abort) => requests.numbers(stack, layer, lens, abort, off),
     rows: (stack, layer) => (side, position, abort) =>
       requests.row(stack, layer, side, position, abort, off),
   });

@@ -67,7 +67,7 @@ export function copyMenu(
  * @param within a visible element for a temporary textarea, which `execCommand` copies from
  * @throws if neither way is allowed
  */
-export async function copyText(text: string, within: HTMLElement): Promise<void> {
+async function copyText(text: string, within: HTMLElement): Promise<void> {
   try {
     // `navigator.clipboard` is missing in insecure contexts.
     if (!navigator.clipboard) throw new Error("the page is not served securely");

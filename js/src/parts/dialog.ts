@@ -3,7 +3,7 @@
 import { el } from "./dom.ts";
 import { iconButton } from "./icons.ts";
 
-export interface Dialog {
+interface Dialog {
   readonly element: HTMLDialogElement;
   toggle(open?: boolean): void;
 }

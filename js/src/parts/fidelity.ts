@@ -1,6 +1,9 @@
-/** The precision of a layer's numbers, and doubts about them, in words. */
+/**
+ * The precision of a layer’s numbers, doubts about them, and layers that are not here, in words.
+ */
 
-import type { LayerInfo } from "../data/manifest.ts";
+import type { LayerInfo, Manifest } from "../data/manifest.ts";
+import { Absent } from "../data/resource-cache.ts";
 import { capitalized, number, ranges, roundedUp } from "./text.ts";
 
 const UNCONFIRMED = "not confirmed against the model";
@@ -59,8 +62,45 @@ export function halfPrecision({ fidelity }: LayerInfo): string {
   return fidelity.tolerance > 1e-3 ? "model computed in half precision" : "";
 }
 
+/** The distance of a generated text's record from its generation, in words; "" for other texts. */
+export function replayed({ replay }: Manifest): string {
+  if (!replay) return "";
+  const { difference, reason } = replay;
+  const within =
+    difference === 0
+      ? "as generated"
+      : `within ${roundedUp(100 * difference)}% of the generation’s`;
+  return `read once more: logits ${within}${reason && ` (${reason})`}`;
+}
+
 /** "layer 3", or "layers 0–2, 5". */
 export function layerNames(layers: readonly Pick<LayerInfo, "number">[]): string {
   const numbers = layers.map(({ number }) => number);
   return `${layers.length > 1 ? "layers" : "layer"} ${ranges(numbers)}`;
+}
+
+/** @param others the numbers of the layers of this stack that the page has */
+export function leftOut(layer: number, others: readonly number[]): Absent {
+  return new Absent(`Layer ${layer} was left out of this page${only(others)}.`);
+}
+
+/** @param saved the numbers of the layers of this stack that were saved with the widget */
+export function notSaved(layer: number, saved: readonly number[]): Absent {
+  return new Absent(
+    `Layer ${layer} is not saved in this page${only(saved)}, and no kernel is ` +
+      "connected. The model view still works. To have all layers, call widget.embed() before " +
+      "saving, or run the cell again.",
+  );
+}
+
+/** The time without an answer from the kernel after which the reader is asked what to do. */
+export const SILENCE_MS = 15_000;
+
+/** @param what the missing resource, as "layer 3" */
+export const unanswered = (what: string) =>
+  `The kernel has not sent ${what} for ${SILENCE_MS / 1000} seconds. It may be busy, and ` +
+  "answer later. If it was restarted or stopped, run the cell again.";
+
+function only(numbers: readonly number[]): string {
+  return numbers.length ? `, which has ${layerNames(numbers.map((number) => ({ number })))}` : "";
 }

@@ -26,7 +26,7 @@ export interface Find {
   focus(): void;
 }
 
-export interface FindOptions {
+interface FindOptions {
   readonly state: State;
   /** What the view shows that can be found; null for nothing. */
   readonly finds: ReadonlySignal<Finds>;

@@ -93,7 +93,7 @@ function halves(text: string): (Node | string)[] {
   ];
 }
 
-export interface LiveText {
+interface LiveText {
   /** Shows the painted text inside an element of the class "hovered". */
   readonly element: HTMLElement;
   paint(text: string): void;
@@ -103,7 +103,7 @@ export interface LiveText {
 const HEIGHT = 18;
 
 /** @param width the most width of the text in CSS pixels */
-export function liveText(text: string, width: number): LiveText {
+function liveText(text: string, width: number): LiveText {
   const canvas = el("canvas", { "aria-hidden": "true" });
   const element = el("span", { class: "live" }, text, canvas);
   paintCanvas(canvas, width, HEIGHT, () => {});

@@ -1,19 +1,27 @@
-/** The header: the choice of the view, layer, head and attention, and menus. */
+/** The header: the choice of view, record, layer, head and tokens, what is off, and menus. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { type Compared, type Manifest, ownStacks } from "../data/manifest.ts";
+import { choiceOf, isPair, leavesOut, partsOf } from "../data/shown.ts";
 import type { Store } from "../data/store.ts";
 import type { Scope } from "../scheduling/scope.ts";
-import { SCHEMA, type ViewName } from "../state/choices.ts";
-import { goTo } from "../state/navigation.ts";
+import { type Choices, SCHEMA, type ViewName } from "../state/choices.ts";
+import { goTo, goToStack } from "../state/navigation.ts";
+import {
+  headNow,
+  isCut,
+  isOff,
+  linkAt,
+  toggleCut,
+  toggleLayerOff,
+  toggleOff,
+} from "../state/off.ts";
 import type { State } from "../state/state.ts";
-import { exclusive } from "./choice.ts";
-import { recordChoice } from "./compared.ts";
-import { el } from "./dom.ts";
-import { filters } from "./filters.ts";
+import { choice, exclusive, type Option, stepper, toggle } from "./choice.ts";
+import { el, setAttributes } from "./dom.ts";
 import { iconButton } from "./icons.ts";
+import { linkName } from "./links.ts";
 import { menuButton } from "./menu.ts";
-import { cutButton, offButton } from "./off-buttons.ts";
-import { stepper } from "./stepper.ts";
 import { capitalized } from "./text.ts";
 
 /** The part of a view that its tab shows. */
@@ -28,7 +36,7 @@ export interface Idle {
   readonly head: string;
 }
 
-export interface HeaderOptions {
+interface HeaderOptions {
   readonly tabs: readonly Tab[];
   readonly idle: ReadonlySignal<Idle>;
   /** The container of the current view's own controls. */
@@ -124,4 +132,130 @@ export function themeMenu(scope: Scope, state: State): HTMLElement {
         },
       })),
   });
+}
+
+function offButton(scope: Scope, state: State, store: Store): HTMLElement {
+  const element = iconButton({ icon: "power", name: "Switch head off" });
+  element.classList.add("off-button");
+  const { stack, layer, head } = state.shown;
+  element.addEventListener("click", ({ shiftKey }) => {
+    if (shiftKey) toggleLayerOff(state, layer.peek().number);
+    else toggleOff(state, layer.peek().number, head.peek());
+  });
+  scope.effect(() => {
+    const [number, at] = [layer.value.number, head.value];
+    const off = isOff(state, number, at);
+    const to = off ? "on again" : "off, and see what the model does without it";
+    setAttributes(element, {
+      "aria-pressed": `${off}`,
+      title: `${store.effectsHere(stack.value.name)}Switch head ${number}-${at} ${to} (x; the whole layer: Shift+X)`,
+    });
+  });
+  return element;
+}
+
+function cutButton(scope: Scope, state: State): HTMLElement {
+  const element = iconButton({ icon: "scissors", name: "Cut link" });
+  element.classList.add("off-button");
+  element.addEventListener("click", ({ shiftKey }) => {
+    toggleCut(state, shiftKey ? null : headNow(state));
+  });
+  scope.effect(() => {
+    const at = headNow(state);
+    const [link, cut] = [linkAt(state, null), isCut(state, at)];
+    const what = link && linkName(state.shown.stack.value, link);
+    setAttributes(element, {
+      "aria-pressed": `${cut}`,
+      "aria-disabled": `${!link}`,
+      title: what
+        ? `${cut ? "Restore" : "Cut"} ${what} in head ${at.join("-")} (k; in every head: Shift+K)`
+        : "Lock a token, or a query and a key, to cut the links between them (k)",
+    });
+  });
+  return element;
+}
+
+const SEGMENTS: readonly Option[] = [
+  { value: "all", label: "All" },
+  { value: "aa", label: "A → A" },
+  { value: "ab", label: "A → B" },
+  { value: "ba", label: "B → A" },
+  { value: "bb", label: "B → B" },
+];
+
+function filters(scope: Scope, state: State, manifest: Manifest): HTMLElement[] {
+  const stacks = ownStacks(manifest);
+  const shown: HTMLElement[] = [];
+  const several = stacks.length > 1;
+  if (several) {
+    const options = stacks.map(({ name }) => ({
+      value: name,
+      label: capitalized(name.replaceAll("_", " ")),
+    }));
+    const bound = {
+      get value() {
+        return state.stack.value;
+      },
+      set value(name) {
+        goToStack(state, name);
+      },
+    };
+    shown.push(choice(scope, "Attention", options, bound));
+  }
+  const options = (): Option[] => [
+    ...SEGMENTS.filter(({ value }) => value === "all" || isPair(state.shown.stack.value)),
+    ...state.named_segments.value.flatMap(([start, end, name]) => [
+      { value: `from:${start}-${end}`, label: `From ${name}` },
+      { value: `to:${start}-${end}`, label: `To ${name}` },
+    ]),
+  ];
+  const segments = choice(scope, several ? "Segments" : "Attention", options, {
+    get value() {
+      return partsOf(state.segments.value)[1];
+    },
+    set value(to) {
+      state.segments.value = choiceOf(partsOf(state.segments.value)[0], to);
+    },
+  });
+  const hide = toggle(
+    scope,
+    "Hide special",
+    "Leave out special tokens, as [CLS], <s>, <|im_end|>",
+    {
+      get value() {
+        return partsOf(state.segments.value)[0];
+      },
+      set value(to) {
+        state.segments.value = choiceOf(to, partsOf(state.segments.value)[1]);
+      },
+    },
+  );
+  scope.effect(() => {
+    segments.hidden = options().length < 2;
+    hide.hidden = !leavesOut("content", state.shown.stack.value);
+  });
+  return [...shown, segments, hide];
+}
+
+const LABELS: Record<Choices["compared"], string> = { a: "A", b: "B", difference: "B − A" };
+
+/** The keys that choose a record. */
+export const COMPARED_KEYS = { a: "a", b: "b", d: "difference" } as const;
+
+function recordChoice(scope: Scope, { compared }: State): HTMLElement {
+  const options = SCHEMA.compared.options.map((name) => ({ name, label: LABELS[name] }));
+  const group = exclusive(scope, { role: "radio", name: "Record" }, options, compared);
+  const label = el("span", { class: "label", "aria-hidden": "true" }, "Record");
+  return el("div", { class: "control records" }, label, group);
+}
+
+/** The note that says what A and B are. */
+export function recordNames({ names, remark }: Compared): HTMLElement {
+  const named = names.map((name, at) => {
+    const letter = el("b", {}, "AB".charAt(at));
+    return el("span", { class: "record-name" }, letter, el("bdi", {}, name));
+  });
+  const label = `A: ${names[0]}, B: ${names[1]}`;
+  const attributes = { role: "note", class: "record-names", "aria-label": label };
+  return el("div", attributes, ...named, el("span", { class: "remark" }, remark));
 }

@@ -55,7 +55,7 @@ export function icon(name: IconName): SVGSVGElement {
   return svg;
 }
 
-export interface IconButtonOptions {
+interface IconButtonOptions {
   readonly icon: IconName;
   readonly name: string;
   /** A longer description, shown on hover. */

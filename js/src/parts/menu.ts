@@ -12,7 +12,7 @@ export interface MenuItem {
   choose(): void;
 }
 
-export interface MenuOptions {
+interface MenuOptions {
   readonly name: string;
   readonly title: string;
   /** Read inside an effect. */

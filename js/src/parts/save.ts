@@ -5,7 +5,7 @@ import type { Scope } from "../scheduling/scope.ts";
 import { el } from "./dom.ts";
 import { menuButton } from "./menu.ts";
 
-export interface SaveOptions {
+interface SaveOptions {
   /** Paints the view and names its file, without an extension; null while nothing is shown. */
   figure(kind: FigureKind): { readonly name: string; readonly file: Promise<Blob> } | null;
   /** Shows a message to the reader. */

@@ -6,7 +6,7 @@ import { release } from "../state/locks.ts";
 import { goTo, stepLayer } from "../state/navigation.ts";
 import { switchAllOn, toggleLayerOff, toggleOff } from "../state/off.ts";
 import type { State } from "../state/state.ts";
-import { COMPARED_KEYS } from "./compared.ts";
+import { COMPARED_KEYS } from "./header.ts";
 
 /** Actions without a choice in the state. */
 export interface KeyActions {

@@ -64,7 +64,7 @@ export function swatches(
     const shares = moved?.values.get(layer.value) ?? [];
     const most = Math.max(...shares.map((share) => share ?? 0)) || 1;
     // Lines of differences and scores have the colours of signs.
-    const bySign = stack.value.difference || shownLens(state) === "scores";
+    const bySign = stack.value.difference || shownLens(state).signed;
     const colors = bySign
       ? Array<string>(heads).fill(palette.value.neutral)
       : headColors(heads, palette.value.dark);

@@ -1,6 +1,6 @@
 /** Numbers, names of tokens and text for the reader. */
 
-import type { AttentionMatrix } from "../data/attention-matrix.ts";
+import type { AttentionMatrix, Quantity } from "../data/attention-matrix.ts";
 import type { Program } from "../data/manifest.ts";
 import { headScale } from "../data/scores.ts";
 
@@ -71,9 +71,10 @@ export function rounded(value: number, error: number): number {
  * A weight with up to three decimals; a number above zero never looks like zero.
  *
  * @param error a bound of its difference from the record's
+ * @param most the decimals of an exact number
  */
-export function weight(value: number, error = 0): string {
-  const digits = Math.max(0, decimals(error, 3));
+export function weight(value: number, error = 0, most = 3): string {
+  const digits = Math.max(0, decimals(error, most));
   const unit = 10 ** -digits;
   return value > 0 && value < unit / 2 ? `<${unit.toFixed(digits)}` : value.toFixed(digits);
 }
@@ -85,15 +86,28 @@ export function signed(value: number, error = 0): string {
 
 const withPlus = (text: string) => (Number.parseFloat(text) > 0 ? `+${text}` : text);
 
-/** A number of a matrix, as its kind is written. */
+/** A number of a matrix, as its lens writes it, with its unit. */
 export function numberOf(
-  measure: AttentionMatrix["measure"],
+  { lens: { signed, digits, unit }, difference }: Pick<AttentionMatrix, "lens" | "difference">,
   value: number,
   error: number,
 ): string {
-  if (measure === "difference") return signed(value, error);
-  if (measure === "score difference") return withPlus(within(value, error));
-  return measure === "score" ? within(value, error) : weight(value, error);
+  const text = signed
+    ? within(value, error, digits)
+    : difference
+      ? number(value, Math.max(0, decimals(error, digits)))
+      : weight(value, error, digits);
+  return `${difference ? withPlus(text) : text}${unit && ` ${unit}`}`;
+}
+
+/** A further number of a pair of tokens, with its name: "score 4.96". */
+export function quantity({ name, value, error, as }: Quantity): string {
+  const text = {
+    weight: () => weight(value, error),
+    number: () => within(value, error),
+    significant: () => value.toPrecision(3),
+  }[as];
+  return `${name} ${text()}`;
 }
 
 /** A number with a true minus sign. */
@@ -105,8 +119,8 @@ export function number(value: number, digits = 2): string {
 }
 
 /** A number with up to two decimals, as its error leaves them right; with a larger error, "−3 ± 2". */
-export function within(value: number, error: number): string {
-  const digits = decimals(error, 2);
+export function within(value: number, error: number, most = 2): string {
+  const digits = decimals(error, most);
   return digits < 0 ? `${number(value, 0)} ± ${roundedUp(error)}` : number(value, digits);
 }
 

@@ -17,7 +17,7 @@ export interface Tour {
   start(): void;
 }
 
-export interface TourOptions {
+interface TourOptions {
   readonly root: HTMLElement;
   readonly state: State;
   readonly manifest: Manifest;

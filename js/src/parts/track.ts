@@ -1,4 +1,10 @@
-/** The positions of tokens along a column or a line. */
+/**
+ * The positions of tokens along a column or a line, and the part of a long one that is in sight.
+ */
+
+import { signal } from "@preact/signals-core";
+import { steady } from "../basics/same.ts";
+import { el } from "./dom.ts";
 
 /** Indices from the first to before the second. */
 export type Range = readonly [first: number, end: number];
@@ -55,4 +61,81 @@ export function placesOf(shown: readonly number[], count: number): Int32Array {
     places[index] = at;
   });
   return places;
+}
+
+export type ListWindow = ReturnType<typeof listWindow>;
+
+interface ListWindowOptions {
+  readonly track: Track;
+  /** The visible length, in CSS pixels. */
+  readonly length: number;
+  readonly horizontal: boolean;
+  /** Called with the distance scrolled. */
+  scrolled(by: number): void;
+}
+
+/** The number of options rendered beyond each end of the range in sight. */
+const READY = 8;
+
+/** The scroll container of a long list of tokens, with the range in sight. */
+export function listWindow(options: ListWindowOptions) {
+  const { track, length, horizontal } = options;
+  const element = el("div", { class: "window" });
+  element.style[horizontal ? "width" : "height"] = `${length}px`;
+  const edge = horizontal ? "scrollLeft" : "scrollTop";
+  /** The scroll position in the list, in CSS pixels. */
+  const start = signal(0);
+  const within = (to: number) => Math.max(0, Math.min(track.length - length, to));
+
+  function scrollBy(by: number): void {
+    const before = start.peek();
+    scrollTo(before + by);
+    if (start.peek() !== before) options.scrolled(start.peek() - before);
+  }
+
+  function scrollTo(to: number): void {
+    start.value = within(to);
+    element[edge] = start.peek();
+  }
+
+  const sight = steady<Range>(() => [
+    track.at(start.value),
+    track.at(start.value + length - 1) + 1,
+  ]);
+  /** The range of places to render. */
+  const range = steady<Range>(() => {
+    const [first, end] = sight.value;
+    return [Math.max(0, first - READY), Math.min(track.count, end + READY)];
+  });
+
+  element.addEventListener("scroll", () => {
+    const by = element[edge] - start.peek();
+    // Ignore the event of a position that was set, which the browser rounds.
+    if (Math.abs(by) < 1) return;
+    start.value = within(element[edge]);
+    options.scrolled(by);
+  });
+  // An element can scroll only after its layout.
+  queueMicrotask(() => {
+    element[edge] = start.peek();
+  });
+
+  return {
+    element,
+    start,
+    range,
+    sight,
+    /** Scroll to a place, and report it like scrolling by the reader. */
+    reveal(at: number): void {
+      const before = start.peek();
+      const [from, to] = [track.start(at), track.start(at) + track.size(at) - length];
+      if (from >= before && to <= before) return;
+      const near = from < before ? from : to;
+      // From far away, scroll it to the middle.
+      scrollBy((Math.abs(near - before) < length / 2 ? near : (from + to) / 2) - before);
+    },
+    /** Scroll the middle of a place to `offset` in the window, and report it likewise. */
+    align: (at: number, offset: number) => scrollBy(track.middle(at) - offset - start.peek()),
+    scrollTo,
+  };
 }

@@ -15,7 +15,7 @@ export const SCHEMA = {
   named_segments: segments([]),
   segments: text("all"),
   combine: oneOf("none", "mean", "max", "layers_mean", "layers_max"),
-  lens: oneOf("attention", "scores", "values", "rollout"),
+  lens: text("attention"),
   words: flag(false),
   arcs_shown: flag(true),
   orientation: oneOf("vertical", "horizontal"),

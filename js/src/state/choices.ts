@@ -25,7 +25,7 @@ export const defaults = (stack: string): Choices => ({
   stack,
 });
 
-export interface Combination {
+interface Combination {
   readonly how: "mean" | "max";
   /** The heads that are drawn, or every head of all layers. */
   readonly over: "heads" | "layers";

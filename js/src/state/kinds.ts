@@ -24,7 +24,7 @@ const namedSegment = check.tuple(aIndex, aIndex, check.text());
 
 export type HeadPlace = check.Checked<typeof headPlace>;
 export type Cut = check.Checked<typeof cut>;
-export type NamedSegment = check.Checked<typeof namedSegment>;
+type NamedSegment = check.Checked<typeof namedSegment>;
 
 /** The first option is the default. */
 export const oneOf = <const Option extends string>(...options: readonly [Option, ...Option[]]) => ({

@@ -1,45 +1,54 @@
-/** The weighting of heads: which numbers a view shows, and why a stack may not have them. */
+/** The lens of heads: which numbers a view shows, and why a stack may not have them. */
 
-import { hasNorms, type StackInfo } from "../data/manifest.ts";
-import { combination, type Lens } from "./choices.ts";
+import { ATTENTION, type LensInfo, layerOf, type StackInfo } from "../data/manifest.ts";
+import { isKnown, lackOf } from "../lenses/index.ts";
+import { combination } from "./choices.ts";
 import type { State } from "./state.ts";
 
-/** Why a stack has no such numbers, in brackets behind their name; null if it has some. */
-export function lensRefusal(stack: StackInfo, lens: Lens): string | null {
-  const { queries, keys, layers } = stack;
-  if (lens === "scores") return withoutScores(stack);
-  if (stack.difference && lens !== "attention") return "of A or B alone";
-  if (lens === "values") {
-    const [first] = layers;
-    return layers.some(hasNorms) ? null : WITHOUT_NORMS[first.norms_need ?? "values"];
-  }
-  if (lens === "attention") return null;
-  if (queries !== keys) return "self-attention only";
-  return layers.every(({ number }, at) => number === at) ? null : "needs all layers";
+/** The lenses that a view of single heads, or of a layer, can show. */
+export const lensesOf = (
+  { manifest }: Pick<State, "manifest">,
+  ofHeads: boolean,
+): readonly LensInfo[] =>
+  manifest.value.lenses.filter((lens) => isKnown(lens) && !(ofHeads && lens.kind === "layers"));
+
+/** Why a layer lacks a lens, and of which side of a comparison that is said; null if it has it. */
+export function lensLack(
+  lens: LensInfo,
+  stack: StackInfo,
+  layer: number,
+): { readonly brief: string; readonly sentence: string; readonly side: "A" | "B" | "" } | null {
+  const { difference = [stack] } = stack;
+  const [a, b] = difference.map((side) => lackOf(lens, side.name, layerOf(side, layer)));
+  if (!stack.difference) return a && { ...a, side: "" };
+  if (a && b) return { ...a, side: "" };
+  return a ? { ...a, side: "A" } : b && { ...b, side: "B" };
 }
 
-/** The reason why no layer has scores; in a difference, both records need them. Null if one has. */
-function withoutScores({ layers, difference }: StackInfo): string | null {
-  const sides = (difference ?? [{ layers }]).map((side) => side.layers.map((one) => one.program));
-  if (layers.some((_, at) => sides.every((programs) => programs[at]))) return null;
-  const [a, b] = sides.map((programs) => !programs.some(Boolean));
-  return difference && a !== b ? `${a ? "A" : "B"} has weights alone` : "weights alone";
+/** Why a stack lacks a lens, in a few words; null if a layer has it. */
+export function lensRefusal(stack: StackInfo, lens: LensInfo): string | null {
+  const all = stack.layers.map(({ number }) => lensLack(lens, stack, number));
+  const [first] = all;
+  if (!first || !all.every(Boolean)) return null;
+  return first.side ? `${first.side}: ${first.brief}` : first.brief;
 }
 
-const WITHOUT_NORMS = {
-  values: "needs capture(values=True)",
-  projection: "no output projection found",
-};
+const chosen = (state: Pick<State, "lens" | "manifest">, ofHeads: boolean): LensInfo =>
+  lensesOf(state, ofHeads).find(({ name }) => name === state.lens.value) ?? ATTENTION;
 
-/** The weighting that the head view shows: combinations of all layers are of attention. */
-export const shownLens = ({ lens, combine }: State): Lens =>
-  combination(combine.value)?.over === "layers" ? "attention" : lens.value;
+/** The lens that the head view shows: combinations of all layers are of attention. */
+export const shownLens = (state: State): LensInfo =>
+  combination(state.combine.value)?.over === "layers" ? attentionOf(state) : chosen(state, false);
 
-/** True if the tokens of a word are joined. A word has no score, so scores are of tokens. */
+/** The lens that the model view shows, of single heads. */
+export const headLens = (state: State): LensInfo => chosen(state, true);
+
+/** Attention, as the record describes it. */
+export const attentionOf = ({ manifest }: Pick<State, "manifest">): LensInfo =>
+  manifest.value.lenses.find(isAttention) ?? ATTENTION;
+
+export const isAttention = ({ name }: LensInfo): boolean => name === ATTENTION.name;
+
+/** True if the tokens of a word are joined, for which the numbers of the lens must add up. */
 export const joinsWords = (state: State): boolean =>
-  state.words.value &&
-  (state.view.value === "head" ? shownLens(state) : headLens(state)) !== "scores";
-
-/** The weighting that the model view shows: rollout is of no single head. */
-export const headLens = ({ lens }: State): Lens =>
-  lens.value === "rollout" ? "attention" : lens.value;
+  state.words.value && (state.view.value === "head" ? shownLens(state) : headLens(state)).adds_up;

@@ -11,7 +11,7 @@ export function lockedOn(state: State, side: Side): readonly number[] {
 }
 
 /** The column in which several tokens are locked, if several are. */
-export const lockedSide = (state: State): Side => (state.query.value === null ? "key" : "query");
+const lockedSide = (state: State): Side => (state.query.value === null ? "key" : "query");
 
 /** Lock a place; the same one again releases it. */
 export function toggleLock(state: State, place: TokenPair): void {

@@ -39,7 +39,7 @@ export interface Zoom {
   readonly span: number;
 }
 
-export type ChoiceSignals = { readonly [Name in keyof Choices]: Signal<Choices[Name]> };
+type ChoiceSignals = { readonly [Name in keyof Choices]: Signal<Choices[Name]> };
 
 export interface State extends ChoiceSignals {
   /** The views that can be chosen: a page may have only some of them. */

@@ -6,7 +6,6 @@ import {
   type AttentionMatrix,
   combinedMatrix,
   headMatrix,
-  scoreMatrix,
   storedMatrix,
   wordMatrix,
 } from "../../src/data/attention-matrix.ts";
@@ -16,6 +15,7 @@ import type { Units } from "../../src/data/units.ts";
 import { palette } from "../../src/styles/palette.ts";
 import { drawnMatrices } from "../../src/views/shared/heads/difference.ts";
 import { storeOf } from "../support/choices.ts";
+import { matrixBy } from "../support/lenses.ts";
 import { scoresOf, weightAt } from "../support/numbers.ts";
 import { blockOf, expectClose, RECORD } from "../support/vectors.ts";
 
@@ -66,7 +66,7 @@ test.for([0, 2])(
       stack.layers[layer],
       decodeBlock(blockOf(RECORD.blocks[`self.${layer}`])),
     );
-    const matrix = scoreMatrix(data, 1);
+    const matrix = matrixBy("scores", data, 1);
     const scores = scoresOf(layer, 1);
     expectMatrix(matrix, 9, scores);
     const seen = scores.filter((score) => score !== Number.NEGATIVE_INFINITY);
@@ -172,7 +172,7 @@ describe("between words", () => {
   test("a difference has the peak of its sums, or a bound where rows would be fetched", () => {
     const signed = A.map((a) => -a / KEYS);
     const peak = most(signed.map(Math.abs));
-    const matrix: AttentionMatrix = { ...plain(signed), measure: "difference", peak };
+    const matrix: AttentionMatrix = { ...plain(signed), difference: true, peak };
     const largest = most(words(signed, mean, sum).map(Math.abs));
     expect(largest).toBeGreaterThan(peak);
     expect(wordMatrix(matrix, queries, keys).peak).toBeCloseTo(largest, 6);

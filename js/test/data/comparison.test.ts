@@ -1,7 +1,6 @@
 /** The difference of two records, as a comparison shows it. */
 
 import { expect, test } from "vitest";
-import { scoreMatrix } from "../../src/data/attention-matrix.ts";
 import { DifferenceLayer } from "../../src/data/difference-layer.ts";
 import type { Layer } from "../../src/data/layer.ts";
 import type { LayerData } from "../../src/data/layer-data.ts";
@@ -11,6 +10,7 @@ import { compiled } from "../../src/kernels/compiled.ts";
 import { lensRefusal } from "../../src/state/lens.ts";
 import { compared } from "../support/compared.ts";
 import { noise, noisyLayer } from "../support/layers.ts";
+import { lensNamed, matrixBy } from "../support/lenses.ts";
 
 const pairOf = ({ compared }: Manifest) => compared?.stacks.get("self") as ComparedStack;
 
@@ -62,8 +62,8 @@ test("scores of a difference are subtracted, and masked where either is", async 
     Float32Array.from({ length: 6 }, (_, i) => hidden.scoreRow(head, i)?.[j] ?? Number.NaN);
   const { difference } = pairOf(readManifest(compared().manifest));
   const layer = new DifferenceLayer(difference, a.info, [a, hidden], []);
-  const matrix = scoreMatrix(layer, 1);
-  expect([matrix.name, matrix.measure]).toEqual(["Head 1, scores, B − A", "score difference"]);
+  const matrix = matrixBy("scores", layer, 1);
+  expect([matrix.name, matrix.difference]).toEqual(["Head 1, scores, B − A", true]);
   const masked = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < 6; i++) {
     const expected = [...noise(6, 7)].map((change, j) =>
@@ -83,13 +83,12 @@ test("scores of a difference are subtracted, and masked where either is", async 
 
 test("scores of a difference are refused where a record has weights alone", () => {
   const { difference } = pairOf(readManifest(compared().manifest));
-  expect(lensRefusal(difference, "scores")).toBeNull();
-  expect(lensRefusal(difference, "values")).toBe("of A or B alone");
+  const scores = lensNamed("scores", { why_not: {} });
+  expect(lensRefusal(difference, scores)).toBeNull();
+  expect(lensRefusal(difference, lensNamed("attention"))).toBeNull();
   const [a, b] = difference.difference ?? [];
   const bare = b && { ...b, layers: b.layers.map((layer) => ({ ...layer, program: null })) };
   if (!a || !bare) throw new Error("no sides");
-  expect(lensRefusal({ ...difference, difference: [a, bare] }, "scores")).toBe(
-    "B has weights alone",
-  );
-  expect(lensRefusal({ ...difference, difference: [bare, bare] }, "scores")).toBe("weights alone");
+  expect(lensRefusal({ ...difference, difference: [a, bare] }, scores)).toBe("B: weights alone");
+  expect(lensRefusal({ ...difference, difference: [bare, bare] }, scores)).toBe("weights alone");
 });

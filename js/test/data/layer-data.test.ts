@@ -3,6 +3,7 @@ import { decodeBlock } from "../../src/data/codec.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
 import { matrixOf } from "../support/layers.ts";
+import { lensNamed } from "../support/lenses.ts";
 import { blockOf, expectClose, RECORD } from "../support/vectors.ts";
 
 const [stack] = readManifest(RECORD.manifest).stacks;
@@ -37,7 +38,8 @@ test("what a block as sent decodes to gives the record's own numbers", () => {
   }
 });
 
-test("value-weighted shares are weights times norms, as shares of their row", () => {
+test("shares by factors are weights times these, as shares of their row", () => {
+  const values = lensNamed("values");
   for (const index of [0, 1, 2]) {
     const info = stack.layers[index];
     const norms = Float32Array.from({ length: info.heads * 9 }, (_, n) => (n * 7) % 5);
@@ -45,7 +47,11 @@ test("value-weighted shares are weights times norms, as shares of their row", ()
     const weighted = new LayerData(
       stack,
       info,
-      new Map([...arrays, ["norms", { shape: [info.heads, 9], values: norms }]]),
+      new Map([
+        ...arrays,
+        ["factors of other", { shape: [info.heads, 9], values: norms.map((norm) => norm + 1) }],
+        ["factors of values", { shape: [info.heads, 9], values: norms }],
+      ]),
     );
     const head = info.heads - 1;
     const shares = Array.from({ length: 9 }, (_, i) => {
@@ -54,12 +60,12 @@ test("value-weighted shares are weights times norms, as shares of their row", ()
       return row.map((value) => (total > 0 ? value / total : 0));
     });
     expectClose(
-      shares.flatMap((_, i) => [...weighted.shareRow(head, i)]),
+      shares.flatMap((_, i) => [...weighted.shareRow(values, head, i)]),
       shares.flat(),
     );
     for (let j = 0; j < 9; j++) {
       expectClose(
-        weighted.shareColumn(head, j),
+        weighted.shareColumn(values, head, j),
         shares.map((row) => row[j]),
       );
     }

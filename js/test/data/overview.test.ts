@@ -12,7 +12,7 @@ describe.for([
   const manifest = readManifest(content.manifest);
 
   test("has every thumbnail's levels in place", () => {
-    const { attention: decoded } = decodeOverview(manifest, bytes(content.overview));
+    const decoded = decodeOverview(manifest, bytes(content.overview)).lenses.get("attention") ?? [];
     const levels = decoded.map((stack) =>
       stack.map((layer) => layer.map((thumbnail) => hex(thumbnail.levels))),
     );
@@ -20,7 +20,7 @@ describe.for([
   });
 
   test("has thumbnails of the right shape, 32 at most", () => {
-    const { attention: decoded } = decodeOverview(manifest, bytes(content.overview));
+    const decoded = decodeOverview(manifest, bytes(content.overview)).lenses.get("attention") ?? [];
     decoded.forEach((stack, s) => {
       const { queries, keys } = manifest.stacks[s];
       for (const { rows, columns } of stack.flat()) {

@@ -5,8 +5,10 @@ import { LayerData } from "../../src/data/layer-data.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
 import type { Loaded } from "../../src/data/resource-cache.ts";
 import { type Source, Store } from "../../src/data/store.ts";
+import { lensMatrix } from "../../src/lenses/index.ts";
 import { eventually } from "../support/eventually.ts";
 import { matrixOf } from "../support/layers.ts";
+import { lensNamed } from "../support/lenses.ts";
 import { scoresOf } from "../support/numbers.ts";
 import {
   blockOf,
@@ -88,9 +90,12 @@ test.for([
 
 test("thumbnails of scores have the largest magnitude of each cell, and none of weights alone", async () => {
   const { store, requests } = asked();
-  const thumbnails = store.scoreThumbnails("self");
+  const lens = lensNamed("scores");
+  const thumbnails = store.computedThumbnails("self", lens, (layer, head) =>
+    lensMatrix(lens, layer, head),
+  );
   watch(thumbnails);
-  for (const layer of [0, 2]) {
+  for (const layer of [0, 1, 2]) {
     await eventually(() => expect(requests.at(-1)?.key).toBe(`self.${layer}`));
     requests.at(-1)?.give(block(layer));
   }
@@ -107,7 +112,7 @@ test("thumbnails of scores have the largest magnitude of each cell, and none of 
     expect([...first.levels]).toEqual(
       seen.map((score) => Math.round(15 * Math.sqrt(Math.abs(score) / peak))),
     );
-    expect([...first.less]).toEqual(seen.map((score) => Number(score < 0)));
+    expect([...(first.less ?? [])]).toEqual(seen.map((score) => Number(score < 0)));
   }
 });
 

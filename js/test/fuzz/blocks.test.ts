@@ -13,7 +13,10 @@ import { zlib } from "../support/zlib.ts";
 import { CAMPAIGN_PATIENCE, campaign } from "./campaign.ts";
 import { below, bytesOf, jsonOf, oneOf, type Random } from "./mutate.ts";
 
-const [STACK] = readManifest(RECORD.manifest).stacks;
+const {
+  stacks: [STACK],
+  lenses: LENSES,
+} = readManifest(RECORD.manifest);
 const BLOCKS = STACK.layers.map((info) => ({
   info,
   block: blockOf(RECORD.blocks[`self.${info.number}`]),
@@ -53,7 +56,7 @@ test("blocks", { timeout: CAMPAIGN_PATIENCE }, () =>
   campaign("blocks", 3000, (random) => {
     const { info, block } = oneOf(random, BLOCKS);
     const { parts, buffers, error } = damaged(block, random);
-    checkParts(parts, error, layerShapes(STACK, info, parts));
+    checkParts(parts, error, layerShapes(STACK, info, LENSES, parts));
     const arrays = decodeBlock({ parts, buffers });
     checkNumbers(arrays);
     const layer = new LayerData(STACK, info, arrays, error);
@@ -74,7 +77,7 @@ test("chunks", { timeout: CAMPAIGN_PATIENCE }, () => {
     const { info, parts, data } = oneOf(random, chunks);
     const sent = below(random, 2) ? parts : (jsonOf(parts, random) as typeof parts);
     const packed = { parts: sent, error: null, data: bytesOf(data, [data], random) };
-    checkParts(sent, null, layerShapes(STACK, info, sent));
+    checkParts(sent, null, layerShapes(STACK, info, LENSES, sent));
     // Most changes are noticed by the checksum: without one, the same bytes are read.
     const block = await unpack(below(random, 2) ? packed : { ...packed, data });
     decodeBlock(block);
@@ -98,7 +101,11 @@ test("replies of a kernel", { timeout: CAMPAIGN_PATIENCE }, () => {
     model.deliver({ ...(changed as object), id }, sent);
     try {
       const block = await asked;
-      checkParts(block.parts, block.error, layerShapes(STACK, STACK.layers[0], block.parts));
+      checkParts(
+        block.parts,
+        block.error,
+        layerShapes(STACK, STACK.layers[0], LENSES, block.parts),
+      );
       decodeBlock(block);
       return true;
     } finally {

@@ -40,15 +40,19 @@ describe("layers", () => {
     await expect.poll(() => model.sent.map(({ layer }) => layer)).toEqual([1]);
   });
 
-  test("have their rollout from the kernel: one request for all of them", async () => {
+  test("have their rollout from the kernel", async () => {
     const model = modelOf({ lens: "rollout", layer: 1, query: 5, _blocks: embedded(["self.1"]) });
     const { status } = await rendered(model);
-    const asked = () => model.sent.map(({ op, stack }) => [op, stack]);
-    await expect.poll(asked).toEqual([["rollout", "self"]]);
-    const values = Float32Array.from({ length: 3 * 81 }, (_, n) => ((n * 11) % 81) / 81);
-    const parts = [{ name: "rollout", dtype: "f32", shape: [3, 9, 9] }];
-    model.deliver({ id: model.sent[0].id, parts }, [new DataView(values.buffer)]);
-    const row = [...values.slice(81 + 45, 81 + 54)];
+    const asked = () => model.sent.map(({ op, stack, layer }) => [op, stack, layer]);
+    await expect.poll(asked).toEqual([["lens", "self", 1]]);
+    const numbers = Int16Array.from({ length: 81 }, (_, n) => (n * 11) % 81);
+    const parts = [
+      { name: "numbers", dtype: "i16", shape: [1, 9, 9] },
+      { name: "steps", dtype: "f32", shape: [1] },
+    ];
+    const buffers = [numbers, Float32Array.of(1 / 8100)].map(({ buffer }) => new DataView(buffer));
+    model.deliver({ id: model.sent[0].id, parts }, buffers);
+    const row = [...numbers.slice(45, 54)].map((number) => number / 8100);
     const [first] = row.map((value, key) => ({ value, key })).sort((a, b) => b.value - a.value);
     const largest = `${NAMES[5]} → ${NAMES[first.key]} ${first.value.toFixed(3)}`;
     await expect.poll(status).toContain(`Rollout of layers 0–1  ${largest}`);

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import { alertBar, isInUse, watchErrors } from "../../src/parts/alert.ts";
 import { el } from "../../src/parts/dom.ts";
+import { alertBar, isInUse, watchErrors } from "../../src/parts/notes.ts";
 import { stateOf } from "../support/choices.ts";
 import { place } from "../support/place.ts";
 import { testScope } from "../support/test-scope.ts";

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import { stepper } from "../../src/parts/stepper.ts";
+import { stepper } from "../../src/parts/choice.ts";
 import { place } from "../support/place.ts";
 import { testScope } from "../support/test-scope.ts";
 

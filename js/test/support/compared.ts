@@ -3,6 +3,7 @@
 import { RECORD, type SentRecord } from "./vectors.ts";
 
 interface Sent {
+  lenses: { why_not: Record<string, unknown> }[];
   stacks: { name: string; layers: { heads: number }[] }[];
   metrics: { values: Record<string, unknown> }[];
   patterns: { values: Record<string, unknown> };
@@ -13,7 +14,7 @@ export function compared(
   words?: Readonly<Record<string, readonly string[][]>>,
   record: SentRecord = RECORD,
 ): SentRecord {
-  const { stacks, metrics, patterns, ...others } = structuredClone(record.manifest) as Sent;
+  const { stacks, lenses, metrics, patterns, ...others } = structuredClone(record.manifest) as Sent;
   const [a] = stacks;
   const b = { ...a, name: `${a.name} of B` };
   const peaks = a.layers.map(({ heads }) => Array(heads).fill(1));
@@ -24,6 +25,10 @@ export function compared(
   const manifest = {
     ...others,
     stacks: [a, b],
+    lenses: lenses.map(({ why_not, ...lens }) => ({
+      ...lens,
+      why_not: { ...why_not, ...(why_not[a.name] ? { [b.name]: why_not[a.name] } : {}) },
+    })),
     metrics: metrics.map(ofBoth),
     patterns: { ...ofBoth(patterns), ...(words && { words }) },
     compared: { stacks: [{ a: a.name, b: b.name, peaks }], names: ["one", "other"], remark: "" },

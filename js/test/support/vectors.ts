@@ -99,7 +99,7 @@ export interface SentStack {
   readonly layers: readonly { readonly heads: number }[];
 }
 
-/** The manifest of a record with other stacks, in which every metric is zero. */
+/** The manifest of a record with other stacks, without lenses, in which every metric is zero. */
 export function withStacks(
   stacks: readonly SentStack[],
   { manifest }: SentRecord = RECORD,
@@ -111,6 +111,7 @@ export function withStacks(
   return {
     ...(manifest as object),
     stacks,
+    lenses: undefined,
     metrics: metrics.map((metric) => ({ ...metric, values })),
     patterns: { ...patterns, values },
   };

@@ -159,9 +159,9 @@ def test_the_metrics_are_those_of_a_view() -> None:
     metrics = found.metrics()
     widget = aw.AttentionWidget(a, metrics=metrics, color="moved", map_x="moved", map_y="cosine")
     assert widget.color == "moved"
-    assert np.isnan(metrics["moved"]["values"]["self"][0]).all()
-    assert metrics["moved"]["values"]["self"][1] == found.table()["moved"].tolist()
-    assert metrics["moved"]["null"]["self"][1] == found.table()["moved_null"].tolist()
+    assert np.isnan(metrics["moved"].values()[0]).all()
+    assert metrics["moved"].values()[1].tolist() == found.table()["moved"].tolist()
+    assert metrics["moved"].null_values()[1].tolist() == found.table()["moved_null"].tolist()
 
 
 def test_what_cannot_be_compared_is_said() -> None:
@@ -173,9 +173,7 @@ def test_what_cannot_be_compared_is_said() -> None:
         aw.compare(a, other)
     with pytest.raises(ValueError, match="words of a text are not known"):
         aw.compare(a, a, level="words")
-    with pytest.raises(
-        ValueError, match="level is 'word'; expected one of 'tokens'"
-    ):
+    with pytest.raises(ValueError, match="level is 'word'; expected one of 'tokens'"):
         aw.compare(a, a, level="word")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no stack 'cross'"):
         aw.compare(a, a, stack="cross")

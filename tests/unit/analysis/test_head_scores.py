@@ -18,7 +18,7 @@ def test_arrays_are_filled_where_a_layer_has_fewer_heads() -> None:
     assert scores.band(layer=4) == (pytest.approx(0.205), pytest.approx(0.395))
     with pytest.raises(IndexError, match="no numbers of layer 2; there are layers 1, 4"):
         scores.band(layer=2)
-    with pytest.raises(KeyError, match="no stack 'cross'; there are self"):
+    with pytest.raises(KeyError, match="no stack 'cross'; this result has self"):
         scores.values("cross")
 
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 from attnwidget import AttentionRecord, capture, show
 from attnwidget.capture import patches
-from attnwidget.record import Patches, Picture, Tokens
+from attnwidget.record import Patches, Picture
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Model, build, tiny, token_ids
 
@@ -387,12 +387,6 @@ def test_an_image_that_would_fill_the_memory_is_refused() -> None:
     Image.new("RGB", (600, 20)).save(file, "WEBP")
     with pytest.raises(ValueError, match="600 × 20"):
         Picture(file.getvalue())
-
-
-def test_the_first_tokens_have_places_if_all_patches_are_among_them() -> None:
-    tokens = Tokens(("a", "b", "c"), patches=Patches(1, 2, (0, 1, None)))
-    assert tokens.first(2).patches == Patches(1, 2, (0, 1))
-    assert tokens.first(1).patches is None
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
-"""Pairs of components of a rotary embedding are recorded only if the numbers confirm them."""
+"""Pairs of components of a rotary embedding are those that the model's own function rotates."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from transformers.models.llama import modeling_llama
 
 from attnwidget import AttentionRecord, capture
 from attnwidget.record import Rotary
@@ -55,14 +56,8 @@ TURNED = [
     # Neighbours.
     _case("GPTJ", Rotary("neighbours", 4), attention="eager", **GPTJ),
     _case("CodeGen", Rotary("neighbours", 8), attention="eager", **{**GPTJ, "rotary_dim": 8}),
-    _case("RoFormer", Rotary("neighbours", 8), attention="eager", embedding_size=32),
     _case("Cohere", Rotary("neighbours", 8), **GROUPED),
     _case("Glm", Rotary("neighbours", 8), **GROUPED, head_dim=16),
-    _case("Llama4Text", Rotary("neighbours", 8), newer("4.51", "it is in it"), **MIXTURE,
-          intermediate_size_mlp=32),
-    # The last components; and neighbours that are moved apart as they are turned.
-    _case("DeepseekV2", Rotary("neighbours", 8, 16), newer("4.54", "it is in it"), **LATENT),
-    _case("DeepseekV3", Rotary("halves", 8, 16), newer("4.51", "it is in it"), **LATENT),
 ]  # fmt: skip
 
 
@@ -76,6 +71,23 @@ def test_every_architecture_turns_pairs_of_its_own(
 ) -> None:
     record = capture(tiny(name, attention, **options), None, {"input_ids": token_ids(12)})
     assert _rotary(record) == [rotary] * 2
+
+
+# They write their rotation out, or rotate complex numbers.
+OTHERWISE = [
+    ("RoFormer", "eager", {"embedding_size": 32}),
+    ("DeepseekV2", "sdpa", LATENT),
+    ("DeepseekV3", "sdpa", LATENT),
+]
+
+
+@newer("4.54", "they are in it")
+@pytest.mark.parametrize(("name", "attention", "options"), OTHERWISE)
+def test_nothing_is_said_of_rotations_in_another_way(
+    name: str, attention: str, options: dict[str, Any]
+) -> None:
+    record = capture(tiny(name, attention, **options), None, {"input_ids": token_ids(12)})
+    assert _rotary(record) == [None, None]
 
 
 UNTURNED: dict[str, Model] = {
@@ -110,21 +122,24 @@ def test_a_trained_encoder(minilm: Loaded) -> None:
     assert _rotary(capture(*minilm, "The dog was tired because it ran.")) == [None] * 6
 
 
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
-@pytest.mark.parametrize("length", [3, 40])
-@pytest.mark.parametrize(("name", "attention", "options", "rotary"), TURNED)
-def test_half_precision_may_hide_a_turn_but_shows_no_other(
-    name: str, attention: str, options: dict[str, Any], rotary: Rotary, length: int, dtype: Any
-) -> None:
-    model = tiny(name, attention, **options).to(dtype)
-    found = _rotary(capture(model, None, {"input_ids": token_ids(length)}))
-    assert set(found) <= {rotary, None}
-    if length == 40 and rotary.pairs == "halves":
-        assert found == [rotary] * 2
+def test_layers_without_a_rotation_of_a_model_that_has_them() -> None:
+    model = tiny("SmolLM3", num_key_value_heads=2, no_rope_layers=[1, 0])
+    record = capture(model, None, {"input_ids": token_ids(12)})
+    assert _rotary(record) == [Rotary("halves", 8), None]
 
 
-def test_one_token_confirms_nothing() -> None:
-    assert _rotary(capture(llama(), None, {"input_ids": token_ids(1)})) == [None, None]
+def test_the_functions_of_the_models_file_are_put_back() -> None:
+    before = modeling_llama.rotate_half
+    capture(llama(), None, {"input_ids": token_ids(5)})
+    model = llama()
+    model.norm.register_forward_hook(_stop)
+    with pytest.raises(KeyboardInterrupt):
+        capture(model, None, {"input_ids": token_ids(5)})
+    assert modeling_llama.rotate_half is before
+
+
+def _stop(*_: Any) -> None:
+    raise KeyboardInterrupt
 
 
 def test_a_batch_with_padding() -> None:

@@ -14,10 +14,10 @@ import torch
 
 import attnwidget as aw
 from attnwidget.corpus import storage
+from attnwidget.corpus.example_texts import chosen_texts
 from attnwidget.corpus.repeated import repeated_tokens
+from attnwidget.corpus.stack_profile import Picked, StackProfile
 from attnwidget.record import Floats, Tokens
-from attnwidget.running.batches import Batches
-from attnwidget.running.texts import shards_of
 from tests.unit.corpus.planted import Planted
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Loaded, Model, bert, gpt2, llama, t5, tiny, token_ids
@@ -422,29 +422,23 @@ def test_copying_by_weights_is_that_of_the_whole_circuit(name: str) -> None:
         assert got == pytest.approx(expected, abs=1e-3)
 
 
-def test_batches_have_texts_of_like_length_and_fewer_long_ones() -> None:
-    model = tiny("Llama", max_position_embeddings=4096)
-    texts = [("token " * length).strip() for length in (5, 2000, 700, 6, 5, 700, 700)]
+def test_texts_are_chosen_that_are_examples_of_the_most_heads() -> None:
+    """Text 5 is among the highest of three heads, and no other text of more than one."""
+    extremes = np.full((2, 1, 1, 4, 3), -1)
+    extremes[0, 0, 0, :, 0] = [1, 2, 3, 4]
+    extremes[0, 0, 0, :3, 2] = 5
+    stack = _with_examples(extremes)
+    assert chosen_texts([stack], 1) == [5]
+    assert chosen_texts([stack], 9) == [5, 4]
 
-    class Words:
-        """A token for each word."""
 
-        all_special_ids = ()
-
-        def __call__(self, text: str, pair: None = None) -> dict[str, list[int]]:
-            return {"input_ids": [5] * len(text.split())}
-
-    [shard] = shards_of(texts, 64)
-    batches = Batches(model, Words(), batch_size=3, max_tokens=None)
-    lengths = [[len(text.tokens) for text in batch.texts] for batch in batches.of(shard)]
-    assert lengths == [[5, 5, 6], [700, 700, 700], [2000]]
-    batches = Batches(model, Words(), batch_size=4, max_tokens=None)
-    [_, shard] = shards_of([*texts[:2], *texts[:2] * 3], 6)
-    assert [[text.index for text in batch.texts] for batch in batches.of(shard)] == [[6], [7]]
-    [shard] = shards_of(texts[:2] * 3, 6)
-    assert [[text.index for text in batch.texts] for batch in batches.of(shard)] == [
-        [0, 2, 4], [1], [3], [5]
-    ]  # fmt: skip
+def _with_examples(extremes: np.ndarray) -> Any:
+    none = Picked(np.full((1, 1, 4), -1), np.zeros((1, 1, 4)), np.full((1, 1, 4, 2), -1))
+    highest = Picked(extremes, np.zeros(extremes.shape), np.full((*extremes.shape, 2), -1))
+    stack = object.__new__(StackProfile)
+    for name, value in (("extremes", highest), ("medians", none)):
+        object.__setattr__(stack, name, value)
+    return stack
 
 
 def test_a_model_of_unknown_vocabulary_has_no_induction() -> None:

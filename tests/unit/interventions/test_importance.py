@@ -107,7 +107,7 @@ def test_an_encoder_decoder_and_what_its_result_offers() -> None:
     record = aw.capture(model, None, inputs)
     widget = aw.show(record, view="model", metrics={scores.name: scores})
     widget.close()
-    with pytest.raises(KeyError, match="no stack 'self'; there are encoder, decoder, cross"):
+    with pytest.raises(KeyError, match="no stack 'self'; this result has encoder, decoder, cross"):
         scores.values("self")
 
 

@@ -92,7 +92,7 @@ def test_what_does_not_fit() -> None:
         run(model, aw.Patch(short))
     with pytest.raises(IndexError, match="layer 7 does not exist: this stack has 2 layers, 0 to 1"):
         short.layer(7)
-    with pytest.raises(KeyError, match="no stack 'cross'; there are self"):
+    with pytest.raises(KeyError, match="no stack 'cross'; this pass has self"):
         short.layer(0, "cross")
 
 

@@ -10,9 +10,10 @@ import pytest
 
 import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
-from attnwidget.page.pack import packed_layer
+from attnwidget.page.pack import ToPack, packed_layer
 from attnwidget.record import Layer
 from attnwidget.wire import decode_floats
+from attnwidget.wire.compression import LIMITS
 from tests.decoding import from_base85
 from tests.unit.elements import Elements
 from tests.unit.records import (
@@ -225,4 +226,4 @@ def test_a_layer_that_no_page_can_show_is_not_written() -> None:
     weights = np.broadcast_to(np.float32(1 / side), (1, side, side))
     layer = Layer(None, None, None, weights, FIDELITY, number=3)
     with pytest.raises(ValueError, match=r"layer 3 is larger than a page can show.*layers=…"):
-        packed_layer(layer, "draft")
+        packed_layer(ToPack(layer, {}), LIMITS["draft"])

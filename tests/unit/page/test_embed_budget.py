@@ -45,8 +45,11 @@ def test_rollout_while_it_is_shown_and_there_is_room(record: AttentionRecord) ->
     widget = AttentionWidget(record, lens="rollout").embed()
     layers = _size(AttentionWidget(record).embed())
     whole = _size(widget)
-    assert set(widget._blocks) == {*(f"self.{n}" for n in range(LAYERS)), "self.rollout"}
-    assert "self.rollout" not in widget.embed(budget=whole - 1)._blocks
+    layers_alone = {f"self.{n}" for n in range(LAYERS)}
+    assert set(widget._blocks) == {*layers_alone, *(f"{name}.rollout" for name in layers_alone)}
+    fitting = set(widget.embed(budget=whole - 1)._blocks)
+    assert layers_alone < fitting
+    assert len(fitting) == 2 * LAYERS - 1
     assert whole - layers < 2 * 90 * 90 * LAYERS * 4 / 3
     assert widget.embed([])._blocks == {}
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget.analysis import value_norms
 from attnwidget.record import Layer, ScoreProgram, sample_rows
 from attnwidget.wire import encode_block
 from attnwidget.wire.block import Block
@@ -110,16 +109,17 @@ def test_no_finite_number_becomes_infinite(value: float) -> None:
 
 
 @pytest.mark.parametrize("quality", ["exact", "draft"])
-def test_values_are_sent_as_their_norms(quality: Quality) -> None:
+def test_factors_of_lenses_are_sent_as_they_are(quality: Quality) -> None:
     layer = layer_of(PROGRAMS["causal"])
-    values, projection = floats(2, LENGTH, 5), floats(HEADS, 5, 6)
-    plain, _ = pack_layer(replace(layer, values=values), LIMITS[quality])
-    more = replace(layer, values=values, projection=projection)
-    sent, data = pack_layer(more, LIMITS[quality])
-    norms = {"name": "norms", "dtype": "f32", "shape": [HEADS, LENGTH]}
-    assert [part for part in sent["parts"] if part != norms] == plain["parts"]
-    assert norms in sent["parts"]
-    assert value_norms(more).tobytes() in zlib.decompress(data)
+    factors = {name: np.abs(floats(HEADS, LENGTH)) for name in ("values", "mine")}
+    plain, _ = pack_layer(layer, LIMITS[quality])
+    sent, data = pack_layer(layer, LIMITS[quality], factors)
+    added = [
+        {"name": f"factors of {name}", "dtype": "f32", "shape": [HEADS, LENGTH]} for name in factors
+    ]
+    assert [part for part in sent["parts"] if part not in added] == plain["parts"]
+    assert [part for part in sent["parts"] if part in added] == added
+    assert all(array.tobytes() in zlib.decompress(data) for array in factors.values())
     assert 0 < sent["error"]["shares"] < 1
     assert "shares" not in plain["error"]
 

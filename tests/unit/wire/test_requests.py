@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
+from attnwidget.analysis import rollout
 from attnwidget.record import ScoreProgram, Stack, Tokens
-from attnwidget.wire import Replies, encode_block, encode_combined, encode_rollout
+from attnwidget.wire import Replies, encode_block, encode_combined, encode_matrices
 from attnwidget.wire.columns import Columns
 from tests.unit.records import PROGRAMS, hybrid, layer_of, record_of
 
@@ -46,13 +47,24 @@ def test_layers_go_by_their_number() -> None:
     _assert_error(reply_to(record, GOOD), "layer 1 does not exist: this stack has layers 3, 7, 11")
 
 
-def test_rollout(record: AttentionRecord) -> None:
-    rollout = COMBINED | {"op": "rollout"}
-    block = encode_rollout(record.stack())
-    reply = reply_to(record, rollout)
+def test_the_numbers_of_a_lens(record: AttentionRecord) -> None:
+    request = GOOD | {"op": "lens", "lens": "rollout"}
+    block = encode_matrices(rollout(record.stack())[1][None])
+    reply = reply_to(record, request)
     assert reply == ({"id": "7", "parts": block.parts, "rounding": None}, block.buffers)
-    gaps = reply_to(AttentionRecord({"self": hybrid()}), rollout)
-    _assert_error(gaps, "^this stack has no rollout: its last layer is one of layers 3, 7, 11")
+    gaps = reply_to(AttentionRecord({"self": hybrid()}), request | {"layer": 7})
+    _assert_error(gaps, "^layer 7 is one of layers 3, 7, 11: rollout needs the attention of every")
+    _assert_error(reply_to(record, request | {"lens": "mine"}), "^there is no lens 'mine'$")
+    _assert_error(reply_to(record, request | {"lens": "scores"}), "follow from a layer's block$")
+    _assert_error(reply_to(record, request | {"layer": 9}), "layer 9 does not exist")
+
+
+def test_the_numbers_of_too_many_tokens_are_refused() -> None:
+    many = 2**12 + 1
+    weights = np.broadcast_to(np.float32(1 / many), (1, many, many))
+    record = AttentionRecord.from_arrays([weights], [""] * many)
+    request = {"id": "7", "op": "lens", "lens": "rollout", "stack": "self", "layer": 0}
+    _assert_error(reply_to(record, request), "^layer 0 has too many tokens to show its rollout")
 
 
 def test_what_combines_all_layers() -> None:

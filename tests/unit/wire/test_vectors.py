@@ -52,7 +52,7 @@ def test_the_committed_vectors_are_those_that_make_writes(name: str) -> None:
 
 
 def test_the_vectors_stay_small() -> None:
-    assert sum(len(text.encode()) for text in make.files().values()) < 180_000
+    assert sum(len(text.encode()) for text in make.files().values()) < 190_000
 
 
 def score_layer(case: dict[str, Any]) -> Layer:

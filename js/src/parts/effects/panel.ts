@@ -10,10 +10,10 @@ import { button, el, setAttributes } from "../dom.ts";
 import { headsText, linkName, linkText } from "../links.ts";
 import type { Table } from "../table.ts";
 import { measured } from "./measured.ts";
-import { predictionSummary, predictions, predictionsTable } from "./predictions.ts";
-import { states, statesSummary, statesTable } from "./states.ts";
+import { predictions } from "./predictions.ts";
+import { states } from "./states.ts";
 
-export interface EffectsPanel {
+interface EffectsPanel {
   /** Hidden while nothing is off. */
   readonly element: HTMLElement;
   /** The tables that can be copied. */
@@ -86,8 +86,9 @@ export function effectsPanel(
     if (waiting) return;
     if (now === null) content.replaceChildren();
     else if (now.status === "ready") {
-      content.replaceChildren(...contentOf(now.effect));
-      summary.textContent = summaryOf(now.effect);
+      const shown = shownOf(now.effect);
+      content.replaceChildren(...shown.content);
+      summary.textContent = shown.summary;
     } else {
       const absent = now.absent ? "absent" : "";
       content.replaceChildren(el("p", { class: `notice ${absent}`, role: "alert" }, now.message));
@@ -99,19 +100,13 @@ export function effectsPanel(
   });
   const tables = computed(() => {
     const now = result.value;
-    return now?.status === "ready" ? [tableOf(now.effect)] : [];
+    return now?.status === "ready" ? [shownOf(now.effect).table] : [];
   });
   return { element, tables };
 }
 
-const contentOf = (effect: Effect): readonly HTMLElement[] =>
+const shownOf = (effect: Effect) =>
   effect.predicts === null ? states(effect) : predictions(effect);
-
-const summaryOf = (effect: Effect): string =>
-  effect.predicts === null ? statesSummary(effect) : predictionSummary(effect);
-
-const tableOf = (effect: Effect): Table =>
-  effect.predicts === null ? statesTable(effect) : predictionsTable(effect);
 
 const chipsOf = (state: State): readonly HTMLElement[] => [...headChips(state), ...cutChips(state)];
 

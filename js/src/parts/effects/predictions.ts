@@ -16,7 +16,15 @@ const BETWEEN = 44;
 
 type Side = "before" | "after";
 
-export function predictions(effect: PredictionEffect): readonly HTMLElement[] {
+/** An effect as the panel shows it. */
+export interface ShownEffect {
+  readonly content: readonly HTMLElement[];
+  /** The same in a sentence for screen readers. */
+  readonly summary: string;
+  readonly table: Table;
+}
+
+export function predictions(effect: PredictionEffect): ShownEffect {
   const { changes } = effect;
   const [before, after] = [ranked(changes, "before"), ranked(changes, "after")];
   const largest = Math.max(before[0].before, after[0].after);
@@ -27,12 +35,12 @@ export function predictions(effect: PredictionEffect): readonly HTMLElement[] {
     links(before, after),
     list("Without", after, "after", before[0], largest),
   );
-  return [
-    el("h3", {}, ...titleOf(effect)),
-    lists,
-    hiddenTable(changes),
-    numbers(effect, before[0]),
-  ];
+  const title = el("h3", {}, ...titleOf(effect));
+  return {
+    content: [title, lists, hiddenTable(changes), numbers(effect, before[0])],
+    summary: summaryOf(effect, before[0]),
+    table: { name: "Effect", rows: () => [HEADER, ...changes.map(cellsOf)] },
+  };
 }
 
 /** The likeliest, by rank. */
@@ -90,9 +98,9 @@ function links(before: readonly Change[], after: readonly Change[]): SVGSVGEleme
   return svg;
 }
 
-/** The change of the prediction that was likeliest, in a sentence for screen readers. */
-export function predictionSummary({ changes, divergence }: PredictionEffect): string {
-  const [{ label, before, after, rank_before, rank_after }] = ranked(changes, "before");
+/** The change of the prediction that was likeliest. */
+function summaryOf({ divergence }: PredictionEffect, first: Change): string {
+  const { label, before, after, rank_before, rank_after } = first;
   const p = `p of ${label} ${probability(before)} → ${probability(after)}`;
   return `${p}, rank ${rank_before} → ${rank_after}, KL divergence ${small(divergence)} nats`;
 }
@@ -115,16 +123,13 @@ function hiddenTable(changes: readonly Change[]): HTMLElement {
 
 const HEADER = ["prediction", "p before", "rank before", "p after", "rank after"];
 
-export function predictionsTable({ changes }: PredictionEffect): Table {
-  const row = (change: Change) => [
-    change.label,
-    change.before,
-    change.rank_before,
-    change.after,
-    change.rank_after,
-  ];
-  return { name: "Effect", rows: () => [HEADER, ...changes.map(row)] };
-}
+const cellsOf = ({ label, before, rank_before, after, rank_after }: Change) => [
+  label,
+  before,
+  rank_before,
+  after,
+  rank_after,
+];
 
 function numbers(effect: PredictionEffect, first: Change): HTMLElement {
   const { divergence, mean, positions } = effect;

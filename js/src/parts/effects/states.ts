@@ -2,10 +2,9 @@
 
 import type { StateEffect } from "../../data/effect.ts";
 import { el } from "../dom.ts";
-import type { Table } from "../table.ts";
-import { entry, small } from "./predictions.ts";
+import { entry, type ShownEffect, small } from "./predictions.ts";
 
-export function states({ positions, mean, moved }: StateEffect): readonly HTMLElement[] {
+export function states({ positions, mean, moved }: StateEffect): ShownEffect {
   const largest = Math.max(...moved.map((each) => each.moved), Number.MIN_VALUE);
   const rows = moved.map((each) => {
     const row = el(
@@ -19,7 +18,7 @@ export function states({ positions, mean, moved }: StateEffect): readonly HTMLEl
     return row;
   });
   const shown = moved.length < positions ? `, the ${moved.length} most of ${positions}` : "";
-  return [
+  const content = [
     el("h3", {}, `Change of the last hidden states${shown}`),
     el(
       "table",
@@ -33,18 +32,15 @@ export function states({ positions, mean, moved }: StateEffect): readonly HTMLEl
     ),
     el("dl", {}, entry([`mean of ${positions} tokens`], small(mean))),
   ];
-}
-
-/** The mean change, in a sentence for screen readers. */
-export const statesSummary = ({ mean, positions }: StateEffect): string =>
-  `the hidden states of ${positions} tokens change by ${small(mean)} on average`;
-
-export function statesTable({ moved }: StateEffect): Table {
   return {
-    name: "Effect",
-    rows: () => [
-      ["position", "token", "1 - cosine"],
-      ...moved.map((each) => [each.position, each.label, each.moved]),
-    ],
+    content,
+    summary: `the hidden states of ${positions} tokens change by ${small(mean)} on average`,
+    table: {
+      name: "Effect",
+      rows: () => [
+        ["position", "token", "1 - cosine"],
+        ...moved.map((each) => [each.position, each.label, each.moved]),
+      ],
+    },
   };
 }

@@ -1,8 +1,9 @@
 /** The worker, which paints several pictures for the page in turn. */
 
-import { headsOf, isMatrix, matrixFrom, type Source } from "../../data/attention-matrix.ts";
+import { headsOf, isMatrix, type Source } from "../../data/attention-matrix.ts";
 import { LayerData } from "../../data/layer-data.ts";
 import { useModule } from "../../kernels/compiled.ts";
+import { matrixFrom } from "../../lenses/index.ts";
 import { type Kind, RASTERIZERS, type Rasterizer } from "../jobs.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 

@@ -59,7 +59,7 @@ export function changesTable(
   function rowOf(
     { query, key, weight: change }: Link,
     sides: readonly AttentionMatrix[],
-    { measure, rounding }: AttentionMatrix,
+    current: AttentionMatrix,
   ): HTMLElement {
     const name = `${inPair(axes.query.names[query])} → ${inPair(axes.key.names[key])}`;
     const go = () =>
@@ -70,10 +70,8 @@ export function changesTable(
         state.sought.value = place;
       });
     const numbers = [
-      ...sides.map((side) =>
-        numberOf(side.measure, side.row(query)[key], side.rounding(query, key)),
-      ),
-      numberOf(measure, change, rounding(query, key)),
+      ...sides.map((side) => numberOf(side, side.row(query)[key], side.rounding(query, key))),
+      numberOf(current, change, current.rounding(query, key)),
     ];
     const cells = numbers.map((text) => el("td", {}, text));
     cells[2].className = change > 0 ? "more" : "less";

@@ -11,7 +11,7 @@ import { rowHeight } from "../../parts/tokens.ts";
 import type { Track } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { combination } from "../../state/choices.ts";
-import { joinsWords, lensRefusal, shownLens } from "../../state/lens.ts";
+import { attentionOf, isAttention, joinsWords, shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import { shownArcs } from "../shared/arcs.ts";
@@ -21,16 +21,16 @@ import { shownCuts } from "../shared/cuts.ts";
 import { figureName } from "../shared/figure.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
 import {
-  rolloutMatrix,
-  SUFFIXES,
+  type Reading,
   shownMatrices,
   shownMatrix,
   stackMatrix,
+  suffixOf,
 } from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
 import { headTables } from "../shared/heads/tables.ts";
 import { headIn, layerView, notice } from "../shared/layer-view.ts";
-import { lensNotice, weighting } from "../shared/lenses.ts";
+import { lensNotice, numbersOf, weighting, withNumbers } from "../shared/lenses.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { MINIMAP_WIDTH } from "../shared/minimap.ts";
 import { NORMS_WIDTH, normsColumn } from "../shared/norms.ts";
@@ -66,11 +66,7 @@ export function headView(context: Context): View {
     if (combined?.over !== "layers") return null;
     return { how: combined.how, loaded: store.combined(state.shown.stack.value.name) };
   });
-  const rollout = computed(() => {
-    const stack = state.shown.stack.value;
-    const chosen = shownLens(state) === "rollout" && lensRefusal(stack, "rollout") === null;
-    return chosen ? store.rollout(stack.name) : null;
-  });
+  const numbers = numbersOf(state, store, () => shownLens(state));
   const view = layerView(context, (data, inner) => {
     const maximum = combination(state.combine.value)?.how === "max";
     const absent =
@@ -81,30 +77,31 @@ export function headView(context: Context): View {
       shown.value = null;
       return absent;
     }
-    const rolled = rollout.value?.value;
-    if (rolled?.status === "failed") return notice(rolled.message, "alert", rolled.absent);
-    if (rolled?.status === "loading") return null;
-    if (rolled) {
-      return headContent(inner, context, data, shown, {
-        matrix: (axes) => rolloutMatrix(state, data.info, rolled.data, axes),
-        rounding: rolled.data.rounding,
-        name: `rollout-${data.info.number}`,
-      });
-    }
     const request = allLayers.value;
-    if (!request) return headContent(inner, context, data, shown, null);
+    if (!request) {
+      return withNumbers(numbers.value?.value, (numbers) =>
+        headContent(inner, context, data, shown, { lens: shownLens(state), numbers }, null),
+      );
+    }
     const combined = request.loaded.value;
     if (combined.status === "failed") return notice(combined.message, "alert", combined.absent);
     if (combined.status === "loading") return null;
-    return headContent(inner, context, data, shown, {
-      matrix: (axes) => stackMatrix(state, data.stack, combined.data, request.how, axes),
-      rounding: combined.data.rounding,
-      name: state.combine.value,
-    });
+    return headContent(
+      inner,
+      context,
+      data,
+      shown,
+      { lens: shownLens(state) },
+      {
+        matrix: (axes) => stackMatrix(state, data.stack, combined.data, request.how, axes),
+        rounding: combined.data.rounding,
+        name: state.combine.value,
+      },
+    );
   });
   const idle = computed(() => {
     const together = combination(state.combine.value);
-    const one = together !== null || shownLens(state) === "rollout";
+    const one = together !== null || shownLens(state).kind === "layers";
     return {
       layer: together?.over === "layers" ? "All layers are shown as one" : "",
       head: one ? "Several heads are shown as one" : "",
@@ -114,7 +111,7 @@ export function headView(context: Context): View {
   return { ...view, tools: controls, idle, jump: links.go, keys: { v: lens.next } };
 }
 
-/** One matrix of several layers: all of their heads combined, or their rollout. */
+/** One matrix of the heads of all layers. */
 interface AllLayers {
   readonly matrix: (axes: Axes) => AttentionMatrix;
   /** The largest difference of a weight from the record's. */
@@ -132,21 +129,24 @@ function headContent(
   context: Context,
   data: Layer,
   shown: Signal<ShownMatrix | null>,
+  reading: Reading,
   combined: AllLayers | null,
 ): ViewContent {
   const { state, palette, store } = context;
   const { heads, number } = data.info;
   const width = context.width.value;
   const horizontal = state.orientation.value === "horizontal";
-  const lens = shownLens(state);
+  const { lens } = reading;
   // Shades of an image have no sign.
-  const onImage = state.picture.value && lens !== "scores";
+  const onImage = state.picture.value && !lens.signed;
   const patches = onImage ? patchesOn(store.manifest, data.stack) : null;
   const axes = axesOf(state, data.stack, joinsWords(state) && !patches);
   const focused = focusedUnits(state, axes);
 
   const allLayers = combined?.matrix(axes) ?? null;
-  const matrices = computed(() => (allLayers ? [allLayers] : shownMatrices(state, data, axes)));
+  const matrices = computed(() =>
+    allLayers ? [allLayers] : shownMatrices(state, data, axes, reading),
+  );
   const colors = computed(() => {
     const { dark, ink } = palette.value;
     const byHead = headColors(heads, dark);
@@ -155,24 +155,27 @@ function headContent(
   // With single heads, the matrix is that of the current one.
   const matrix: ReadonlySignal<AttentionMatrix> = computed(() => {
     const [first] = matrices.value;
-    return first.head === null ? first : shownMatrix(state, data, axes, headIn(state, data));
+    return first.head === null
+      ? first
+      : shownMatrix(state, data, axes, headIn(state, data), reading);
   });
-  const layerLabel = allLayers ? "" : `Layer ${number}`;
+  const ofLayers = combined !== null || lens.kind === "layers";
+  const layerLabel = ofLayers ? "" : `Layer ${number}`;
   const arcs = shownArcs(state, data.stack.name, axes, matrix);
-  const weighted = lens === "values" ? data.whole : null;
-  const rounding =
-    combined?.rounding ??
-    weighted?.shareRounding ??
-    (lens === "scores" ? data.scoreRounding : data.rounding);
-  const of = SUFFIXES[matrix.peek().measure];
-  const file = { values: "-value-weighted", scores: "-scores" }[lens as string] ?? "";
-  const detail = combined?.name ?? `layer-${number}${file}`;
+  const isPlain = isAttention(lens);
+  const rounding = combined?.rounding ?? (isPlain ? data.rounding : matrix.peek().largestRounding);
+  const of = suffixOf(matrix.peek());
+  const name = lens.label.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
+  const detail =
+    combined?.name ??
+    (ofLayers ? `${name}-${number}` : `layer-${number}${isPlain ? "" : `-${name}`}`);
   if (patches) {
     shown.value = null;
     return pictureContent(scope, context, {
       data,
       axes,
       patches,
+      reading: lens.kind === "layers" ? { lens: attentionOf(state) } : reading,
       matrix,
       layerLabel,
       rounding,
@@ -195,13 +198,14 @@ function headContent(
   const joined = axes.key.units.tokens.some(({ length }) => length > 1);
   const single = combination(state.combine.value) === null;
   const beside =
-    weighted && hasRoom && single && !joined
+    lens.symbols && data.whole && hasRoom && single && !joined
       ? (track: Track) =>
           normsColumn(
             scope,
             {
               head: computed(() => headIn(state, data)),
-              norms: (head) => weighted.norms(head),
+              name: lens.symbols?.[0] ?? "",
+              factors: (head) => data.whole?.factors(lens, head) ?? null,
               shown: axes.key.shown,
             },
             track,
@@ -230,7 +234,7 @@ function headContent(
   if (data.stack.difference) picture.append(changesTable(scope, state, axes, matrix, focused));
   const buttons = swatches(scope, state, heads, palette);
   // Not hidden: the tokens below stay in their place.
-  buttons.classList.toggle("unused", allLayers !== null);
+  buttons.classList.toggle("unused", ofLayers);
   const pairsWithTitles = el("div", { class: "titled" }, ...titles(state, axes), lines.element);
   const left = el("div", { class: "left" }, buttons, pairsWithTitles);
   const element = el(

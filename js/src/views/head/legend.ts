@@ -4,13 +4,12 @@ import { largestOf } from "../../basics/extremes.ts";
 import { isSigned } from "../../data/attention-matrix.ts";
 import type { StackInfo, Tokens } from "../../data/manifest.ts";
 import { writesOn } from "../../data/manifest.ts";
-import { halfPrecision, keptAsWeights, weightsWithin } from "../../parts/fidelity.ts";
+import { halfPrecision, keptAsWeights, replayed, weightsWithin } from "../../parts/fidelity.ts";
 import { colored, type Phrase, shareShown } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
-import { shownLens } from "../../state/lens.ts";
+import { isAttention, shownLens } from "../../state/lens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
 import type { HeadContent } from "../shared/heads/status.ts";
-import { LENSES } from "../shared/lenses.ts";
 import type { Context } from "../shared/view.ts";
 
 /**
@@ -25,19 +24,14 @@ export function headLegend(
 ): Phrase {
   const { numQueries, numKeys, stack, info } = data;
   const lens = shownLens(state);
-  const whole = combinesLayers(state) || lens === "rollout";
+  const whole = combinesLayers(state) || lens.accumulates;
   // Sums over the tokens of a word, or over locked tokens, add up their errors.
   const longest = largestOf(axes.key.units.tokens.map(({ length }) => length));
   const together = Math.max(1, focused.value.query.length || focused.value.key.length);
   const error = rounding * longest * together;
-  const { overview, measure } = matrix.value;
-  const what = {
-    weight: "attention",
-    share: "shares",
-    score: "the scores",
-    difference: "the difference",
-    "score difference": "the difference",
-  }[measure];
+  const { overview, difference } = matrix.value;
+  const numbers = isAttention(lens) ? "attention" : `the ${lens.many}`;
+  const what = difference ? "the difference" : numbers;
   const links = isSigned(matrix.value)
     ? "dashed: annotated links"
     : "annotated links: solid found, dashed missed";
@@ -47,16 +41,13 @@ export function headLegend(
     isSigned(matrix.value) ? "grey: blue and orange lines cross" : "",
     share === null ? "not all lines are drawn yet" : "",
     share !== null && !overview ? shareShown(share, what) : "",
-    lens === "attention" ? "" : LENSES[lens].title,
+    isAttention(lens) ? "" : lens.description,
     writesOn(stack, state.shown.texts.value) ? "a query’s row makes the next token" : "",
     generatedLegend(stack.queries, stack.keys),
     keptAsWeights(whole ? stack.layers : [info]),
-    weightsWithin(
-      error,
-      whole ? null : data.roundingRows,
-      { attention: "weights", scores: "scores" }[lens as string] ?? "shares",
-    ),
+    weightsWithin(error, whole ? null : data.roundingRows, lens.many),
     (whole ? stack.layers : [info]).map(halfPrecision).find(Boolean) ?? "",
+    replayed(store.manifest),
     store.manifest.model,
     onImage(stack.keys) ??
       `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
@@ -65,7 +56,7 @@ export function headLegend(
   const said = parts.filter(Boolean).join(" · ");
   if (!isSigned(matrix.value)) return [said];
   const { positive, negative } = palette.value;
-  const [above, below] = measure === "score" ? ["above 0", "below"] : ["more in B", "less"];
+  const [above, below] = difference ? ["more in B", "less"] : ["above 0", "below"];
   return [colored(positive, "■"), ` ${above}  `, colored(negative, "■"), ` ${below} · ${said}`];
 }
 

@@ -9,40 +9,28 @@ export const head: ViewSpec = {
   name: "head",
   label: "Head",
   ofHeads: false,
-  help: [
-    [
-      "Head view",
-      [
-        ["v", "the next weighting: attention, value-weighted, rollout"],
-        ["j Shift+J", "the strongest links of the matrix, one after the other"],
-        [
-          "point at a strip",
-          "look at a token of the whole text; with a query locked, at its weight",
-        ],
-        ["press a strip", "go there; drag to go through the text"],
-        ["click a swatch", "show or hide a head"],
-        ["double-click", "this head alone; again, all of them"],
-        ["Shift+click", "all heads from the last one clicked to this one"],
-      ],
-    ],
-    [
-      "Image of a vision model",
-      [
-        ["↑ ↓ ← →", "from patch to patch, while an image has the focus"],
-        ["Shift+C", "to [CLS], or the first token without a patch"],
-        ["click a map", "show this head"],
-      ],
-    ],
-    [
-      "Matrix of a long text",
-      [
-        ["Ctrl+wheel, pinch", "zoom at the pointer (⌘ on a Mac; also a double-click)"],
-        ["drag", "move the part that is shown"],
-        ["+ − 0", "zoom in, out, show all of it, while it has the focus"],
-        ["↑ ↓ ← →", "move the part, while it has the focus"],
-      ],
-    ],
-  ],
+  help: {
+    "Head view": {
+      v: "the next weighting: attention, value-weighted, rollout",
+      "j Shift+J": "the strongest links of the matrix, one after the other",
+      "point at a strip": "look at a token of the whole text; with a query locked, at its weight",
+      "press a strip": "go there; drag to go through the text",
+      "click a swatch": "show or hide a head",
+      "double-click": "this head alone; again, all of them",
+      "Shift+click": "all heads from the last one clicked to this one",
+    },
+    "Image of a vision model": {
+      "↑ ↓ ← →": "from patch to patch, while an image has the focus",
+      "Shift+C": "to [CLS], or the first token without a patch",
+      "click a map": "show this head",
+    },
+    "Matrix of a long text": {
+      "Ctrl+wheel, pinch": "zoom at the pointer (⌘ on a Mac; also a double-click)",
+      drag: "move the part that is shown",
+      "+ − 0": "zoom in, out, show all of it, while it has the focus",
+      "↑ ↓ ← →": "move the part, while it has the focus",
+    },
+  },
   tour: (subject) => (showsImage(subject) ? onImage(subject) : onTokens(subject)),
   mount: headView,
 };

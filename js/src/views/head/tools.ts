@@ -72,16 +72,16 @@ export function headTools(
     },
   });
   scope.effect(() => {
-    show.classList.toggle("idle", shownLens(state) === "rollout");
+    show.classList.toggle("idle", shownLens(state).kind === "layers");
   });
   scope.effect(() => {
     const stack = state.shown.stack.value;
-    const scored = shownLens(state) === "scores";
-    keys.hidden = scored || !patchesOn(store.manifest, stack);
+    const shown = shownLens(state);
+    keys.hidden = shown.signed || !patchesOn(store.manifest, stack);
     const onImage = !keys.hidden && state.picture.value;
     horizontal.hidden = onImage;
     arcs.hidden = onImage || !arcsOf(state, stack.name).length;
-    words.hidden = onImage || scored || !hasWords(stack);
+    words.hidden = onImage || !shown.adds_up || !hasWords(stack);
   });
   return [keys, show, lens, words, arcs, horizontal];
 }

@@ -1,31 +1,36 @@
-/** The detail beside the map: the numbers and strongest links of the head that is looked at. */
+/** The detail beside the map: the head that is looked at, its numbers, and heads like it. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
-import { type Head, layerOf, type Metric, type Similarity } from "../../data/manifest.ts";
+import {
+  type Head,
+  layerOf,
+  type Metric,
+  metricValue,
+  type Similarity,
+} from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
-import { el } from "../../parts/dom.ts";
+import { button, el } from "../../parts/dom.ts";
+import { number } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { goTo } from "../../state/navigation.ts";
 import type { Range } from "../shared/all-heads/null.ts";
 import { described, reasonsOf } from "../shared/all-heads/patterns.ts";
-import { headTitle, sampledText } from "../shared/all-heads/status.ts";
+import { headName, headTitle, sampledText } from "../shared/all-heads/status.ts";
 import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
-import type { Context } from "../shared/view.ts";
 import { exampleList } from "./examples.ts";
-import { groupName } from "./labels.ts";
-import { measures } from "./measures.ts";
-import { type Near, similar } from "./similar.ts";
-import { strongest } from "./strongest.ts";
+import { groupName, shortName } from "./labels.ts";
+import { type Looked, strongest } from "./strongest.ts";
 
-export interface DetailOptions {
-  readonly context: Context;
-  readonly focused: ReadonlySignal<Head>;
+/** Paints the thumbnail of a head; reads the signals that it depends on. */
+type PaintHead = (canvas: HTMLCanvasElement, head: Head, side: number) => void;
+
+interface DetailOptions extends Looked {
   /** In the order of the table. */
   readonly metrics: readonly Metric[];
+  /** The null's range of each; null if it is not known. */
   readonly ranges: ReadonlyMap<Metric, Range | null>;
+  /** The name of the null, as "random weights"; "" for none. */
   readonly nullLabel: string;
   readonly similarity: Similarity | null;
-  readonly colorOf: ReadonlySignal<(head: Head) => string>;
 }
 
 /** The largest side of the thumbnail: beside a table of numbers, and with their intervals. */
@@ -33,12 +38,12 @@ const THUMBNAIL = { alone: 132, intervals: 96 } as const;
 
 /** @param width in CSS pixels */
 export function mapDetail(scope: Scope, options: DetailOptions, width: number): HTMLElement {
-  const { context, focused, metrics, ranges, nullLabel, similarity, colorOf } = options;
+  const { context, focused, metrics, nullLabel, similarity, colorOf } = options;
   const { state, store, palette } = context;
   const stack = state.shown.stack.peek();
   const examples = state.examples.peek();
   const { aspect, thumbnailOf } = thumbnailsOf(store, stack, state.segments.value, "matrix");
-  const paint = (canvas: HTMLCanvasElement, head: Head, side: number) => {
+  const paint: PaintHead = (canvas, head, side) => {
     const [thumbnail, color, colors] = [thumbnailOf(head), colorOf.value(head), palette.value];
     const size = [side * Math.min(1, aspect), side / Math.max(1, aspect)] as const;
     paintCanvas(canvas, ...size, (painter, ratio) =>
@@ -73,14 +78,7 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
   const side = THUMBNAIL[intervals ? "intervals" : "alone"];
   const columns = intervals ? "intervals" : nullLabel ? "with-null" : "";
   scope.effect(() => paint(thumbnail, focused.value, side));
-  const table = measures(scope, { focused, metrics, ranges, nullLabel });
-  const nearest = computed<readonly Near[]>(() => {
-    const { layer, head } = focused.value;
-    return (similarity?.nearest.get(layer)?.[head] ?? []).map(([number, other, distance]) => ({
-      head: { layer: layerOf(stack, number), head: other },
-      distance,
-    }));
-  });
+  const table = measures(scope, options);
   return el(
     "div",
     { class: "map-detail" },
@@ -91,22 +89,116 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
           el("div", { class: "of-head" }, thumbnail, el("div", {}, title, words, rules)),
           el("div", { class: "measures" }, table),
         ]),
-    ...(similarity
-      ? [
-          similar(
-            scope,
-            {
-              similarity,
-              nearest,
-              paint,
-              colorOf,
-              choose: ({ layer, head }) => goTo(state, { layer: layer.number, head }),
-            },
-            width,
-          ),
-        ]
-      : []),
-    ...(examples ? [exampleList(scope, { context, focused, metrics, examples })] : []),
-    strongest(scope, context, focused, colorOf, width),
+    ...(similarity ? [similar(scope, options, similarity, paint, width)] : []),
+    ...(examples ? [exampleList(scope, options, examples)] : []),
+    strongest(scope, options, width),
+  );
+}
+
+/** The most rows; metrics that are too many are counted. */
+const MOST_ROWS = 9;
+
+function measures(scope: Scope, options: DetailOptions): HTMLElement {
+  const { focused, metrics, ranges, nullLabel } = options;
+  const shown = metrics.length > MOST_ROWS ? metrics.slice(0, MOST_ROWS - 1) : metrics;
+  const hasInterval = shown.some(({ interval }) => interval);
+  const hasNull = nullLabel !== "" && shown.some((metric) => ranges.get(metric));
+  const rows = shown.map((metric) => {
+    const range = ranges.get(metric);
+    const [value, interval] = [el("td", {}), el("td", { class: "range" })];
+    const title = metric.description || undefined;
+    const name = metric.unit ? `${metric.label}, ${metric.unit}` : metric.label;
+    const row = el(
+      "tr",
+      {},
+      el("th", { scope: "row", title }, name),
+      value,
+      ...(hasInterval ? [interval] : []),
+      ...(hasNull
+        ? [el("td", { class: "range" }, range ? between(metric, range[0], range[1]) : "")]
+        : []),
+    );
+    return { metric, row, value, interval };
+  });
+  scope.effect(() => {
+    const { layer, head } = focused.value;
+    for (const { metric, value, interval } of rows) {
+      const own = metricValue(metric, focused.value);
+      value.textContent = own === null ? "–" : number(own, metric.digits);
+      const [low, high] = (["low", "high"] as const).map(
+        (end) => metric.interval?.[end].get(layer)?.[head] ?? null,
+      );
+      interval.textContent = low === null || high === null ? "" : between(metric, low, high);
+    }
+  });
+  const columns = ["", "head", hasInterval && "interval", hasNull && `${nullLabel}, 95%`];
+  const header = columns
+    .filter((column) => column !== false)
+    .map((column, at) =>
+      el(column ? "th" : "td", column ? { scope: "col", class: at > 1 && "range" } : {}, column),
+    );
+  const more = metrics.length - shown.length;
+  return el(
+    "table",
+    { "aria-label": hasNull ? `Measures, with the 95% range of ${nullLabel}` : "Measures" },
+    el("thead", {}, el("tr", {}, ...header)),
+    el("tbody", {}, ...rows.map(({ row }) => row)),
+    ...(more ? [el("caption", {}, `and ${more} more, all of them in Copy`)] : []),
+  );
+}
+
+const between = ({ digits }: Metric, low: number, high: number) =>
+  `${number(low, digits)} … ${number(high, digits)}`;
+
+/** The number of heads that are shown. */
+export const MOST_SIMILAR = 5;
+const WIDEST = 72;
+const GAP = 14;
+
+/** The heads that are most like the one in focus, as thumbnails. */
+function similar(
+  scope: Scope,
+  { context: { state }, focused, colorOf }: DetailOptions,
+  similarity: Similarity,
+  paint: PaintHead,
+  width: number,
+): HTMLElement {
+  const stack = state.shown.stack.peek();
+  const side = Math.min(WIDEST, Math.floor((width - (MOST_SIMILAR - 1) * GAP) / MOST_SIMILAR));
+  const shown: (Head | undefined)[] = [];
+  const items = Array.from({ length: MOST_SIMILAR }, (_, at) => {
+    const [canvas, bar, name, far] = [el("canvas"), el("i"), el("strong"), el("span")];
+    const open = button({}, "", () => {
+      const head = shown[at];
+      if (head) goTo(state, { layer: head.layer.number, head: head.head });
+    });
+    open.style.width = `${side}px`;
+    open.append(canvas, bar, el("span", { class: "similar-name" }, name, far));
+    return { item: el("li", {}, open), open, canvas, bar, name, far };
+  });
+  scope.effect(() => {
+    const { layer, head } = focused.value;
+    const nearest = similarity.nearest.get(layer)?.[head] ?? [];
+    items.forEach(({ item, open, canvas, bar, name, far }, at) => {
+      const [layerNumber, other, apart] = nearest[at] ?? [];
+      // It keeps its place, so that nothing moves.
+      item.style.visibility = layerNumber === undefined ? "hidden" : "";
+      shown[at] = undefined;
+      if (layerNumber === undefined || other === undefined || apart === undefined) return;
+      const near = { layer: layerOf(stack, layerNumber), head: other };
+      shown[at] = near;
+      const distance = number(apart, 3);
+      open.setAttribute("aria-label", `${headName(near)}, distance ${distance}`);
+      name.textContent = shortName(near);
+      far.textContent = distance.replace(/^0/, "");
+      bar.style.background = colorOf.value(near);
+      paint(canvas, near, side);
+    });
+  });
+  return el(
+    "section",
+    { class: "similar" },
+    el("div", { class: "title" }, el("strong", {}, "Similar heads"), ` ${similarity.label}`),
+    el("ul", { role: "list", "aria-label": "Similar heads" }, ...items.map(({ item }) => item)),
   );
 }

@@ -1,30 +1,24 @@
 /** The texts in which a number of the head that is looked at is highest, usual, or lowest. */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
-import type { Examples, Head, Metric } from "../../data/manifest.ts";
+import { computed, signal } from "@preact/signals-core";
+import type { Examples, Metric } from "../../data/manifest.ts";
 import { choice } from "../../parts/choice.ts";
 import { button, el } from "../../parts/dom.ts";
 import { capitalized, number } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { inFull } from "../shared/all-heads/metrics.ts";
 import { reasonsOf } from "../shared/all-heads/patterns.ts";
-import type { Context } from "../shared/view.ts";
-
-export interface ExamplesOptions {
-  readonly context: Context;
-  readonly focused: ReadonlySignal<Head>;
-  /** The examples in use come first. */
-  readonly metrics: readonly Metric[];
-  readonly examples: Examples;
-}
+import type { Looked } from "./strongest.ts";
 
 const KINDS = ["highest", "median", "lowest"] as const;
 const RANKS = ["", "2nd ", "3rd "];
 
 export function exampleList(
   scope: Scope,
-  { context: { state, store }, focused, metrics, examples }: ExamplesOptions,
+  { context, focused, metrics }: Looked & { readonly metrics: readonly Metric[] },
+  examples: Examples,
 ): HTMLElement {
+  const { state, store } = context;
   const offered = metrics.filter(({ name }) => examples.metrics.has(name));
   /** Null until the reader chooses: the metric that gives the head its words, if it has examples. */
   const chosen = signal<string | null>(null);

@@ -21,19 +21,7 @@ export interface Frame {
   readonly bottom: number;
 }
 
-export interface MapLayout {
-  readonly width: number;
-  readonly height: number;
-  /** The part with the points. */
-  readonly frame: Frame;
-  readonly points: readonly Point[];
-  /** The places of the null's heads; none while they are left out. */
-  readonly nulls: readonly Position[];
-  /** Null for places by similarity. */
-  readonly scales: readonly [x: Scale, y: Scale] | null;
-  /** Magnitudes of the size with their radii, for the legend. */
-  readonly sizes: readonly (readonly [magnitude: number, radius: number])[];
-}
+export type MapLayout = ReturnType<typeof mapLayout>;
 
 /** The null's ranges on both axes; null where there is none, or it is left out. */
 export type Ranges = readonly [x: Range | null, y: Range | null];
@@ -52,7 +40,7 @@ const RADII = [3, 13] as const;
 /** The shares of the largest magnitude in the legend. */
 const LEGEND = [0.05, 0.25, 1] as const;
 
-export interface MapContent {
+interface MapContent {
   readonly heads: readonly Head[];
   readonly placing: Placing;
   /** In sight with the points. */
@@ -65,7 +53,7 @@ export interface MapContent {
   readonly linked: boolean;
 }
 
-export function mapLayout(width: number, height: number, content: MapContent): MapLayout {
+export function mapLayout(width: number, height: number, content: MapContent) {
   const { heads, placing, ranges, size, withNull, linked } = content;
   const placed = heads.flatMap((head) => {
     const place = placing.placeOf(head);
@@ -84,7 +72,9 @@ export function mapLayout(width: number, height: number, content: MapContent): M
   return {
     width,
     height,
+    /** The part with the points. */
     frame,
+    /** Null for places by similarity. */
     scales,
     points: placed
       .map(({ head, place }) => {
@@ -93,14 +83,16 @@ export function mapLayout(width: number, height: number, content: MapContent): M
       })
       // Small points stay visible on large ones.
       .sort((a, b) => b.radius - a.radius),
+    /** The places of the null's heads; none while they are left out. */
     nulls: nulls.map(at),
+    /** Magnitudes of the size with their radii, for the legend. */
     sizes: size && most ? LEGEND.map((share) => [share * most, radius(share * most)]) : [],
   };
 }
 
 interface Placed {
   readonly frame: Frame;
-  readonly scales: MapLayout["scales"];
+  readonly scales: readonly [x: Scale, y: Scale] | null;
   at(place: Position): Position;
 }
 

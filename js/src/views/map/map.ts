@@ -17,17 +17,13 @@ import { headsTable, sampledText, statusOf } from "../shared/all-heads/status.ts
 import { segmentsText } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
 import type { Context, View } from "../shared/view.ts";
-import { mapDetail } from "./detail.ts";
-import { bindMapKeys } from "./keys.ts";
+import { MOST_SIMILAR, mapDetail } from "./detail.ts";
+import { bindMapKeys, bindMapPointer, pointNear, pointsWithin } from "./input.ts";
 import { notableLabels, sameHead, shortName } from "./labels.ts";
 import { type Frame, mapLayout, type Point, type Ranges } from "./layout.ts";
-import { pointNear, pointsWithin } from "./near.ts";
 import { mapOptions } from "./options.ts";
-import { paintOverlay } from "./overlay.ts";
-import { paintMap } from "./paint.ts";
+import { paintMap, paintOverlay } from "./paint.ts";
 import { placingOf, similarityOf } from "./placing.ts";
-import { bindMapPointer } from "./pointer.ts";
-import { MOST_SIMILAR } from "./similar.ts";
 import { mapTools } from "./tools.ts";
 
 /** The least width for the detail beside the points, and the share of the points there. */

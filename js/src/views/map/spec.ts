@@ -7,17 +7,14 @@ export const map: ViewSpec = {
   name: "map",
   label: "Map",
   ofHeads: true,
-  help: [
-    [
-      "Map",
-      [
-        ["↑ ↓ ← →", "the nearest head in that direction; Enter chooses it, and again opens it"],
-        ["/", "find a head, as 2-9"],
-        ["r", "show or hide the heads of the null, as random weights"],
-        ["Shift+drag", "mark heads; the others fade; Esc releases them"],
-      ],
-    ],
-  ],
+  help: {
+    Map: {
+      "↑ ↓ ← →": "the nearest head in that direction; Enter chooses it, and again opens it",
+      "/": "find a head, as 2-9",
+      r: "show or hide the heads of the null, as random weights",
+      "Shift+drag": "mark heads; the others fade; Esc releases them",
+    },
+  },
   tour: ({ state }) => {
     const { layers } = state.shown.stack.peek();
     const heads = layers.reduce((sum, layer) => sum + layer.heads, 0);

@@ -10,7 +10,7 @@ import type { State } from "../../state/state.ts";
 import { colorMenu, metricOptions } from "../shared/all-heads/menus.ts";
 import type { Placing } from "./placing.ts";
 
-export interface MapToolsOptions {
+interface MapToolsOptions {
   readonly state: State;
   readonly placing: ReadonlySignal<Placing>;
   readonly size: ReadonlySignal<Metric | null>;

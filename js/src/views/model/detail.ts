@@ -11,11 +11,11 @@ import { shownArcs } from "../shared/arcs.ts";
 import { axesOf, focusedUnits } from "../shared/axes.ts";
 import { shownCuts } from "../shared/cuts.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
-import { SUFFIXES, shownMatrix } from "../shared/heads/matrices.ts";
+import { type Reading, shownMatrix, suffixOf } from "../shared/heads/matrices.ts";
 import { headStatus } from "../shared/heads/status.ts";
 import { headTables } from "../shared/heads/tables.ts";
 import { headIn, layerView } from "../shared/layer-view.ts";
-import { lensNotice } from "../shared/lenses.ts";
+import { lensNotice, numbersOf, withNumbers } from "../shared/lenses.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { pairs } from "../shared/pairs.ts";
 import { stripsOf } from "../shared/strips.ts";
@@ -35,24 +35,30 @@ const LABELS = 76;
 
 /** @param width in CSS pixels. */
 export function detail(context: Context, width: number): ViewContent {
-  return layerView(
-    context,
-    (data, inner) =>
-      lensNotice(data, headLens(context.state)) ?? detailContent(inner, context, data, width),
-  );
+  const { state, store } = context;
+  const numbers = numbersOf(state, store, () => headLens(state));
+  return layerView(context, (data, inner) => {
+    const lens = headLens(state);
+    const absent = lensNotice(data, lens);
+    if (absent) return absent;
+    return withNumbers(numbers.value?.value, (numbers) =>
+      detailContent(inner, context, data, { lens, numbers }, width),
+    );
+  });
 }
 
 function detailContent(
   scope: Scope,
   { state, palette }: Context,
   data: Layer,
+  reading: Reading,
   width: number,
 ): ViewContent {
   const axes = axesOf(state, data.stack);
   const focused = focusedUnits(state, axes);
   const [rows, columns] = [axes.query.shown.length, axes.key.shown.length];
   const head = computed(() => headIn(state, data));
-  const matrix = computed(() => shownMatrix(state, data, axes, head.value));
+  const matrix = computed(() => shownMatrix(state, data, axes, head.value, reading));
   const matrices = computed(() => [matrix.value]);
   const sideBySide = width >= SIDE_BY_SIDE_FROM;
   const longest = Math.max(rows, columns);
@@ -79,7 +85,7 @@ function detailContent(
     ...attention,
     matrix,
     // The panel's header names the head.
-    title: computed(() => capitalized(SUFFIXES[matrix.value.measure])),
+    title: computed(() => capitalized(suffixOf(matrix.value))),
     width: matrixWidth,
     labelsRows,
   });

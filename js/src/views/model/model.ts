@@ -5,7 +5,6 @@ import type { Head } from "../../data/manifest.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { headLens } from "../../state/lens.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
 import { toggleOff } from "../../state/off.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
@@ -15,8 +14,8 @@ import { described } from "../shared/all-heads/patterns.ts";
 import { headsTable, headTitle, sampledText, statusOf } from "../shared/all-heads/status.ts";
 import { paintThumbnail, segmentsText, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import { figureName } from "../shared/figure.ts";
-import { signLegend } from "../shared/heads/difference.ts";
-import { shownScores, weightedText, weighting } from "../shared/lenses.ts";
+import { scaleLegend } from "../shared/heads/difference.ts";
+import { computedThumbnails, picturedLens, picturesText, weighting } from "../shared/lenses.ts";
 import type { Context, View } from "../shared/view.ts";
 import { modelGrid } from "./grid.ts";
 import { bindGridKeys } from "./keys.ts";
@@ -70,7 +69,8 @@ export function modelView(context: Context): View {
   });
 
   const lens = weighting(scope, state, store, "model");
-  const scores = computed(() => shownScores(state, store));
+  const pictured = computed(() => picturedLens(state, store));
+  const computedHere = computed(() => computedThumbnails(state, store));
   const tools = modelTools(scope, state, lens.control);
   const element = el("div", { class: "model-view" });
   scope.scopedEffect((own) => {
@@ -116,8 +116,8 @@ export function modelView(context: Context): View {
       shownStack,
       state.segments.value,
       kind,
-      headLens(state),
-      scores.value,
+      pictured.value,
+      computedHere.value,
     );
     const layout = modelLayout(width, aspect, shown, sort.value !== null);
     const grid = modelGrid(shown, manifest, layout, sort.value, meansOf(shown, metric.value));
@@ -206,7 +206,7 @@ export function modelView(context: Context): View {
 
     scope.effect(() => {
       // Rows are painted later, when nothing is watched.
-      scores.value?.value;
+      computedHere.value?.value;
       const painting = {
         layout,
         kind,
@@ -289,14 +289,15 @@ export function modelView(context: Context): View {
     ),
     legend: computed(() => [
       ...coloring.value.legend,
-      ...signLegend(stack.value, palette.value, scores.value !== null),
+      ...scaleLegend(stack.value, pictured.value, palette.value, computedHere.value !== null),
       ...[
         pair.value.remark,
         keptAsWeights(rows.value.map(({ layer }) => layer)),
-        weightedText(
+        picturesText(
           rows.value.map(({ layer }) => layer),
-          headLens(state),
-          scores.value?.value,
+          pictured.value,
+          ({ number }) => store.hasThumbnail(stack.value.name, number, pictured.value),
+          computedHere.value?.value,
         ),
         sampledText(stack.value, manifest),
         segmentsText(store, stack.value, state.segments.value),

@@ -9,16 +9,13 @@ export const model: ViewSpec = {
   name: "model",
   label: "Model",
   ofHeads: true,
-  help: [
-    [
-      "Model view",
-      [
-        ["v", "thumbnails of attention, or value-weighted"],
-        ["click", "open a head in its place (also Space)"],
-        ["↑ ↓", "the next head, while the ranking has the focus; Enter opens it"],
-      ],
-    ],
-  ],
+  help: {
+    "Model view": {
+      v: "thumbnails of attention, or value-weighted",
+      click: "open a head in its place (also Space)",
+      "↑ ↓": "the next head, while the ranking has the focus; Enter opens it",
+    },
+  },
   tour,
   mount: modelView,
 };

@@ -1,23 +1,32 @@
-/** The columns of the neuron view: the part that is common with and without vectors. */
+/** The columns of the neuron view, with vectors and without. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
+import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { headMatrix } from "../../data/attention-matrix.ts";
 import { explanationErrors } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import type { Shown } from "../../data/shown.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
-import { number, weight } from "../../parts/text.ts";
-import type { Range } from "../../parts/track.ts";
+import { number, tokenNames, weight } from "../../parts/text.ts";
+import { type Range, uniformTrack } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
+import { headColors } from "../../styles/head-colors.ts";
 import type { Palette } from "../../styles/palette.ts";
-import { type ColumnHeader, headerRow } from "./column-headers.ts";
-import { MARKS } from "./layout.ts";
+import { NO_ARCS } from "../shared/arcs.ts";
+import { axesOf } from "../shared/axes.ts";
+import { type Lines, lines } from "../shared/lines.ts";
+import { paintBars } from "./bars.ts";
+import { barHeaders, type ColumnHeader, headerRow, vectorHeaders } from "./column-headers.ts";
+import { layoutFor, MARKS, NUMBER_WIDTH } from "./layout.ts";
+import { neuronList } from "./list.ts";
+import { paintCurves, paintNeurons } from "./paint.ts";
+import { bindPointer } from "./pointer.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
-import type { SoftmaxStrip } from "./softmax-strip.ts";
-import type { Canvas } from "./strips.ts";
+import { type SoftmaxStrip, softmaxStrip } from "./softmax-strip.ts";
+import { type Canvas, stripImages } from "./strips.ts";
 
 export interface Columns {
   readonly element: HTMLElement;
@@ -47,7 +56,7 @@ export function rowCount({ info }: LayerData, { queries, keys }: Shown): number 
 }
 
 /** The content of the columns, which differs with and without vectors. */
-export interface ColumnsContent {
+interface ColumnsContent {
   readonly canvas: HTMLCanvasElement;
   /** Elements over the canvas, other than labels. */
   readonly overlays: readonly HTMLElement[];
@@ -61,7 +70,7 @@ export interface ColumnsContent {
 }
 
 /** Put labels, overlays and the strip over the canvas, with column headers above. */
-export function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
+function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
   const { scope, state, palette, labels, rows, queries, keys } = options;
   const { canvas, strip, keyLabels, width } = content;
   const sink = sinkLabel(options, keyLabels);
@@ -100,7 +109,7 @@ export function assembleColumns(options: ColumnsOptions, content: ColumnsContent
 const heightOf = ({ height }: Rows, [first, end]: Range) => MARKS + (end - first) * height;
 
 /** Place an element by its margin, so that `position: sticky` still works. */
-export function placeColumn(element: HTMLElement, left: number, width: number, top = MARKS): void {
+function placeColumn(element: HTMLElement, left: number, width: number, top = MARKS): void {
   element.style.margin = `${top}px 0 0 ${left}px`;
   element.style.width = `${width}px`;
 }
@@ -125,4 +134,115 @@ function sinkLabel(
     label.title = `The sink, a logit of ${number(logit)} that is no key’s, takes ${share} of the softmax`;
   });
   return label;
+}
+
+export function expandedColumns(options: ColumnsOptions): Columns {
+  const { scope, state, analysis, palette, labels, rows } = options;
+  const { program, dim } = analysis.data.info;
+  const biased = program !== null && (program.bias || program.relative);
+  const strip = softmaxStrip(scope, state, analysis, rows, palette);
+  const layout = layoutFor(options.width - strip.width, labels, dim as number, biased);
+
+  const canvas = el("canvas", { "aria-hidden": "true" });
+  const list = neuronList(scope, state, analysis);
+  placeColumn(list, layout.products, layout.strip);
+  list.style.height = `${analysis.shown.keys.length * rows.height}px`;
+  const images = stripImages(analysis, palette, rows.height, rows.painted);
+  const { element, stage } = assembleColumns(options, {
+    canvas,
+    overlays: [list],
+    strip,
+    keyLabels: layout.keyLabels,
+    width: layout.width,
+    headers: () => [...vectorHeaders(layout, analysis), ...barHeaders(layout, analysis)],
+    paint: (painted) => paintNeurons({ ...painted, layout, images }, analysis),
+  });
+  element.style.width = `${layout.width + strip.width}px`;
+  bindPointer(stage, [canvas, list], state, analysis, layout, rows.height);
+  const leftOut = [layout.queries === null && "q", layout.keys === null && "k"].filter(
+    (name) => name !== false,
+  );
+  return { element, stage, leftOut };
+}
+
+export function collapsedColumns(options: ColumnsOptions): Columns {
+  const { scope, state, analysis, palette, labels, rows } = options;
+  const strip = softmaxStrip(scope, state, analysis, rows, palette);
+  const width = options.width - strip.width;
+  const gap = 6;
+  const bars = Math.min(140, Math.round(width * 0.15));
+  const available = width - 2 * labels - bars - NUMBER_WIDTH - 3 * gap;
+  const curves = Math.max(120, Math.min(520, available));
+  const keyLabels = labels + curves + 2 * gap;
+  const left = keyLabels + labels + gap;
+  const weights = { left, width: bars, end: left + bars + NUMBER_WIDTH };
+
+  const ends = [labels + gap, labels + gap + curves] as const;
+
+  const allCurves = rows.long ? null : allLines(options, curves).element;
+  if (allCurves) placeColumn(allCurves, labels + gap, curves);
+  const detail = () => {
+    const { data, explanation, muted } = analysis;
+    if (rows.long) return [`of ${tokenNames(data.stack.queries)[explanation.value.query]}`];
+    return muted.value.length ? ["the model’s own"] : [];
+  };
+  const columns = { bias: null, scores: null, weights };
+  const assembled = assembleColumns(options, {
+    canvas: el("canvas", { "aria-hidden": "true" }),
+    overlays: allCurves ? [allCurves] : [],
+    strip,
+    keyLabels,
+    width: weights.end,
+    headers: () => [
+      {
+        name: ["Attention"],
+        detail: detail(),
+        ...(rows.long ? { hovered: [] } : {}),
+        left: labels + gap,
+        width: curves,
+      },
+      ...barHeaders({ ...columns, width: weights.end }, analysis),
+    ],
+    paint(painted) {
+      paintBars(painted, analysis, columns);
+      // For a long text, only the curves of the explained query.
+      if (!allCurves) paintCurves({ ...painted, curves: ends }, analysis);
+    },
+  });
+  return { ...assembled, leftOut: [] };
+}
+
+/** The lines of all queries, or of the focused one. */
+function allLines(
+  { scope, state, analysis, palette, rows }: ColumnsOptions,
+  across: number,
+): Lines {
+  const { data, shown, head } = analysis;
+  const focused = computed(() => {
+    const query = state.focus.value.query ?? state.query.value;
+    return { query: shown.queries.filter((at) => at === query), key: [] };
+  });
+  const matrix = computed(() => headMatrix(data, head.value));
+  const color = computed(() => headColors(data.info.heads, palette.value.dark)[head.value]);
+  return lines(scope, {
+    // The neuron view shows tokens, whether words are chosen or not.
+    axes: axesOf(state, data.stack, false),
+    tracks: {
+      query: uniformTrack(shown.queries.length, rows.height),
+      key: uniformTrack(shown.keys.length, rows.height),
+    },
+    across,
+    horizontal: false,
+    matrices: computed(() => [matrix.value]),
+    colors: computed(() => [color.value]),
+    focused,
+    series: computed(() => {
+      const [from] = focused.value.query;
+      if (from === undefined) return null;
+      const weights = matrix.value.row(from);
+      return [{ color: color.value, weights, parts: [{ from, weights }] }];
+    }),
+    arcs: NO_ARCS,
+    palette,
+  });
 }

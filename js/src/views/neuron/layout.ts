@@ -7,23 +7,7 @@ export interface Bars {
   readonly end: number;
 }
 
-export interface Layout {
-  readonly width: number;
-  /** The width of the queries' and the keys' labels; the queries' start at 0. */
-  readonly labels: number;
-  readonly keyLabels: number;
-  /** The left edges of the strips of vectors, all `strip` wide; null without space for one. */
-  readonly queries: number | null;
-  readonly keys: number | null;
-  readonly products: number;
-  readonly strip: number;
-  /** The left and right edge of the curves, between the queries and the keys' labels. */
-  readonly curves: readonly [number, number];
-  /** Null without a bias. */
-  readonly bias: Bars | null;
-  readonly scores: Bars;
-  readonly weights: Bars;
-}
+export type Layout = ReturnType<typeof layoutFor>;
 
 /** The width of the number beside a bar, in 12 px. */
 export const NUMBER_WIDTH = 50;
@@ -60,7 +44,7 @@ const WANTED = 6;
  * @param dim the components of a vector: if they would get too narrow, the view is wider than
  * `available`
  */
-export function layoutFor(available: number, labels: number, dim: number, biased: boolean): Layout {
+export function layoutFor(available: number, labels: number, dim: number, biased: boolean) {
   const atLeast = (perComponent: number) => Math.min(256, Math.max(40, perComponent * dim));
   const fits = [3, 2, 1].map((strips) => widest(available, labels, dim, biased, strips));
   const readable = atLeast(available < NARROW ? 3 : 2);
@@ -99,13 +83,17 @@ export function layoutFor(available: number, labels: number, dim: number, biased
   const curves = [from + 5, keyLabels] as const;
   return {
     width,
+    /** The width of the queries' and the keys' labels; the queries' start at 0. */
     labels,
     keyLabels,
+    /** The left edges of the strips of vectors, all `strip` wide; null without space for one. */
     queries,
     keys,
     products,
     strip,
+    /** The left and right edge of the curves, between the queries and the keys' labels. */
     curves,
+    /** Null without a bias. */
     bias,
     scores,
     weights,

@@ -20,17 +20,13 @@ import type { Side, State } from "../../state/state.ts";
 import { figureName } from "../shared/figure.ts";
 import { layerView, notice } from "../shared/layer-view.ts";
 import type { Context, View, ViewContent } from "../shared/view.ts";
-import { collapsedColumns } from "./collapsed.ts";
-import { rowCount } from "./columns.ts";
-import { expandedColumns } from "./expanded.ts";
+import { collapsedColumns, expandedColumns, rowCount } from "./columns.ts";
 import { SPLIT_ROW } from "./layout.ts";
-import { neuronLegend } from "./legend.ts";
 import { lockBy, type Step, type Strongest, strongestKeys } from "./lock.ts";
 import { analyzeQuery } from "./query-analysis.ts";
 import { neuronRows, type Rows } from "./rows.ts";
-import { neuronStatus } from "./status.ts";
-import { neuronTables } from "./tables.ts";
 import { neuronTools } from "./tools.ts";
+import { neuronLegend, neuronStatus, neuronTables } from "./words.ts";
 
 export function neuronView(context: Context): View {
   const { scope, state } = context;

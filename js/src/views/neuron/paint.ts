@@ -1,11 +1,11 @@
-/** Paints the neuron view: strips, bars, curves and marks. */
+/** Paints the neuron view: strips, bars, curves, and marks of neurons and queries. */
 
+import type { Shown } from "../../data/shown.ts";
 import { alpha } from "../../styles/palette.ts";
 import { paintBars } from "./bars.ts";
 import { type Layout, MARKS } from "./layout.ts";
-import { paintMarks } from "./marks.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
-import { type Picture, paintStrips } from "./strips.ts";
+import { band, hatch, type Picture, paintStrips } from "./strips.ts";
 
 export function paintNeurons(canvas: Picture, analysis: QueryAnalysis): void {
   paintFocus(canvas, analysis);
@@ -84,4 +84,128 @@ export function paintCurves(
     }
   });
   painter.setLineDash([]);
+}
+
+export function paintMarks(canvas: Picture, analysis: QueryAnalysis): void {
+  const { explanation, comparison } = analysis;
+  paintPairs(canvas, analysis);
+  paintMuted(canvas, analysis);
+  paintFrame(canvas, analysis.places.query[explanation.value.query], false);
+  if (comparison.value) {
+    paintFrame(canvas, analysis.places.query[comparison.value.query], true);
+  }
+  paintCursor(canvas, analysis);
+  paintDecisive(canvas, analysis);
+}
+
+/** Paint the pairs that a rotary embedding rotates together, if neurons are in model order. */
+function paintPairs(canvas: Picture, { data, order, shown }: QueryAnalysis): void {
+  const { painter, layout, rowHeight, palette } = canvas;
+  const { rotary } = data.info;
+  if (!rotary || order.value.some((n, at) => n !== at)) return;
+  const cell = layout.strip / order.value.length;
+  for (const [x, count] of stripsOf(canvas, shown)) {
+    painter.fillStyle = palette.muted;
+    const line = (at: number) =>
+      painter.fillRect(Math.round(x + at * cell) - 0.5, MARKS, 1, count * rowHeight);
+    const end = rotary.start + rotary.dims;
+    if (rotary.pairs === "halves") line(rotary.start + rotary.dims / 2);
+    else
+      for (let n = rotary.start; n < end; n += 2)
+        painter.fillRect(x + n * cell + 0.5, MARKS, Math.max(1, 2 * cell - 1.5), 1.5);
+    if (rotary.start > 0) line(rotary.start);
+    if (end < order.value.length) line(end);
+  }
+}
+
+function paintMuted(canvas: Picture, analysis: QueryAnalysis): void {
+  const { painter, palette } = canvas;
+  for (const n of analysis.muted.value) {
+    for (const [x, top, width, height] of columnsOf(canvas, analysis, n)) {
+      painter.fillStyle = alpha(palette.background, 0.7);
+      painter.fillRect(x, top, width, height);
+      hatch(painter, alpha(palette.muted, 0.55), x, top, width, height);
+    }
+  }
+}
+
+/** Frame the focused neuron, and, dashed, the one that is rotated with it. */
+function paintCursor(canvas: Picture, analysis: QueryAnalysis): void {
+  const { painter, palette } = canvas;
+  const neurons = [analysis.neuron.value, analysis.partner.value];
+  painter.strokeStyle = palette.text;
+  painter.lineWidth = 1;
+  neurons.forEach((n, dashed) => {
+    if (n === null) return;
+    painter.setLineDash(dashed ? [3, 2] : []);
+    for (const [x, top, width, height] of columnsOf(canvas, analysis, n))
+      painter.strokeRect(x - 0.5, top - 0.5, width + 1, height + 1);
+  });
+  painter.setLineDash([]);
+}
+
+function columnsOf(
+  canvas: Picture,
+  { order, shown }: QueryAnalysis,
+  n: number,
+): readonly (readonly [left: number, top: number, width: number, height: number])[] {
+  const cell = canvas.layout.strip / order.value.length;
+  const left = order.value.indexOf(n) * cell;
+  return stripsOf(canvas, shown).map(
+    ([x, rows]) => [x + left, MARKS, cell, rows * canvas.rowHeight] as const,
+  );
+}
+
+/** The left edge and number of rows of each strip shown. */
+function stripsOf(
+  { layout }: Picture,
+  { queries, keys }: Shown,
+): readonly (readonly [number, number])[] {
+  const strips = [
+    [layout.queries, queries.length],
+    [layout.keys, keys.length],
+    [layout.products, keys.length],
+  ] as const;
+  return strips.flatMap(([x, rows]) => (x === null ? [] : [[x, rows] as const]));
+}
+
+/** Frame the vector of the explained query, or, dashed, of the compared one. */
+function paintFrame(
+  { painter, layout, rowHeight, palette }: Picture,
+  row: number,
+  dashed: boolean,
+): void {
+  if (row < 0 || layout.queries === null) return;
+  const [top, height] = band(rowHeight, row);
+  painter.strokeStyle = palette.accent;
+  painter.lineWidth = 2;
+  painter.setLineDash(dashed ? [6, 4] : []);
+  painter.strokeRect(layout.queries - 2, top - 2, layout.strip + 4, height + 4);
+  painter.setLineDash([]);
+}
+
+/** The least width of a component with a triangle instead of a tick. */
+const TRIANGLES = 5;
+
+/** Triangles above the neurons that make most of the difference to the other keys. */
+function paintDecisive(
+  { painter, layout, palette }: Picture,
+  { order, decisive }: QueryAnalysis,
+): void {
+  const cell = layout.strip / order.value.length;
+  const half = Math.min(4, cell * 0.45);
+  painter.fillStyle = palette.text;
+  for (const n of decisive.value ?? []) {
+    const x = layout.products + (order.value.indexOf(n) + 0.5) * cell;
+    if (cell < TRIANGLES) {
+      const width = cell < 3 ? 1 : 2;
+      painter.fillRect(Math.round(x - width / 2), MARKS - 8, width, 6);
+      continue;
+    }
+    painter.beginPath();
+    painter.moveTo(x - half, MARKS - 8);
+    painter.lineTo(x + half, MARKS - 8);
+    painter.lineTo(x, MARKS - 2);
+    painter.fill();
+  }
 }

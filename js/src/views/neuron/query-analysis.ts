@@ -1,58 +1,30 @@
 /** The comparison of a query with its keys that the neuron view shows, as signals. */
 
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
-import { type Explanation, explain, sees } from "../../data/explanation.ts";
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { explain, sees } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import { contributions, fewest, largestFirst, magnitudes, partnerOf } from "../../data/neurons.ts";
 import { headScale } from "../../data/scores.ts";
 import type { Shown } from "../../data/shown.ts";
 import { placesOf } from "../../parts/track.ts";
-import type { Side, State, TokenPair } from "../../state/state.ts";
+import type { State, TokenPair } from "../../state/state.ts";
 import { headIn } from "../shared/layer-view.ts";
 
-export interface QueryAnalysis {
-  readonly data: LayerData;
-  readonly shown: Shown;
-  /** The row of each token, or -1. */
-  readonly places: Readonly<Record<Side, Int32Array>>;
-  readonly head: ReadonlySignal<number>;
-  /** The explanations of the query, and of the one that it is compared with. */
-  readonly explanation: ReadonlySignal<Explanation>;
-  readonly comparison: ReadonlySignal<Explanation | null>;
-  /** One of them, or both. */
-  readonly explanations: ReadonlySignal<readonly Explanation[]>;
-  /** The hovered or locked key, or null. */
-  readonly focusKey: ReadonlySignal<number | null>;
-  /** The key in the status line: that one, or else the one with the largest weight. */
-  readonly key: ReadonlySignal<number>;
-  readonly muted: ReadonlySignal<readonly number[]>;
-  /** The order of the neurons, from left to right. */
-  readonly order: ReadonlySignal<readonly number[]>;
-  /** The fewest neurons that make `SHARE` of the key's difference from the others, or null. */
-  readonly decisive: ReadonlySignal<readonly number[] | null>;
-  /** The neuron under the pointer or the keyboard's cursor. */
-  readonly neuron: Signal<number | null>;
-  /** The neuron that a rotary embedding rotates together with it. */
-  readonly partner: ReadonlySignal<number | null>;
-  /** The magnitudes shown in full colour. */
-  readonly scales: {
-    readonly vector: ReadonlySignal<number>;
-    readonly product: ReadonlySignal<number>;
-  };
-}
+export type QueryAnalysis = ReturnType<typeof analyzeQuery>;
 
 /** The share of the difference between a key's scaled dot product and the mean of the others'. */
 export const SHARE = 0.8;
 
-/** @param wanted the query to explain, which may not be among the tokens shown */
+/** @param requested the query to explain, which may not be among the tokens shown */
 export function analyzeQuery(
   state: State,
   data: LayerData,
   shown: Shown,
   requested: ReadonlySignal<number>,
-): QueryAnalysis {
+) {
   const dim = data.info.dim as number;
   const head = computed(() => headIn(state, data));
+  /** The row of each token, or -1. */
   const places = {
     query: placesOf(shown.queries, data.numQueries),
     key: placesOf(shown.keys, data.numKeys),
@@ -62,18 +34,22 @@ export function analyzeQuery(
   );
   const second = computed(() => comparedWith(state, shown, query.value));
   const muted = computed(() => [...new Set(state.muted.value)].filter((n) => n < dim));
+  /** The explanations of the query, and of the one that it is compared with. */
   const explanation = computed(() => explain(data, head.value, query.value, muted.value));
   const comparison = computed(() =>
     second.value === null ? null : explain(data, head.value, second.value, muted.value),
   );
+  /** One of them, or both. */
   const explanations = computed(() =>
     [explanation.value, comparison.value].filter((one) => one !== null),
   );
+  /** The hovered or locked key, or null. */
   const focusKey = computed(() => visible(state.focus.value, shown).key);
   const strongest = computed(() => {
     const { weights } = explanation.value.original;
     return shown.keys.reduce((best, at) => (weights[at] > weights[best] ? at : best));
   });
+  /** The key in the status line: that one, or else the one with the largest weight. */
   const key = computed(() => focusKey.value ?? strongest.value);
 
   const queryAt = (i: number) => data.query(head.value, i) as Float32Array;
@@ -83,6 +59,7 @@ export function analyzeQuery(
   const pairKey = computed(
     () => visible({ query: null, key: state.key.value }, shown).key ?? key.value,
   );
+  /** The order of the neurons, from left to right. */
   const order = computed(() => {
     const by = state.neurons.value;
     if (by === "model") return [...Array(dim).keys()];
@@ -105,6 +82,7 @@ export function analyzeQuery(
     }
     return { count, sum };
   });
+  /** The fewest neurons that make `SHARE` of the key's difference from the others, or null. */
   const decisive = computed(() => {
     const { count, sum } = visibleKeys.value;
     const others = count - 1;
@@ -116,11 +94,14 @@ export function analyzeQuery(
     return fewest(contributions(scale, q.value, vector, mean), SHARE);
   });
 
+  /** The neuron under the pointer or the keyboard's cursor. */
   const neuron = signal<number | null>(null);
+  /** The neuron that a rotary embedding rotates together with it. */
   const partner = computed(() =>
     neuron.value === null ? null : partnerOf(data.info.rotary, neuron.value),
   );
   const [queries, keys] = [sample(shown.queries), sample(shown.keys)];
+  /** The magnitudes of vectors and products shown in full colour. */
   const vector = computed(() => {
     const values = new Float32Array((queries.length + keys.length) * dim);
     [...queries.map(queryAt), ...keys.map(keyAt)].forEach((one, at) => {

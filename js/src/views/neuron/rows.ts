@@ -6,26 +6,7 @@ import type { Range } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { MARKS } from "./layout.ts";
 
-export interface Rows {
-  /** True if figures show only the rows in sight, and a strip shows the softmax over all keys. */
-  readonly long: boolean;
-  readonly count: number;
-  readonly height: number;
-  /** True if the labels of all rows are rendered. */
-  readonly whole: ReadonlySignal<boolean>;
-  /** The rows whose labels are rendered. */
-  readonly range: ReadonlySignal<Range>;
-  /** The rows in the picture: those in sight, and some above and below. */
-  readonly painted: ReadonlySignal<Range>;
-  /** The visible rows, and the height for them in CSS pixels. */
-  readonly sight: ReadonlySignal<Range>;
-  readonly visibleHeight: ReadonlySignal<number>;
-  reveal(row: number): void;
-  /** Scroll until a row is in the middle. */
-  centre(row: number): void;
-  /** Follow the scrolling of the element that holds the rows, once it is in the page. */
-  follow(scope: Scope, stage: HTMLElement): void;
-}
+export type Rows = ReturnType<typeof neuronRows>;
 
 /** The most rows of a text that is not long. */
 const SHORT = 128;
@@ -48,19 +29,24 @@ export function neuronRows(
   height: number,
   first: number,
   onPaper: ReadonlySignal<boolean>,
-): Rows {
+) {
+  /** True if figures show only the rows in sight, and a strip shows the softmax over all keys. */
   const long = count > SHORT;
+  /** True if the labels of all rows are rendered. */
   const whole = computed(() => count <= IN_FULL || (onPaper.value && !long));
   const [start, visibleHeight] = [signal(0), signal(ASSUMED_HEIGHT)];
+  /** The visible rows, and the height for them in CSS pixels. */
   const sight = steady<Range>(() => {
     const from = Math.floor(Math.max(0, start.value - MARKS) / height);
     return [from, Math.min(count, Math.ceil((start.value + visibleHeight.value - MARKS) / height))];
   });
+  /** The rows in the picture: those in sight, and some above and below. */
   const painted = steady<Range>(() => {
     const [from, end] = sight.value;
     const before = (Math.floor(from / STEP) - 1) * STEP;
     return [Math.max(0, before), Math.min(count, (Math.ceil(end / STEP) + 1) * STEP)];
   });
+  /** The rows whose labels are rendered. */
   const range = steady<Range>(() => (whole.value ? [0, count] : painted.value));
   let scroller: HTMLElement | null = null;
   let on: HTMLElement | null = null;
@@ -76,6 +62,7 @@ export function neuronRows(
     scroller.scrollTop += to - start.peek();
     measure();
   }
+  /** Scroll until a row is in the middle. */
   const centre = (row: number) => scrollTo(MARKS + (row + 0.5) * height - visibleHeight.peek() / 2);
 
   return {
@@ -88,7 +75,7 @@ export function neuronRows(
     sight,
     visibleHeight,
     centre,
-    reveal(row) {
+    reveal(row: number): void {
       const top = MARKS + row * height;
       const bottom = top + height - visibleHeight.peek();
       const before = start.peek();
@@ -98,7 +85,8 @@ export function neuronRows(
       if (Math.abs(near - before) < visibleHeight.peek() / 2) scrollTo(near);
       else centre(row);
     },
-    follow(scope, stage) {
+    /** Follow the scrolling of the element that holds the rows, once it is in the page. */
+    follow(scope: Scope, stage: HTMLElement): void {
       queueMicrotask(() => {
         on = stage;
         scroller = stage.closest<HTMLElement>(".body");

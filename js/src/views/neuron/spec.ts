@@ -7,20 +7,15 @@ export const neuron: ViewSpec = {
   name: "neuron",
   label: "Neuron",
   ofHeads: false,
-  help: [
-    [
-      "Neuron view",
-      [
-        ["j Shift+J", "the strongest keys of the query, one after the other"],
-        [
-          "click q × k",
-          "mute a neuron, the strongest of narrow ones; drag for several; again restores",
-        ],
-        ["Shift+click", "compare a second query with the first (also Shift+Enter)"],
-        ["Enter, Shift+← →", "on neurons: mute one, or several; Esc restores"],
-      ],
-    ],
-  ],
+  help: {
+    "Neuron view": {
+      "j Shift+J": "the strongest keys of the query, one after the other",
+      "click q × k":
+        "mute a neuron, the strongest of narrow ones; drag for several; again restores",
+      "Shift+click": "compare a second query with the first (also Shift+Enter)",
+      "Enter, Shift+← →": "on neurons: mute one, or several; Esc restores",
+    },
+  },
   tour: ({ locked }) => [
     {
       title: "Open the neuron view",

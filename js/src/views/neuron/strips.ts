@@ -37,24 +37,20 @@ export function band(rowHeight: number, row: number, part = 0, of = 1): [number,
   return [MARKS + row * rowHeight + margin + part * (height + 1), height];
 }
 
+type StripImages = ReturnType<typeof stripImages>;
+
 /**
  * Images of strips with a pixel per component and per CSS pixel of height. Those of the queries and
  * keys in the picture are reused while the pointer moves.
+ *
+ * @param painted the range in the picture
  */
-export interface StripImages {
-  queries(range: Range): HTMLCanvasElement;
-  keys(range: Range): HTMLCanvasElement;
-  /** The products of these queries with every key that they see, one below the other in a row. */
-  products(range: Range, explained: readonly Explanation[]): HTMLCanvasElement;
-}
-
-/** @param painted the range in the picture */
 export function stripImages(
   analysis: QueryAnalysis,
   palette: ReadonlySignal<Palette>,
   rowHeight: number,
   painted: ReadonlySignal<Range>,
-): StripImages {
+) {
   const { data, shown, head, order, scales } = analysis;
   type Vector = (row: number) => Float32Array | null;
   const queryOf: Vector = (row) =>
@@ -96,7 +92,8 @@ export function stripImages(
   return {
     queries: kept(queryOf),
     keys: kept(keyOf),
-    products(range, explained) {
+    /** The products of these queries with every key that they see, one below the other in a row. */
+    products(range: Range, explained: readonly Explanation[]): HTMLCanvasElement {
       const parts = explained.map((one): Vector => {
         const q = data.query(head.value, one.query) as Float32Array;
         return (row) => {

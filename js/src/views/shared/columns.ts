@@ -1,8 +1,7 @@
 /** The layout of the two columns of tokens, and of the ends of their lines. */
 
 import { columnWidth, fontOf, textMeasure } from "../../parts/text.ts";
-import { PADDING } from "../../parts/token-list.ts";
-import { rowHeight, tokenFontSize } from "../../parts/tokens.ts";
+import { PADDING, rowHeight, tokenFontSize } from "../../parts/tokens.ts";
 import { type Track, trackOf, uniformTrack } from "../../parts/track.ts";
 import type { Side } from "../../state/state.ts";
 import type { Axes } from "./axes.ts";

@@ -2,8 +2,8 @@
 
 import { computed, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { Layer } from "../../data/layer.ts";
-import { SILENCE_MS, unanswered } from "../../parts/absent.ts";
 import { button, el, replaceContent } from "../../parts/dom.ts";
+import { SILENCE_MS, unanswered } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type State, within } from "../../state/state.ts";
 import type { Context, ViewContent } from "./view.ts";

@@ -1,61 +1,57 @@
-/** The weighting of heads: its control, and the notice where a layer does not have it. */
+/** The lens of heads: its control, its numbers, and the notice where a layer does not have it. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
+import { computed, type ReadonlySignal } from "@preact/signals-core";
+import type { ComputedThumbnails } from "../../data/computed-thumbnails.ts";
 import { DifferenceLayer } from "../../data/difference-layer.ts";
 import type { Layer } from "../../data/layer.ts";
-import { hasNorms, type LayerInfo } from "../../data/manifest.ts";
+import type { LayerInfo, LensInfo } from "../../data/manifest.ts";
 import type { Loaded } from "../../data/resource-cache.ts";
-import type { ScoreThumbnails } from "../../data/score-thumbnails.ts";
-import type { Store } from "../../data/store.ts";
+import type { LensNumbers, Store } from "../../data/store.ts";
+import { lensMatrix } from "../../lenses/index.ts";
 import { choice, type Option } from "../../parts/choice.ts";
 import { layerNames } from "../../parts/fidelity.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { type Lens, SCHEMA } from "../../state/choices.ts";
-import { headLens, lensRefusal, shownLens } from "../../state/lens.ts";
+import {
+  attentionOf,
+  headLens,
+  isAttention,
+  lensesOf,
+  lensLack,
+  lensRefusal,
+  shownLens,
+} from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { combinesLayers } from "./heads/matrices.ts";
 import { notice } from "./layer-view.ts";
 import type { ViewContent } from "./view.ts";
 
-/** The name of each, and what its numbers are. */
-export const LENSES: Readonly<Record<Lens, { readonly label: string; readonly title: string }>> = {
-  attention: { label: "Attention", title: "The weights, which the softmax gives" },
-  scores: { label: "Scores", title: "The numbers that go into the softmax" },
-  values: { label: "Value-weighted", title: "‖w f(x)‖ as a share of its row" },
-  rollout: {
-    label: "Rollout",
-    title: "(A + I) / 2 of all layers up to this one, A the mean of heads, multiplied",
-  },
-};
-
 export interface Weighting {
   readonly control: HTMLElement;
-  /** Choose the next weighting that this stack has. */
+  /** Choose the next lens that this stack has. */
   next(): void;
 }
 
-/** The control of the head view, or of the model view, which has no rollout. */
+/** The control of the head view, or of the model view, which has lenses of single heads alone. */
 export function weighting(
   scope: Scope,
   state: State,
   store: Store,
   view: "head" | "model",
 ): Weighting {
-  const lenses = SCHEMA.lens.options.filter((lens) => view === "head" || lens !== "rollout");
+  const lenses = () => lensesOf(state, view === "model");
   const shown = {
     get value() {
-      return view === "head" ? shownLens(state) : headLens(state);
+      return (view === "head" ? shownLens(state) : headLens(state)).name;
     },
-    set value(lens: Lens) {
+    set value(lens: string) {
       state.lens.value = lens;
     },
   };
   const options = () =>
-    lenses.map((lens): Option => {
-      const { label, title } = LENSES[lens];
+    lenses().map((lens): Option => {
       const refusal = refusalOf(state, store, lens);
-      const name = refusal ? `${label}: ${refusal}` : label;
-      return { value: lens, label: name, title, off: refusal !== null };
+      const label = refusal ? `${lens.label}: ${refusal}` : lens.label;
+      return { value: lens.name, label, title: lens.description, off: refusal !== null };
     });
   const control = choice(scope, "Weighting", options, shown);
   // Reasons make some options long.
@@ -63,86 +59,107 @@ export function weighting(
   return {
     control,
     next() {
-      const there = lenses.filter((lens) => refusalOf(state, store, lens) === null);
-      shown.value = there[(there.indexOf(shown.value) + 1) % there.length];
+      const there = lenses().filter((lens) => refusalOf(state, store, lens) === null);
+      const at = there.findIndex(({ name }) => name === shown.value);
+      shown.value = there[(at + 1) % there.length].name;
     },
   };
 }
 
-function refusalOf(state: State, store: Store, lens: Lens): string | null {
-  const stack = state.shown.stack.value;
+function refusalOf(state: State, store: Store, lens: LensInfo): string | null {
+  if (isAttention(lens)) return null;
+  const { stack, layer } = state.shown;
   const inHead = state.view.value === "head";
-  if (lens !== "attention" && inHead && combinesLayers(state)) return "not of all layers as one";
-  if (lens === "scores" && !inHead && store.manifest.texts !== null) return "of a single text";
-  const refusal = lensRefusal(stack, lens);
-  if (refusal || lens !== "rollout") return refusal;
-  return store.hasRollout(stack.name) ? null : "not saved in this page";
+  if (inHead && combinesLayers(state)) return "not of all layers as one";
+  if (!inHead && store.manifest.texts !== null) return "of a single text";
+  const refusal = lensRefusal(stack.value, lens);
+  if (refusal || !hasMatrices(lens) || !inHead) return refusal;
+  const isHere = store.hasNumbers(stack.value.name, layer.value.number, lens);
+  return isHere ? null : "not saved in this page";
 }
 
-/** The notice for a layer that does not have the chosen weighting; null if it has. */
-export function lensNotice(data: Layer, lens: Lens): ViewContent | null {
-  if (lens === "attention") return null;
-  if (data.stack.difference && lens !== "scores") {
-    return notice(`${LENSES[lens].label} is ${lensRefusal(data.stack, lens)}: choose one of them.`);
-  }
-  if (lens === "rollout") {
-    const refusal = lensRefusal(data.stack, lens);
-    return refusal === null ? null : notice(`No rollout: ${refusal}. Choose Attention.`);
-  }
+const hasMatrices = ({ kind }: LensInfo): boolean => kind === "heads" || kind === "layers";
+
+/**
+ * The matrices of the lens that is shown, for the layer that is; null for a lens without any.
+ *
+ * To be made outside of what shows them, so that a failed answer does not cause another request.
+ */
+export const numbersOf = (
+  state: State,
+  store: Store,
+  lens: () => LensInfo,
+): ReadonlySignal<ReadonlySignal<Loaded<readonly LensNumbers[]>> | null> =>
+  computed(() => {
+    const { stack, layer } = state.shown;
+    const [shown, { number }] = [lens(), layer.value];
+    if (!hasMatrices(shown) || lensLack(shown, stack.value, number)) return null;
+    return store.numbers(stack.value.name, number, shown);
+  });
+
+/** The notice for a layer that does not have the lens, or not here; null if it has. */
+export function lensNotice(data: Layer, lens: LensInfo): ViewContent | null {
+  if (isAttention(lens)) return null;
   const { number } = data.info;
+  const lack = lensLack(lens, data.stack, number);
+  if (lack) {
+    const of = lack.side && ` of ${lack.side}`;
+    return notice(`Layer ${number}${of} ${lack.sentence}. Choose Attention, or another layer.`);
+  }
   const sides = data instanceof DifferenceLayer ? data.sides : [data];
-  if (sides.some(({ whole }) => !whole)) {
-    return notice(
-      `Layer ${number} is too large to be here as a whole, so it is shown by attention alone: ` +
-        "capture a shorter text, or choose Attention.",
-    );
-  }
-  if (lens === "scores") {
-    const alone = sides.findIndex(({ info }) => !info.program);
-    const of = data.stack.difference ? ` of ${"AB"[alone]}` : "";
-    return alone < 0
-      ? null
-      : notice(
-          `Layer ${number}${of} was recorded as weights alone, so its scores are not known. Choose ` +
-            "Attention, or another layer.",
-        );
-  }
-  if (hasNorms(data.info)) return null;
+  if (hasMatrices(lens) || sides.every(({ whole }) => whole)) return null;
   return notice(
-    data.info.norms_need === "projection"
-      ? `The output projection of layer ${number} was not found, so what a value adds to its ` +
-          "output is not known. Choose Attention, or another layer."
-      : `Layer ${number} has no values. Capture with values=True, or choose Attention.`,
+    `Layer ${number} is too large to be here as a whole, so it is shown by attention alone: ` +
+      "capture a shorter text, or choose Attention.",
   );
 }
 
-/** The thumbnails of scores if the model view shows them; null if it shows others. */
-export function shownScores(
+/** The content by a lens; a notice where its numbers did not come, and null until they do. */
+export function withNumbers(
+  loaded: Loaded<readonly LensNumbers[]> | undefined,
+  content: (numbers: readonly LensNumbers[] | undefined) => ViewContent | null,
+): ViewContent | null {
+  if (loaded?.status === "failed") return notice(loaded.message, "alert", loaded.absent);
+  if (loaded?.status === "loading") return null;
+  return content(loaded?.data);
+}
+
+/** The lens of the model view's pictures: attention where the stack does not have the chosen one. */
+export function picturedLens(state: State, store: Store): LensInfo {
+  const lens = headLens(state);
+  return refusalOf(state, store, lens) === null ? lens : attentionOf(state);
+}
+
+/** The thumbnails of a lens that is computed here; null for one whose thumbnails travel. */
+export function computedThumbnails(
   state: State,
   store: Store,
-): ReadonlySignal<Loaded<ScoreThumbnails>> | null {
-  const stack = state.shown.stack.value;
-  const chosen = headLens(state) === "scores" && refusalOf(state, store, "scores") === null;
-  return chosen ? store.scoreThumbnails(stack.name) : null;
+): ReadonlySignal<Loaded<ComputedThumbnails>> | null {
+  const lens = picturedLens(state, store);
+  if (isAttention(lens) || lens.kind !== "browser") return null;
+  return store.computedThumbnails(state.shown.stack.value.name, lens, (layer, head) =>
+    lensMatrix(lens, layer, head),
+  );
 }
 
 /**
  * A remark on thumbnails that are not of attention; "" if all of these layers' are.
  *
- * @param scores the thumbnails of scores, if they are shown
+ * @param has true if there are thumbnails of a layer by the lens
+ * @param loaded those that are computed here
  */
-export function weightedText(
+export function picturesText(
   layers: readonly LayerInfo[],
-  lens: Lens,
-  scores: Loaded<ScoreThumbnails> | undefined,
+  lens: LensInfo,
+  has: (layer: LayerInfo) => boolean,
+  loaded: Loaded<ComputedThumbnails> | undefined,
 ): string {
-  if (scores?.status === "loading") return "computing scores …";
-  if (scores?.status === "failed") return `pictures are of attention: ${scores.message}`;
-  if (lens !== "values" && !scores) return "";
-  const others = layers.filter((layer) =>
-    scores ? !scores.data.get(layer.number) : !hasNorms(layer),
-  );
+  if (loaded?.status === "loading") return `computing ${lens.many} …`;
+  if (loaded?.status === "failed") return `pictures are of attention: ${loaded.message}`;
+  if (isAttention(lens)) return "";
+  const others = layers.filter((layer) => !(loaded ? loaded.data.get(layer.number) : has(layer)));
   const but = others.length ? `of attention in ${layerNames(others)}; ` : "";
-  // The legend says what pictures of scores are.
-  return `${scores ? but : `pictures are value-weighted; ${but}`}numbers are of attention`;
+  // The legend says what pictures are of that were computed.
+  const of = loaded ? "" : `pictures are ${lens.label.toLowerCase()}; `;
+  return `${of}${but}numbers are of attention`;
 }

@@ -179,7 +179,7 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
 /** The heads of the strips, from left to right. */
 function headsIn(matrices: readonly AttentionMatrix[]): string {
   if (isSigned(matrices[0])) {
-    return matrices[0].measure === "score" ? "above · below 0" : "more · less in B";
+    return matrices[0].difference ? "more · less in B" : "above · below 0";
   }
   const heads = matrices.map(({ head }) => head).filter((head) => head !== null);
   return heads.length > 1 ? `heads ${ranges(heads)}` : matrices[0].name;

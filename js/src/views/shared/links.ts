@@ -29,9 +29,8 @@ export function strongestLinks(
   { limit = LIMIT, all = false } = {},
 ): () => void {
   const links: Link[] = [];
-  const { measure } = matrix;
   // The number of no link: a masked key, or a weight of zero.
-  const none = measure === "score" ? Number.NEGATIVE_INFINITY : 0;
+  const none = matrix.difference || matrix.lens.adds_up ? 0 : Number.NEGATIVE_INFINITY;
   const special = {
     query: new Set(all ? [] : axes.query.units.special),
     key: new Set(all ? [] : axes.key.units.special),
@@ -45,11 +44,11 @@ export function strongestLinks(
     const weights = matrix.row(query);
     for (const key of columns) {
       const weight = weights[key];
-      const strength = strengthOf(measure, weight);
-      const least = links.length < limit ? none : strengthOf(measure, links[limit - 1].weight);
+      const strength = strengthOf(matrix, weight);
+      const least = links.length < limit ? none : strengthOf(matrix, links[limit - 1].weight);
       if (strength <= least || (same && key === query)) continue;
       let place = links.length;
-      while (place > 0 && strengthOf(measure, links[place - 1].weight) < strength) place--;
+      while (place > 0 && strengthOf(matrix, links[place - 1].weight) < strength) place--;
       links.splice(place, 0, { query, key, weight });
       if (links.length > limit) links.pop();
     }

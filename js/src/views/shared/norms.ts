@@ -1,4 +1,4 @@
-/** The norm of each key's value as a bar beside it, while weights are multiplied with them. */
+/** The factor of each key as a bar beside it, while weights are multiplied with them. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { largestOf } from "../../basics/extremes.ts";
@@ -11,8 +11,10 @@ export const NORMS_WIDTH = 92;
 
 export interface NormsOptions {
   readonly head: ReadonlySignal<number>;
-  /** The norms of its values, by key. */
-  norms(head: number): Float32Array | null;
+  /** The name of a factor. */
+  readonly name: string;
+  /** By key. */
+  factors(head: number): Float32Array | null;
   /** The keys shown. */
   readonly shown: readonly number[];
 }
@@ -26,7 +28,7 @@ export function normsColumn(scope: Scope, options: NormsOptions, track: Track): 
     row.style.height = `${track.size(at)}px`;
     return { bar, number, row };
   });
-  // The status line says the norm of a pair's key.
+  // The status line says that of a pair's key.
   const element = el(
     "div",
     { class: "norms", "aria-hidden": "true" },
@@ -35,8 +37,8 @@ export function normsColumn(scope: Scope, options: NormsOptions, track: Track): 
   );
   scope.effect(() => {
     const head = options.head.value;
-    heading.textContent = `‖f(x)‖ of head ${head}`;
-    const values = options.norms(head);
+    heading.textContent = `${options.name} of head ${head}`;
+    const values = options.factors(head);
     const norms = options.shown.map((key) => values?.[key] ?? 0);
     const largest = largestOf(norms) || 1;
     bars.forEach(({ bar, number }, at) => {

@@ -1,7 +1,7 @@
 /** The scrolling of the columns of a long text. */
 
 import { untracked } from "@preact/signals-core";
-import { type ListWindow, listWindow } from "../../parts/window.ts";
+import { type ListWindow, listWindow } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide } from "../../state/locks.ts";
 import type { Side, State } from "../../state/state.ts";

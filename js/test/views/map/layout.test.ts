@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 import type { Metric } from "../../../src/data/manifest.ts";
+import { pointBeyond, pointNear } from "../../../src/views/map/input.ts";
 import { groupName, notableLabels, overlap } from "../../../src/views/map/labels.ts";
 import { mapLayout, type Point, scaleOf } from "../../../src/views/map/layout.ts";
-import { pointBeyond, pointNear } from "../../../src/views/map/near.ts";
 import { placingOf } from "../../../src/views/map/placing.ts";
 import { nullRange } from "../../../src/views/shared/all-heads/null.ts";
 import { allHeads, rowsOf } from "../../../src/views/shared/all-heads/order.ts";

@@ -8,7 +8,7 @@ import { readManifest } from "../../../src/data/read-manifest.ts";
 import { shownTokens } from "../../../src/data/shown.ts";
 import type { Choices } from "../../../src/state/choices.ts";
 import { analyzeQuery } from "../../../src/views/neuron/query-analysis.ts";
-import { neuronTables } from "../../../src/views/neuron/tables.ts";
+import { neuronTables } from "../../../src/views/neuron/words.ts";
 import { stateOf } from "../../support/choices.ts";
 import { LABELS, NAMES, scoreAt, weightAt } from "../../support/numbers.ts";
 import { blockOf, RECORD } from "../../support/vectors.ts";

@@ -52,8 +52,8 @@ test("in a comparison, the arcs of A are of B and of the difference, which finds
   const found = (["a", "b", "difference"] as const).map((shown) => {
     state.compared.value = shown;
     const stack = state.shown.stack.value;
-    const measure = stack.difference ? "difference" : "weight";
-    const matrix = storedMatrix("", only([1, 3, 0.9]), COUNT, undefined, measure);
+    const difference = stack.difference !== undefined;
+    const matrix = { ...storedMatrix("", only([1, 3, 0.9]), COUNT), difference };
     const drawn = drawnArcs(arcsOf(state, stack.name), axesOf(state, stack), matrix);
     return [drawn.map(({ hit }) => hit), arcsCount(drawn, "It")];
   });

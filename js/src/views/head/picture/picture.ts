@@ -18,7 +18,7 @@ import { headColors } from "../../../styles/head-colors.ts";
 import { NO_ARCS } from "../../shared/arcs.ts";
 import { type Axes, focusedUnits } from "../../shared/axes.ts";
 import { figureName } from "../../shared/figure.ts";
-import { shownMatrix } from "../../shared/heads/matrices.ts";
+import { type Reading, shownMatrix } from "../../shared/heads/matrices.ts";
 import { headStatus } from "../../shared/heads/status.ts";
 import { headTables } from "../../shared/heads/tables.ts";
 import type { Context, ViewContent } from "../../shared/view.ts";
@@ -49,6 +49,8 @@ export interface PictureOptions {
   readonly matrix: ReadonlySignal<AttentionMatrix>;
   /** "Layer 2", or "" if all layers are combined. */
   readonly layerLabel: string;
+  /** Of the small pictures of all heads. */
+  readonly reading: Reading;
   readonly rounding: number;
   /** The name of what is drawn, for a file. */
   readonly detail: string;
@@ -180,7 +182,9 @@ export function pictureContent(
 
   function mapsOfHeads(): HTMLElement {
     const all = computed(() =>
-      Array.from({ length: heads }, (_, head) => shownMatrix(state, data, axes, head)),
+      Array.from({ length: heads }, (_, head) =>
+        shownMatrix(state, data, axes, head, options.reading),
+      ),
     );
     const heading = title(() => [
       `All heads of layer ${data.info.number}`,
@@ -199,7 +203,7 @@ export function pictureContent(
   }
 
   function scaleOf(whose = ""): string {
-    return `√(${matrix.value.measure} ÷ ${whose}largest${source.onPicture.value ? " but itself" : ""})`;
+    return `√(${matrix.value.difference ? "difference" : matrix.value.lens.one} ÷ ${whose}largest${source.onPicture.value ? " but itself" : ""})`;
   }
 
   function title(text: () => readonly [what: string, more: string]): HTMLElement {

@@ -2,16 +2,16 @@
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Thumbnail } from "../../../data/codec.ts";
-import type { Head, StackInfo } from "../../../data/manifest.ts";
+import type { ComputedThumbnails } from "../../../data/computed-thumbnails.ts";
+import { ATTENTION, type Head, type StackInfo } from "../../../data/manifest.ts";
 import type { Loaded } from "../../../data/resource-cache.ts";
-import type { ScoreThumbnails } from "../../../data/score-thumbnails.ts";
 import { leavesOut, type Shown, shownSegments, shownTokens } from "../../../data/shown.ts";
 import type { Store } from "../../../data/store.ts";
 import { cropped, sharesCells } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
-import type { Choices, Lens } from "../../../state/choices.ts";
+import type { Choices } from "../../../state/choices.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 
 /** Left, top, width and height. */
@@ -20,15 +20,15 @@ export type Box = readonly [x: number, y: number, width: number, height: number]
 /**
  * The thumbnails of a stack's heads, cropped to the chosen segments, and their aspect.
  *
- * @param scores those in place of attention; empty while they are computed
+ * @param computed those that do not travel, in place of others; empty while they are computed
  */
 export function thumbnailsOf(
   store: Store,
   stack: StackInfo,
   chosen: Choices["segments"],
   kind: Choices["thumbnails"],
-  lens: Lens = "attention",
-  scores: ReadonlySignal<Loaded<ScoreThumbnails>> | null = null,
+  lens = ATTENTION,
+  computed: ReadonlySignal<Loaded<ComputedThumbnails>> | null = null,
 ) {
   // Means over texts of any length are square, and of whole texts.
   const ofMany = store.manifest.texts !== null;
@@ -36,12 +36,12 @@ export function thumbnailsOf(
   return {
     aspect: ofMany ? 1 : aspectOf(kind, shownTokens(segments, stack)),
     thumbnailOf({ layer, head }: Head): Thumbnail {
-      const own = store.thumbnail(stack.name, layer.number, head, lens === "values");
-      const scored = scores?.value;
+      const own = store.thumbnail(stack.name, layer.number, head, lens);
+      const here = computed?.value;
       const shown =
-        scored?.status === "loading"
+        here?.status === "loading"
           ? { ...own, levels: own.levels.map(() => 0) }
-          : (scored?.status === "ready" && scored.data.get(layer.number)?.[head]) || own;
+          : (here?.status === "ready" && here.data.get(layer.number)?.[head]) || own;
       return cropped(shown, stack, segments);
     },
   };

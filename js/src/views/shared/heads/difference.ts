@@ -1,10 +1,10 @@
-/** Draws numbers of either sign, as a difference of records: both signs as weights of their own. */
+/** Draws numbers with a scale of their own as weights: of either sign, both signs apart. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { largestOf } from "../../../basics/extremes.ts";
 import { type AttentionMatrix, isSigned } from "../../../data/attention-matrix.ts";
-import type { StackInfo } from "../../../data/manifest.ts";
-import { colored, type Phrase, weight } from "../../../parts/text.ts";
+import type { LensInfo, StackInfo } from "../../../data/manifest.ts";
+import { colored, numberOf, type Phrase } from "../../../parts/text.ts";
 import type { Palette } from "../../../styles/palette.ts";
 
 export interface Drawn {
@@ -13,8 +13,8 @@ export interface Drawn {
 }
 
 /**
- * The matrices that lines and strips are drawn from: of numbers with a sign, two for each matrix,
- * the numbers above zero first, as shares of the largest magnitude of all.
+ * The matrices that lines and strips are drawn from, as shares of the largest magnitude of all where
+ * numbers have a scale; of numbers with a sign, two for each matrix, those above zero first.
  */
 export function drawnMatrices(
   matrices: ReadonlySignal<readonly AttentionMatrix[]>,
@@ -24,8 +24,11 @@ export function drawnMatrices(
   const signed = computed(() => isSigned(matrices.value[0]));
   return {
     matrices: computed(() => {
-      if (!signed.value) return matrices.value;
+      if (!signed.value && matrices.value[0].peak === undefined) return matrices.value;
       const peak = peakOf(matrices.value);
+      if (!signed.value) {
+        return matrices.value.map((matrix) => ({ ...part(matrix, 1 / peak), head: matrix.head }));
+      }
       return matrices.value.flatMap((matrix) => [part(matrix, 1 / peak), part(matrix, -1 / peak)]);
     }),
     colors: computed(() => {
@@ -41,27 +44,26 @@ export const peakOf = (matrices: readonly AttentionMatrix[]): number =>
   largestOf(matrices.map(({ peak = 1 }) => peak)) || 1;
 
 /**
- * The colours of thumbnails of differences, which have one scale, or of scores; nothing for weights.
+ * The scale of thumbnails, and the colours of their signs; nothing for shares of 1.
  *
- * @param scored true if thumbnails are of scores
+ * @param computed true if thumbnails were computed here, each with a scale of its own
  */
-export function signLegend(
+export function scaleLegend(
   { difference, layers }: StackInfo,
+  lens: LensInfo,
   { positive, negative }: Palette,
-  scored: boolean,
+  computed: boolean,
 ): Phrase {
-  if (!difference && !scored) return [];
-  const peak = weight(largestOf(layers.flatMap(({ peaks }) => peaks ?? [])));
+  const peaks = layers.flatMap((layer) => layer.peaks?.[lens.name] ?? []);
+  const signed = lens.signed || difference !== undefined;
+  if (!signed && !peaks.length && !computed) return [];
+  const peak = numberOf({ lens, difference: false }, largestOf(peaks), 0);
+  const one = difference ? "|B − A|" : lens.signed ? `|${lens.one}|` : lens.one;
+  const of = difference && computed ? ` of ${lens.many},` : "";
+  const what = `   pictures: √${one}${of} ${computed ? "per head" : `up to ${peak}`}`;
+  if (!signed) return [what];
   const [above, below] = difference ? ["more in B", "less"] : ["above 0", "below"];
-  const perHead = difference ? "√|B − A| of scores, per head" : "√|score| per head";
-  const what = scored ? perHead : `√|B − A| up to ${peak}`;
-  return [
-    `   pictures: ${what}, `,
-    colored(positive, "■"),
-    ` ${above} `,
-    colored(negative, "■"),
-    ` ${below}`,
-  ];
+  return [`${what}, `, colored(positive, "■"), ` ${above} `, colored(negative, "■"), ` ${below}`];
 }
 
 /** The numbers of one sign, times a factor. */

@@ -8,60 +8,66 @@ import {
   type AttentionMatrix,
   combinedMatrix,
   headMatrix,
-  scoreMatrix,
   storedMatrix,
-  weightedMatrix,
   wordMatrix,
 } from "../../../data/attention-matrix.ts";
 import type { Combined } from "../../../data/combine.ts";
-import { DifferenceLayer } from "../../../data/difference-layer.ts";
 import type { Layer } from "../../../data/layer.ts";
-import { hasNorms, type LayerInfo, type StackInfo } from "../../../data/manifest.ts";
+import type { LensInfo, StackInfo } from "../../../data/manifest.ts";
 import { shownSegments } from "../../../data/shown.ts";
-import type { Rollout } from "../../../data/store.ts";
+import type { LensNumbers } from "../../../data/store.ts";
+import { lensMatrix } from "../../../lenses/index.ts";
 import { combination } from "../../../state/choices.ts";
-import { headLens, joinsWords } from "../../../state/lens.ts";
+import { isAttention, joinsWords } from "../../../state/lens.ts";
 import { activeHeads } from "../../../state/navigation.ts";
 import type { State } from "../../../state/state.ts";
 import type { Axes } from "../axes.ts";
 
 const HOW = { mean: "Mean", max: "Largest" } as const;
 
-/** The words for numbers other than weights. */
-export const SUFFIXES = {
-  weight: "",
-  share: "value-weighted",
-  score: "scores",
-  difference: "B − A",
-  "score difference": "scores, B − A",
-} as const;
+/** The lens that is shown, and its matrices, if it has some. */
+export interface Reading {
+  readonly lens: LensInfo;
+  readonly numbers?: readonly LensNumbers[] | undefined;
+}
+
+/** The words for numbers other than weights: "scores, B − A". */
+export const suffixOf = ({
+  lens,
+  difference,
+}: Pick<AttentionMatrix, "lens" | "difference">): string =>
+  [isAttention(lens) ? "" : lens.label.toLowerCase(), difference ? "B − A" : ""]
+    .filter(Boolean)
+    .join(", ");
 
 export function shownMatrix(
   state: State,
   data: Layer,
   axes: Axes,
   head: number,
-  lens = headLens(state),
+  { lens, numbers }: Reading,
 ): AttentionMatrix {
-  const { program } = data.info;
-  const scored = data instanceof DifferenceLayer ? data.scored && data : program && data.whole;
-  if (lens === "scores" && scored) return scoreMatrix(scored, head);
-  const weighted = lens === "values" && data.whole && hasNorms(data.info);
-  const matrix = weighted
-    ? weightedMatrix(data.whole, head)
-    : headMatrix(data, head, shownSegments(state.segments.value, data.stack));
+  const segments = shownSegments(state.segments.value, data.stack);
+  const matrix =
+    lensMatrix(lens, data, head, { segments, numbers }) ?? headMatrix(data, head, segments);
   return joinsWords(state) ? wordMatrix(matrix, axes.query.units, axes.key.units) : matrix;
 }
 
-/** The matrices of the active heads, or one that combines them. */
-export function shownMatrices(state: State, data: Layer, axes: Axes): readonly AttentionMatrix[] {
+/** The matrices of the active heads, or one that combines them; of whole layers, that of this one. */
+export function shownMatrices(
+  state: State,
+  data: Layer,
+  axes: Axes,
+  reading: Reading,
+): readonly AttentionMatrix[] {
+  if (reading.lens.kind === "layers") return [shownMatrix(state, data, axes, 0, reading)];
   const active = activeHeads(state, data.info.heads);
-  const matrices = active.map((head) => shownMatrix(state, data, axes, head));
+  const matrices = active.map((head) => shownMatrix(state, data, axes, head, reading));
   const together = combination(state.combine.value);
   if (together?.over !== "heads") return matrices;
   const { how } = together;
   const what = active.length === 1 ? `head ${active[0]}` : `${active.length} heads`;
-  const of = SUFFIXES[matrices[0].measure];
+  const of = suffixOf(matrices[0]);
   return [combinedMatrix(`${HOW[how]} of ${what}${of && `, ${of}`}`, matrices, how)];
 }
 
@@ -83,7 +89,7 @@ export function stackMatrix(
   // tokens.
   const title = state.words.value && how === "max" ? `${name}, by token` : name;
   const difference = stack.difference && {
-    measure: "difference" as const,
+    difference: true,
     peak: largestOf(combined[how].map(Math.abs)),
   };
   const matrix: AttentionMatrix = {
@@ -95,26 +101,6 @@ export function stackMatrix(
   if (!state.words.value) return matrix;
   const joined = how === "max" ? "largest" : "attention";
   return wordMatrix(matrix, axes.query.units, axes.key.units, joined);
-}
-
-/** The rollout of the layers up to one. */
-export function rolloutMatrix(
-  state: State,
-  { number }: LayerInfo,
-  { layers, rounding }: Rollout,
-  axes: Axes,
-): AttentionMatrix {
-  const values = layers.get(number) ?? new Float32Array(0);
-  const keys = axes.key.units.of.length;
-  const of = number ? `layers 0–${number}` : "layer 0";
-  const matrix = storedMatrix(
-    `Rollout of ${of}`,
-    values,
-    keys,
-    new Float32Array(values.length / keys).fill(rounding),
-    "share",
-  );
-  return state.words.value ? wordMatrix(matrix, axes.query.units, axes.key.units) : matrix;
 }
 
 export const combinesLayers = ({ combine }: State): boolean =>

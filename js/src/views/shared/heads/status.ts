@@ -1,12 +1,7 @@
 /** The status line of heads: the numbers of the focused tokens. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import {
-  type AttentionMatrix,
-  isDifference,
-  roundingOfSum,
-  strengthOf,
-} from "../../../data/attention-matrix.ts";
+import { type AttentionMatrix, roundingOfSum, strengthOf } from "../../../data/attention-matrix.ts";
 import type { Layer } from "../../../data/layer.ts";
 import {
   hint,
@@ -14,16 +9,15 @@ import {
   numberOf,
   type Phrase,
   pair,
+  quantity,
   strong,
   token,
-  weight,
-  within,
 } from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
 import type { Side, State } from "../../../state/state.ts";
 import { arcsCount, arcsPhrase, type DrawnArc } from "../arcs.ts";
 import { type Axes, type Axis, type FocusedUnits, sideOf } from "../axes.ts";
-import { SUFFIXES } from "./matrices.ts";
+import { suffixOf } from "./matrices.ts";
 
 /** The content of a view of heads, from which its status line and tables follow. */
 export interface HeadContent {
@@ -83,16 +77,16 @@ export function headStatus(content: HeadContent): Phrase {
     const [query, key] = side === "query" ? [first, unit] : [unit, first];
     return origin(matrix, query, key, side);
   };
-  const [{ name, measure }] = matrices.value;
+  const [drawn] = matrices.value;
   return [
-    `${joined(content.layerLabel, single ? name : SUFFIXES[measure])}  `,
+    `${joined(content.layerLabel, single ? drawn.name : suffixOf(drawn))}  `,
     ...names(axis, focused.value[side]),
     strong(side === "query" ? " →" : " ←"),
-    ...strongest(strips, other.shown, measure).flatMap(({ value, unit, matrix: at }, n) => {
+    ...strongest(strips, other.shown, drawn).flatMap(({ value, unit, matrix: at }, n) => {
       const matrix = matrices.value[at];
       const error = roundingOfSum(matrix, side, focused.value[side], unit);
       const name = token(other.names[unit]);
-      const text = numberOf(measure, value, error);
+      const text = numberOf(drawn, value, error);
       return [n ? " · " : " ", name, ` ${text}${headOf(matrix, unit)}`];
     }),
     focused.value[side].length > 1 ? " (sums)" : "",
@@ -123,44 +117,23 @@ function origin(matrix: AttentionMatrix, query: number, key: number, side: Side)
 }
 
 function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: number): string[] {
-  const { head, measure, sides } = matrix.value;
-  if (isDifference(measure)) {
-    const [a, b] = (sides ?? []).map((side) =>
-      numberOf(side.measure, side.row(query)[key], side.rounding(query, key)),
-    );
-    const text = numberOf(measure, matrix.value.row(query)[key], matrix.value.rounding(query, key));
-    return [...(sides ? [` A ${a} · B ${b} ·`] : []), ` B − A ${text}`];
+  const { value } = matrix;
+  const of = (shown: AttentionMatrix) =>
+    numberOf(shown, shown.row(query)[key], shown.rounding(query, key));
+  if (value.difference) {
+    const [a, b] = (value.sides ?? []).map(of);
+    return [...(value.sides ? [` A ${a} · B ${b} ·`] : []), ` B − A ${of(value)}`];
   }
   const [from, ...moreFrom] = axes.query.units.tokens[query];
   const [to, ...moreTo] = axes.key.units.tokens[key];
-  // Words of several tokens and combined heads have no score.
-  const single = head !== null && !moreFrom.length && !moreTo.length;
-  const score = single ? data.scoreRow(head, from)?.[to] : undefined;
-  if (score === Number.NEGATIVE_INFINITY) return [" masked: this query cannot see this key"];
-  const value = numberOf(measure, matrix.value.row(query)[key], matrix.value.rounding(query, key));
-  const text = ` ${measure} ${value}${origin(matrix.value, query, key, "query")}`;
-  if (!single) return [text];
-  const parts = measure === "share" ? carried(data, head, from, to) : [];
-  if (measure === "score" && head !== null) {
-    return [
-      text,
-      ` · weight ${weight(data.weightRow(head, from)[to], data.rowRounding(head, from))}`,
-    ];
+  const single = value.head !== null && !moreFrom.length && !moreTo.length;
+  if (single && data.scoreRow(value.head, from)?.[to] === Number.NEGATIVE_INFINITY) {
+    return [" masked: this query cannot see this key"];
   }
-  if (score === undefined) return [text, ...parts];
-  return [text, ...parts, ` · score ${within(score, data.scoreRounding)}`];
-}
-
-/** The weight of a pair, the norm of the key's value, and their product. */
-function carried(data: Layer, head: number, from: number, to: number): string[] {
-  const norm = data.whole?.norms(head)?.[to];
-  if (norm === undefined) return [];
-  const own = data.weightRow(head, from)[to];
-  const error = data.rowRounding(head, from);
+  const beside = value.beside?.(query, key) ?? [];
   return [
-    ` · weight ${weight(own, error)}`,
-    ` · ‖f(x)‖ ${norm.toPrecision(3)}`,
-    ` · ‖w f(x)‖ ${within(own * norm, error * norm)}`,
+    ` ${value.lens.one} ${of(value)}${origin(value, query, key, "query")}`,
+    ...beside.map((each) => ` · ${quantity(each)}`),
   ];
 }
 
@@ -168,7 +141,7 @@ function carried(data: Layer, head: number, from: number, to: number): string[] 
 function strongest(
   strips: readonly Float32Array[],
   shown: readonly number[],
-  measure: AttentionMatrix["measure"],
+  drawn: AttentionMatrix,
 ): readonly { value: number; unit: number; matrix: number }[] {
   let best: { value: number; unit: number; matrix: number }[] = [];
   const none = Number.NEGATIVE_INFINITY;
@@ -176,13 +149,13 @@ function strongest(
   strips.forEach((weights, matrix) => {
     for (const unit of shown) {
       const value = weights[unit];
-      const strength = strengthOf(measure, value);
+      const strength = strengthOf(drawn, value);
       // A masked key has none.
       if (strength === none || (strength <= least && best.length === 3)) continue;
       best = [...best, { value, unit, matrix }]
-        .sort((a, b) => strengthOf(measure, b.value) - strengthOf(measure, a.value))
+        .sort((a, b) => strengthOf(drawn, b.value) - strengthOf(drawn, a.value))
         .slice(0, 3);
-      least = strengthOf(measure, best[best.length - 1].value);
+      least = strengthOf(drawn, best[best.length - 1].value);
     }
   });
   return best;

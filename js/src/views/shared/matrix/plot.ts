@@ -28,7 +28,7 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
   const { axes, matrix, palette, tiles, left, top } = options;
   const names = { query: axisNames(axes.query, left), key: axisNames(axes.key, top) };
   const painted = ({ matrix }: Tile, pixels: Pixels) =>
-    image(pixels, palette.value, tiles.peak.value, matrix.measure);
+    image(pixels, palette.value, tiles.peak.value, isSigned(matrix));
   const imageOf = (tile: ReadonlySignal<Tile | null>) =>
     computed(() => tile.value && painted(tile.value, tile.value));
   const [whole, sharp] = [imageOf(tiles.whole), imageOf(tiles.sharp)];
@@ -120,11 +120,11 @@ function image(
   { width, height, largest }: Pixels,
   palette: Palette,
   peak: number,
-  measure: AttentionMatrix["measure"],
+  signed: boolean,
 ): HTMLCanvasElement {
   const pixels = new ImageData(width, height);
   const { data } = pixels;
-  const more = rgb(isSigned({ measure }) ? palette.positive : palette.ink);
+  const more = rgb(signed ? palette.positive : palette.ink);
   const less = rgb(palette.negative);
   for (let at = 0, to = 0; at < largest.length; at++, to += 4) {
     const value = largest[at];

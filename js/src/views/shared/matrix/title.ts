@@ -67,7 +67,7 @@ export function describe(
   viewport: Viewport,
   pooled: number,
   peak: number,
-  { measure, largestRounding }: Pick<AttentionMatrix, "measure" | "largestRounding">,
+  { lens, difference, largestRounding }: AttentionMatrix,
 ): string {
   const [rows, columns] = viewport.isWhole
     ? [`rows: ${query.title}`, `columns: ${key.title}`]
@@ -76,18 +76,11 @@ export function describe(
         `${key.title} ${range(key, columnsOf(viewport))}`,
       ];
   const most = pooled > 1 ? ` · each pixel the largest of up to ${pooled} × ${pooled}` : "";
-  const shade = {
-    difference: DIFFERENCE,
-    "score difference": DIFFERENCE,
-    score: "blue above 0, orange below: √|score|",
-    weight: "√weight",
-    share: "√share",
-  }[measure];
+  const sign = lens.signed ? `blue above 0, orange below: √|${lens.one}|` : `√${lens.one}`;
+  const shade = difference ? "blue more, orange less in B: √|B − A|" : sign;
   // A magnitude has no sign.
-  const full = numberOf(measure.startsWith("score") ? "score" : "weight", peak, largestRounding);
+  const full = numberOf({ lens, difference: false }, peak, largestRounding);
   return `${rows} · ${columns} · shade: ${shade} up to ${full}${most}`;
 }
-
-const DIFFERENCE = "blue more, orange less in B: √|B − A|";
 
 const range = ({ shown }: Axis, { first, end }: Span) => `${shown[first]}–${shown[end - 1]}`;

@@ -208,7 +208,7 @@ describe("a damaged image", () => {
     ["of", { of: [0] }],
     ["of", { of: [null, 0, 0, 2, 3, 4, 5, 6, 7] }],
     ["of", { of: [null, 0, 1, 2, 3, 4, 5, 6, null] }],
-    ["of", { of: [null, 8, 1, 2, 3, 4, 5, 6, 7] }],
+    ["of[1]", { of: [null, 8, 1, 2, 3, 4, 5, 6, 7] }],
   ] as const)("and so are places: %s", ([where, change]) => {
     const { manifest } = pictured(IMAGE, { ...PATCHES, ...change });
     expect(() => readManifest(manifest)).toThrow(

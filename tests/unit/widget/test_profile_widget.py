@@ -10,8 +10,6 @@ import pytest
 
 import attnwidget as aw
 from attnwidget.analysis import RULE_PATTERNS
-from attnwidget.corpus.example_texts import chosen_texts
-from attnwidget.corpus.stack_profile import Picked, StackProfile
 from attnwidget.widget import ProfileWidget
 from tests.unit.elements import Elements
 from tests.unit.tiny import Loaded, llama
@@ -130,25 +128,6 @@ def test_places_by_similarity(found: aw.HeadProfile) -> None:
     assert distance == similarity.nearest(3, 5)[0].distance
     assert np.allclose(np.concatenate(sent["places"]["self"]), similarity.positions())
     assert widget.figure().data
-
-
-def test_texts_are_chosen_that_are_examples_of_the_most_heads() -> None:
-    """Text 5 is among the highest of three heads, and no other text of more than one."""
-    extremes = np.full((2, 1, 1, 4, 3), -1)
-    extremes[0, 0, 0, :, 0] = [1, 2, 3, 4]
-    extremes[0, 0, 0, :3, 2] = 5
-    stack = _with_examples(extremes)
-    assert chosen_texts([stack], 1) == [5]
-    assert chosen_texts([stack], 9) == [5, 4]
-
-
-def _with_examples(extremes: np.ndarray) -> Any:
-    none = Picked(np.full((1, 1, 4), -1), np.zeros((1, 1, 4)), np.full((1, 1, 4, 2), -1))
-    highest = Picked(extremes, np.zeros(extremes.shape), np.full((*extremes.shape, 2), -1))
-    stack = object.__new__(StackProfile)
-    for name, value in (("extremes", highest), ("medians", none)):
-        object.__setattr__(stack, name, value)
-    return stack
 
 
 def test_an_atlas_has_as_many_texts_as_there_is_room_for(

@@ -1,0 +1,80 @@
+"""How far recorded numbers lie from those of the model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """The route of a layer's capture, and the errors of the recorded numbers.
+
+    Attributes:
+        route: the source of the numbers, e.g. "attention interface" or "given".
+        module: the name of the attention module in the model, or "".
+        kept: "queries and keys" (weights follow from the score program) or "weights".
+        weights_error: max |recorded - the model's own| attention weight over the checked rows. For
+            a record from arrays, the largest share of a row's attention that queries and keys move
+            to other keys than the weights do, also where the weights were kept for that reason.
+            None if there is nothing to compare.
+        output_error: max |weights . values - the module's real output| over the checked rows,
+            relative to the head's largest value; None if there was no output to compare with.
+        tolerance: the bound of both errors for the layer to count as exact. It depends on the
+            floating-point type that the model computes in, and on the magnitude of its scores.
+        rows: the number of query rows that were checked.
+    """
+
+    route: str
+    module: str
+    kept: str
+    weights_error: float | None
+    output_error: float | None
+    tolerance: float
+    rows: int
+
+    def __post_init__(self) -> None:
+        if not all(isinstance(text, str) for text in (self.route, self.module, self.kept)):
+            raise ValueError("a fidelity's route, module and kept must be strings")
+        if not all(isinstance(number, (int, float)) for number in (*self._errors, self.tolerance)):
+            raise ValueError("a fidelity's errors and tolerance must be numbers")
+        # An error is NaN if the numbers could not be compared.
+        if not 0 <= self.tolerance < math.inf:
+            raise ValueError(f"a fidelity's tolerance is {self.tolerance}; expected 0 or more")
+        if type(self.rows) is not int or self.rows < 0:
+            raise ValueError(f"a fidelity's rows are {self.rows!r}; expected a number from 0")
+
+    @property
+    def _errors(self) -> list[float]:
+        return [e for e in (self.weights_error, self.output_error) if e is not None]
+
+    @property
+    def exact(self) -> bool | None:
+        """True if all known errors are within the tolerance; None if none is known."""
+        # `not (e > t)` would pass NaN; a check that cannot be computed is a failed check.
+        return all(e <= self.tolerance for e in self._errors) if self._errors else None
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The distance of a pass over a generated text from the generation of it.
+
+    A model generates a text step by step; a record of it is of one pass over the whole.
+
+    Attributes:
+        difference: max |difference| of a logit by which a token was chosen, relative to the largest
+            logit.
+        tolerance: the largest difference with which an answer is recorded.
+        reason: why they differ by more than float32 rounds, or "".
+    """
+
+    difference: float
+    tolerance: float
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        numbers = (self.difference, self.tolerance)
+        if not all(isinstance(number, (int, float)) and number >= 0 for number in numbers):
+            raise ValueError("a replay's difference and tolerance must be numbers from 0")
+        if not isinstance(self.reason, str):
+            raise ValueError("a replay's reason must be a string")

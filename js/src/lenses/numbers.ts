@@ -1,0 +1,25 @@
+/** Matrices that were computed beforehand, of every head or of whole layers. */
+
+import { type AttentionMatrix, storedMatrix } from "../data/attention-matrix.ts";
+import type { Layer } from "../data/layer.ts";
+import type { LensInfo } from "../data/manifest.ts";
+import type { LensNumbers } from "../data/store.ts";
+import { ofWeights } from "./weights.ts";
+
+/** The matrix of a head, or of the layer. */
+export function numbersMatrix(
+  lens: LensInfo,
+  layer: Layer,
+  head: number,
+  { matrices, rounding }: LensNumbers,
+): AttentionMatrix {
+  const { number } = layer.info;
+  const at = lens.kind === "heads" ? head : 0;
+  const of = lens.accumulates && number ? `layers 0–${number}` : `layer ${number}`;
+  const rows = new Float32Array(layer.numQueries).fill(rounding[at]);
+  const matrix = storedMatrix(`${lens.label} of ${of}`, matrices[at], layer.numKeys, rows, lens);
+  const peak = layer.info.peaks?.[lens.name]?.[at];
+  if (lens.kind === "layers") return { ...matrix, peak };
+  const { name, beside } = ofWeights(lens, layer, head);
+  return { ...matrix, name, beside, head, peak };
+}
