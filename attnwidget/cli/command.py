@@ -16,9 +16,8 @@ from attnwidget.record.printable import printable
 from attnwidget.widget import StaticView
 
 from .arguments import COMPARE, DOCTOR, PROFILE, parse
-from .output import STDOUT, check_output, close_stdout, say, write
+from .output import STDOUT, Progress, check_output, close_stdout, say, write
 from .profile import profile_page
-from .progress import Progress
 from .text import record_of_text
 from .tokens import position_of
 

@@ -1,12 +1,14 @@
-"""Output of the page and of lines on a terminal."""
+"""Output of the page, and of lines and progress on a terminal."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TextIO
 
+from attnwidget.progress import on_step, progress_bar
 from attnwidget.record.files import writable, write_whole
 
 STDOUT = "-"
@@ -63,3 +65,16 @@ def say(text: str, stream: TextIO) -> None:
 def close_stdout() -> None:
     """Redirect a closed pipe to the null device, to which Python can flush at its exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Progress:
+    """The progress bars of one command, shown on a terminal only and removed at their end."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self.visible = shown and sys.stderr.isatty()
+
+    @contextmanager
+    def bar(self, name: str, unit: str, total: int | None = None) -> Iterator[None]:
+        """Count the steps within this context; `total` is None if unknown."""
+        with progress_bar(name, unit, total) if self.visible else on_step(lambda: None):
+            yield

@@ -16,8 +16,7 @@ from attnwidget.record.files import writable, write_whole
 from attnwidget.running.texts import read_texts
 from attnwidget.show import to_html
 
-from .output import say
-from .progress import Progress
+from .output import Progress, say
 from .text import loaded_model
 
 _NULLS: dict[str, Any] = {

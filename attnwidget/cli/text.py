@@ -14,7 +14,7 @@ from attnwidget.default_model import default_model
 from attnwidget.record import AttentionRecord
 
 from .models import load
-from .progress import Progress
+from .output import Progress
 
 
 def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:

@@ -11,13 +11,7 @@ from attnwidget.analysis import Lens
 from attnwidget.arguments import checked, one_of, real
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, runs
-from attnwidget.wire.compression import (
-    FINE,
-    FINE_DIFFERENCES,
-    LIMITS,
-    Limits,
-    Quality,
-)
+from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Limits, Quality
 
 from .base85 import base85_size
 from .pack import (
@@ -50,7 +44,7 @@ class Saved:
 
     Attributes:
         quality: of all of them.
-        chosen: (stack, layer) in the order of their importance.
+        chosen: by stack and number, in the order of their importance.
         method: the widget's method that saves them.
         packed: the layers that fit, by stack and number.
         size: of these in the notebook, in bytes.
@@ -58,7 +52,7 @@ class Saved:
     """
 
     quality: Quality
-    chosen: list[tuple[str, ToPack]]
+    chosen: Mapping[tuple[str, int], ToPack]
     method: Method
     packed: PackedLayers = field(default_factory=dict)
     size: int = 0
@@ -102,15 +96,13 @@ def layers_within(
     else:
         names = [name for name in (stack, partners.get(stack)) if name is not None]
         places = [(name, number) for number in numbers for name in names]
-    chosen = [(name, ToPack.of(record, name, number, lenses)) for name, number in places]
+    chosen = {place: ToPack.of(record, *place, lenses) for place in places}
     finest = FINE_DIFFERENCES if partners else FINE
     with progress_bar("Packing", "layers", len(chosen) if budget is None else None):
         if budget is None:
             room = PAGE_SIZE * _DENSITY[method]
-            everything = packed_layers(
-                [own for _, own in chosen], quality or "default", room, finest
-            )
-            return dict(zip(places, everything, strict=True)), ""
+            whole = packed_layers([*chosen.values()], quality or "default", room, finest)
+            return dict(zip(chosen, whole, strict=True)), ""
         saved, finer = _fitted(chosen, quality, budget, finest, method)
     advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
     return saved.packed, _note(saved, finer, budget, record, advice)
@@ -150,7 +142,7 @@ def check_selection(
 
 
 def _fitted(
-    chosen: list[tuple[str, ToPack]],
+    chosen: Mapping[tuple[str, int], ToPack],
     quality: Quality | None,
     budget: float,
     finest: Limits,
@@ -159,9 +151,9 @@ def _fitted(
     """(saved layers, the attempt at a finer quality or None), for the finest quality that fits."""
     if quality is None or quality == "default":
         room = min(budget, PAGE_SIZE) * _DENSITY[method]
-        packed = packed_fine([layer for _, layer in chosen], room, finest)
+        packed = packed_fine([*chosen.values()], room, finest)
         if packed is not None:
-            layers = dict(zip(_places(chosen), packed, strict=True))
+            layers = dict(zip(chosen, packed, strict=True))
             return Saved("default", chosen, method, layers, _in_notebook(packed, method)), None
     first: Quality = "compact" if quality in (None, "default") else quality
     saved = _within(Saved(first, chosen, method), budget, last=quality is not None)
@@ -175,15 +167,16 @@ def _note(
 ) -> str:
     """The note on the saved layers; "" if all are saved at the requested quality."""
     size, why = _size(saved.size), f"and the budget is {_size(budget)}. {advice}"
+    count = f"{len(saved.chosen)} layer{'' if len(saved.chosen) == 1 else 's'}"
     if saved.complete:
         if finer is None:
             return ""
         return (
-            f"All {_counted(saved)} are saved with this notebook, at {saved.quality} quality, in "
+            f"All {count} are saved with this notebook, at {saved.quality} quality, in "
             f"{size}; at {finer.quality} quality they would take about {_size(finer.expected)}, "
             f"{why}"
         )
-    whole = f"all {_counted(saved)} would take about {_size(saved.expected)}"
+    whole = f"all {count} would take about {_size(saved.expected)}"
     if not saved.packed:
         return f"No layer is saved with this notebook: {whole}, {why}"
     kept = f"{_named(saved, record)}, at {saved.quality} quality, in {size}"
@@ -208,10 +201,10 @@ def _by_importance(
 
 def _within(saved: Saved, budget: float, *, last: bool) -> Saved:
     """Pack layers until the budget is full; unless `last`, only while all are likely to fit."""
-    whole = sum(to_pack.size for _, to_pack in saved.chosen)
+    whole = sum(to_pack.size for to_pack in saved.chosen.values())
     raw_size, packed_size = 0, 0
     too_large = False
-    for stack, to_pack in saved.chosen:
+    for place, to_pack in saved.chosen.items():
         if not fits_in_page(to_pack.layer):
             too_large = True
             continue
@@ -224,16 +217,12 @@ def _within(saved: Saved, budget: float, *, last: bool) -> Saved:
         if saved.size + size > budget:
             break
         saved.size += size
-        saved.packed[stack, to_pack.layer.number] = packed
+        saved.packed[place] = packed
         if not last and saved.expected > _MAX_EXCESS * budget:
             break
     if too_large:
         saved.expected = max(saved.expected, whole)
     return saved
-
-
-def _places(chosen: Iterable[tuple[str, ToPack]]) -> list[tuple[str, int]]:
-    return [(stack, to_pack.layer.number) for stack, to_pack in chosen]
 
 
 def _in_notebook(layers: Iterable[PackedLayer], method: Method) -> int:
@@ -242,11 +231,6 @@ def _in_notebook(layers: Iterable[PackedLayer], method: Method) -> int:
     if method == "static":
         return sum(map(base85_size, sizes))
     return sum(-(-size // 3) * 4 for size in sizes)
-
-
-def _counted(saved: Saved) -> str:
-    count = len(saved.chosen)
-    return f"{count} layers" if count != 1 else "1 layer"
 
 
 def _named(saved: Saved, record: AttentionRecord) -> str:

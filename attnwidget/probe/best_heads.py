@@ -64,19 +64,8 @@ class Rule(NamedTuple):
     accuracy: Share
 
 
-@dataclass
-class _Tally:
-    """The right decisions of one kind.
-
-    Attributes:
-        own: of the model's heads, [directions, layers, heads].
-        null: the same of random weights, or None.
-        rules: of each rule, [alternatives].
-    """
-
-    own: Shares
-    null: Shares | None
-    rules: Mapping[str, Shares]
+_Tallies: TypeAlias = dict[str, dict[str, Shares]]
+"""By kind, by what decides ("own" or "null" heads, or the name of a rule), what is right."""
 
 
 class Contest(Generic[Text]):
@@ -98,8 +87,8 @@ class Contest(Generic[Text]):
         self._halves = halves
         self._decide = decide
         self._seed = seed
-        self._chosen: dict[str, _Tally] = {}
-        self._scored: dict[str, _Tally] = {}
+        self._chosen: _Tallies = {}
+        self._scored: _Tallies = {}
         self.chosen: dict[str, tuple[int, int, int]] = {}
 
     def run(
@@ -115,7 +104,7 @@ class Contest(Generic[Text]):
             for read in self._halves.first():
                 _add(self._chosen, None, read, self._decide(read.text))
             for kind, tally in self._chosen.items():
-                direction, layer, head = _best(tally.own)
+                direction, layer, head = _best(tally["own"])
                 self.chosen[kind] = direction, layer, head
             for read in self._halves.held_out():
                 _add(self._scored, self._seed, read, self._decide(read.text))
@@ -125,20 +114,20 @@ class Contest(Generic[Text]):
     @property
     def counts(self) -> dict[str, int]:
         """By kind, the decisions in held-out texts."""
-        return {kind: tally.own.count for kind, tally in self._scored.items()}
+        return {kind: tally["own"].count for kind, tally in self._scored.items()}
 
     def share(self, kind: str, at: tuple[int, int, int]) -> Share:
         """The share of a direction, layer and head in the held-out texts."""
-        return self._scored[kind].own.share(*at)
+        return self._scored[kind]["own"].share(*at)
 
     def best(self, kind: str) -> BestHead:
         """The best head, in its better direction."""
         chosen, scored, at = self._chosen[kind], self._scored[kind], self.chosen[kind]
         null_accuracy = None
-        if chosen.null is not None and scored.null is not None:
-            null_accuracy = scored.null.share(*_best(chosen.null))
+        if "null" in chosen and "null" in scored:
+            null_accuracy = scored["null"].share(*_best(chosen["null"]))
         return BestHead(
-            count=scored.own.count,
+            count=scored["own"].count,
             layer=self._heads.numbers[at[1]],
             head=at[2],
             accuracy=self.share(kind, at),
@@ -147,12 +136,12 @@ class Contest(Generic[Text]):
 
     def rule(self, kind: str, name: str) -> Rule:
         """A rule: its best alternative in the first texts, scored on the held-out ones."""
-        [place] = _best(self._chosen[kind].rules[name])
-        return Rule(place, self._scored[kind].rules[name].share(place))
+        [place] = _best(self._chosen[kind][name])
+        return Rule(place, self._scored[kind][name].share(place))
 
     def all_heads(self, kind: str) -> Numbers:
         """The accuracy of every head in each direction, float64 [directions, layers, heads]."""
-        return self._scored[kind].own.values
+        return self._scored[kind]["own"].values
 
     def scores(self, kind: str, name: str, description: str, rule: tuple[str, Share]) -> HeadScores:
         """The accuracy of every head in its better direction, beside a null.
@@ -161,42 +150,37 @@ class Contest(Generic[Text]):
             rule: the null where random weights were not read: its name and accuracy.
         """
         chosen, scored = self._chosen[kind], self._scored[kind]
-        found = _of_better_direction(chosen.own, scored.own)
+        found = _of_better_direction(chosen["own"], scored["own"])
         null, label = np.full(found.mean.shape, rule[1].value), rule[0]
-        if chosen.null is not None and scored.null is not None:
-            null, label = _of_better_direction(chosen.null, scored.null).mean, "random weights"
-        measured_on = f"{scored.own.count:,} in held-out texts"
+        if "null" in chosen and "null" in scored:
+            null, label = (
+                _of_better_direction(chosen["null"], scored["null"]).mean,
+                "random weights",
+            )
+        num_texts = self._halves.num_texts[1]
+        measured_on = f"{scored['own'].count:,} decisions in {num_texts:,} held-out texts"
         return self._heads.scores(
             name, description, found, null, null_label=label, measured_on=measured_on
         )
 
 
 def _add(
-    tallies: dict[str, _Tally],
-    seed: int | None,
-    read: WordAttention[Any],
-    decisions: Decisions,
+    tallies: _Tallies, seed: int | None, read: WordAttention[Any], decisions: Decisions
 ) -> None:
-    if not any(members.size for members in decisions.kinds.values()):
+    """Count the right decisions in a text."""
+    members = np.stack(list(decisions.kinds.values()) or [np.zeros(0, np.float32)]).T
+    if not members.size:
         return
-    members = np.stack(list(decisions.kinds.values())).T
-    own = decisions.hits(read.weights) @ members
-    of_null = None if read.null is None else decisions.hits(read.null) @ members
-    rules = {name: right @ members for name, right in decisions.rules.items()}
-    for number, (kind, count) in enumerate(zip(decisions.kinds, members.sum(axis=0), strict=True)):
-        if kind not in tallies:
-            shape = own.shape[:-1]
-            tallies[kind] = _Tally(
-                Shares(shape, seed),
-                None if of_null is None else Shares(shape, seed),
-                {name: Shares(right.shape[:-1], seed) for name, right in rules.items()},
-            )
-        tally = tallies[kind]
-        tally.own.add(read.index, own[..., number], int(count))
-        if tally.null is not None and of_null is not None:
-            tally.null.add(read.index, of_null[..., number], int(count))
-        for name, right in rules.items():
-            tally.rules[name].add(read.index, right[..., number], int(count))
+    right = {"own": decisions.hits(read.weights), **decisions.rules}
+    if read.null is not None:
+        right["null"] = decisions.hits(read.null)
+    for name, decided in right.items():
+        sums = decided @ members
+        for number, (kind, row) in enumerate(decisions.kinds.items()):
+            tally = tallies.setdefault(kind, {})
+            if name not in tally:
+                tally[name] = Shares(sums.shape[:-1], seed)
+            tally[name].add(read.index, sums[..., number], int(row.sum()))
 
 
 def _best(shares: Shares) -> tuple[int, ...]:

@@ -130,15 +130,15 @@ def _sentence(sentence: Iterable[_Token], fields: list[str]) -> Annotated:
 def _mentions(words: list[_Token], fields: list[str]) -> list[Mention]:
     """The mentions of a sentence in the order of their first words, the longer ones first."""
     mentions = []
-    # By name: the starts and the fields of mentions that are not closed yet.
-    opened: dict[str, list[tuple[int, list[str]]]] = {}
+    # By name, the starts and the fields of mentions.
+    unclosed: dict[str, list[tuple[int, list[str]]]] = {}
     for number, word in enumerate(words):
         for bracket in _BRACKET.finditer((word["misc"] or {}).get("Entity") or ""):
             values = bracket["content"].split("-")
             if bracket["opens"]:
-                opened.setdefault(values[0], []).append((number, values))
-            if bracket["closes"] and opened.get(values[0]):
-                start, values = opened[values[0]].pop()
+                unclosed.setdefault(values[0], []).append((number, values))
+            if bracket["closes"] and unclosed.get(values[0]):
+                start, values = unclosed[values[0]].pop()
                 mention = _mention(start, number + 1, dict(zip(fields, values, strict=False)))
                 if mention is not None:
                     mentions.append(mention)

@@ -1,6 +1,7 @@
 """Trained models, each beside the same model with explicit ("eager") attention.
 
-They are some 1.5 GB, so these tests run only where ATTNWIDGET_MODELS says: see docs/develop/testing.md.
+They are some 1.5 GB, so these tests run only where ATTNWIDGET_MODELS says:
+see docs/develop/testing.md.
 """
 
 import os

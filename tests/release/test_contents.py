@@ -20,7 +20,12 @@ def _files(*patterns: str) -> set[str]:
 
 
 def _package() -> set[str]:
-    return _files("attnwidget/**/*.py", "attnwidget/**/*.pyi", "attnwidget/py.typed", "attnwidget/*.json") | BUNDLES
+    return (
+        _files(
+            "attnwidget/**/*.py", "attnwidget/**/*.pyi", "attnwidget/py.typed", "attnwidget/*.json"
+        )
+        | BUNDLES
+    )
 
 
 def test_the_wheel(wheel: Path) -> None:

@@ -119,6 +119,7 @@ interface StepperOptions {
   set(value: number): void;
 }
 
+/** A spinbutton with a button on either side. */
 export function stepper(scope: Scope, { name, value, values, set }: StepperOptions): HTMLElement {
   const step = (by: number) => {
     const all = values.peek();

@@ -7,18 +7,12 @@ import { el } from "./dom.ts";
 import { menuButton } from "./menu.ts";
 import { type Table, tsv } from "./table.ts";
 
-export interface Copy {
-  readonly element: HTMLElement;
-  /** Copies the first table. */
-  first(): void;
-}
-
 /** @param say shows a message to the reader */
 export function copyMenu(
   scope: Scope,
   tables: ReadonlySignal<readonly Table[]>,
   say: (text: string) => void,
-): Copy {
+) {
   const box = el("textarea", { "aria-label": "Numbers", readonly: true, rows: 10 });
   const reason = el("p", {});
   const byHand = dialog("Copy by hand", reason, box);
@@ -62,7 +56,7 @@ export function copyMenu(
 }
 
 /**
- * Copy `text`.
+ * Copy `text` to the clipboard, also in browsers without the Clipboard API.
  *
  * @param within a visible element for a temporary textarea, which `execCommand` copies from
  * @throws if neither way is allowed

@@ -79,7 +79,11 @@ export function layerNames(layers: readonly Pick<LayerInfo, "number">[]): string
   return `${layers.length > 1 ? "layers" : "layer"} ${ranges(numbers)}`;
 }
 
-/** @param others the numbers of the layers of this stack that the page has */
+/**
+ * The message for a layer that a page does not have.
+ *
+ * @param others the numbers of the layers of this stack that the page has
+ */
 export function leftOut(layer: number, others: readonly number[]): Absent {
   return new Absent(`Layer ${layer} was left out of this page${only(others)}.`);
 }

@@ -93,24 +93,25 @@ function halves(text: string): (Node | string)[] {
   ];
 }
 
-interface LiveText {
-  /** Shows the painted text inside an element of the class "hovered". */
-  readonly element: HTMLElement;
-  paint(text: string): void;
-}
-
 /** The height of the painted line in CSS pixels. */
 const HEIGHT = 18;
 
-/** @param width the most width of the text in CSS pixels */
-function liveText(text: string, width: number): LiveText {
+type LiveText = ReturnType<typeof liveText>;
+
+/**
+ * Text that follows the pointer. While something is hovered, it is painted in its place, because
+ * new text takes a layout with every move; else it is text.
+ *
+ * @param width the most width of the text in CSS pixels
+ */
+function liveText(text: string, width: number) {
   const canvas = el("canvas", { "aria-hidden": "true" });
   const element = el("span", { class: "live" }, text, canvas);
   paintCanvas(canvas, width, HEIGHT, () => {});
   let style: { readonly font: string; readonly color: string; readonly line: number } | null = null;
   return {
     element,
-    paint(text) {
+    paint(text: string): void {
       style ??= styleOf(element);
       const { font, color, line } = style;
       paintCanvas(canvas, width, HEIGHT, (painter) => {

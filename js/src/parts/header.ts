@@ -118,6 +118,7 @@ function options(...choices: readonly HTMLElement[]): HTMLElement[] {
   return [button, element];
 }
 
+/** The menu of themes: light, dark, or that of the page around the view. */
 export function themeMenu(scope: Scope, state: State): HTMLElement {
   return menuButton(scope, {
     name: "Theme",
@@ -134,6 +135,7 @@ export function themeMenu(scope: Scope, state: State): HTMLElement {
   });
 }
 
+/** The button that switches the current head off, or on again. */
 function offButton(scope: Scope, state: State, store: Store): HTMLElement {
   const element = iconButton({ icon: "power", name: "Switch head off" });
   element.classList.add("off-button");
@@ -154,6 +156,7 @@ function offButton(scope: Scope, state: State, store: Store): HTMLElement {
   return element;
 }
 
+/** The button that cuts the locked link in the current head, or restores it. */
 function cutButton(scope: Scope, state: State): HTMLElement {
   const element = iconButton({ icon: "scissors", name: "Cut link" });
   element.classList.add("off-button");
@@ -183,6 +186,7 @@ const SEGMENTS: readonly Option[] = [
   { value: "bb", label: "B → B" },
 ];
 
+/** The filters in the header: the stack, the segments of a text, and special tokens. */
 function filters(scope: Scope, state: State, manifest: Manifest): HTMLElement[] {
   const stacks = ownStacks(manifest);
   const shown: HTMLElement[] = [];
@@ -242,6 +246,7 @@ const LABELS: Record<Choices["compared"], string> = { a: "A", b: "B", difference
 /** The keys that choose a record. */
 export const COMPARED_KEYS = { a: "a", b: "b", d: "difference" } as const;
 
+/** The record of a comparison that is shown: A, B or their difference. */
 function recordChoice(scope: Scope, { compared }: State): HTMLElement {
   const options = SCHEMA.compared.options.map((name) => ({ name, label: LABELS[name] }));
   const group = exclusive(scope, { role: "radio", name: "Record" }, options, compared);

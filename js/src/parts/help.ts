@@ -66,18 +66,12 @@ function sectionsOf(views: readonly Helped[], compared: boolean): Sections {
   return sections;
 }
 
-interface Help {
-  readonly button: HTMLButtonElement;
-  readonly panel: HTMLDialogElement;
-  toggle(open?: boolean): void;
-}
-
 /**
  * @param showAround starts the tour
  * @param views the available views
  * @param compared true if two records are compared
  */
-export function help(showAround: () => void, views: readonly Helped[], compared = false): Help {
+export function help(showAround: () => void, views: readonly Helped[], compared = false) {
   const opener = iconButton({ icon: "keyboard", name: "Keyboard", title: "Keyboard help (?)" });
   opener.setAttribute("aria-haspopup", "dialog");
   const lists = Object.entries(sectionsOf(views, compared)).map(([title, entries]) => {

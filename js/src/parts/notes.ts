@@ -48,7 +48,11 @@ function absence(missing: readonly string[]): HTMLElement {
   );
 }
 
-/** @param leave moves the focus to the view */
+/**
+ * The bar that shows an error until the reader closes it.
+ *
+ * @param leave moves the focus to the view
+ */
 export function alertBar(scope: Scope, { error }: State, leave: () => void): HTMLElement {
   const message = el("span", { class: "message" });
   const dismiss = button({ class: "control" }, "Dismiss", () => {

@@ -12,15 +12,9 @@ interface SaveOptions {
   say(text: string): void;
 }
 
-export interface Save {
-  readonly element: HTMLElement;
-  /** Saves as SVG. */
-  first(): void;
-}
-
 const KINDS: readonly FigureKind[] = ["svg", "png"];
 
-export function saveMenu(scope: Scope, { figure, say }: SaveOptions): Save {
+export function saveMenu(scope: Scope, { figure, say }: SaveOptions) {
   async function save(kind: FigureKind): Promise<void> {
     try {
       const drawn = figure(kind);
@@ -41,7 +35,8 @@ export function saveMenu(scope: Scope, { figure, say }: SaveOptions): Save {
     icon: () => "download",
     items: () => KINDS.map((kind) => ({ name: kind.toUpperCase(), choose: () => void save(kind) })),
   });
-  return { element, first: () => void save("svg") };
+  const first = () => void save("svg");
+  return { element, first };
 }
 
 /** The longest time that a browser needs to start a download. */
@@ -54,6 +49,8 @@ function download(blob: Blob, name: string): void {
 }
 
 /**
+ * Print the view as a figure: paper has another width, and no use for controls.
+ *
  * @param root is replaced while the page is printed
  * @param picture paints the view; null while nothing is shown
  */

@@ -145,6 +145,13 @@ export function scalingSteps(program: Scaling, head: number, dim: number): reado
 
 type Scaling = Pick<Program, "scale" | "softcap" | "bias" | "relative">;
 
+/** The parts of a line that are not empty. */
+export const joined = (...parts: readonly string[]): string => parts.filter(Boolean).join(" · ");
+
+/** The remarks behind a legend that are not empty. */
+export const remarks = (...texts: readonly (string | null)[]): readonly string[] =>
+  texts.filter(Boolean).map((text) => `   ${text}`);
+
 /** "99.9% of attention shown", rounded down, so that 100% means all of it; "" for all. */
 export const shareShown = (percent: number, of = "attention"): string =>
   percent < 100 ? `${Math.floor(percent * 10) / 10}% of ${of} shown` : "";

@@ -133,6 +133,7 @@ const TALL = /[\p{M}\n]/u;
 /** Counts lists: two may be of the same side. */
 let lists = 0;
 
+/** A listbox of tokens in a column or a line, for pointer and keyboard. */
 export function tokenList(scope: Scope, options: TokenListOptions): HTMLElement {
   const { side, labels, names, shown, horizontal, track, across, range } = options;
   const special = new Set(options.special);

@@ -11,12 +11,6 @@ import { dialog } from "./dialog.ts";
 import { button, el } from "./dom.ts";
 import { brief, type Phrase } from "./text.ts";
 
-export interface Tour {
-  /** The dialog, and the outline of what a step is about. */
-  readonly elements: readonly HTMLElement[];
-  start(): void;
-}
-
 interface TourOptions {
   readonly root: HTMLElement;
   readonly state: State;
@@ -56,7 +50,7 @@ export interface Step {
 const MARGIN = 4;
 const GAP = 10;
 
-export function tour(scope: Scope, { root, state, manifest, views, status }: TourOptions): Tour {
+export function tour(scope: Scope, { root, state, manifest, views, status }: TourOptions) {
   const steps = signal<readonly Step[]>([]);
   const at = signal(0);
   const step = computed(() => steps.value[at.value]);
@@ -148,7 +142,9 @@ export function tour(scope: Scope, { root, state, manifest, views, status }: Tou
     element.style.top = `${top}px`;
   }
 
-  return { elements: [element, outline], start };
+  /** The dialog, and the outline of what a step is about. */
+  const elements = [element, outline];
+  return { elements, start };
 }
 
 /**

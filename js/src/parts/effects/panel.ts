@@ -1,6 +1,6 @@
 /** The panel beside the views: the heads and links that are off, and what the model does then. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { computed } from "@preact/signals-core";
 import type { Effect } from "../../data/effect.ts";
 import type { Store } from "../../data/store.ts";
 import type { Scope } from "../../scheduling/scope.ts";
@@ -8,25 +8,12 @@ import { offNow, restore, switchAllOn, toggleLayerOff, toggleOff } from "../../s
 import type { State } from "../../state/state.ts";
 import { button, el, setAttributes } from "../dom.ts";
 import { headsText, linkName, linkText } from "../links.ts";
-import type { Table } from "../table.ts";
 import { measured } from "./measured.ts";
 import { predictions } from "./predictions.ts";
 import { states } from "./states.ts";
 
-interface EffectsPanel {
-  /** Hidden while nothing is off. */
-  readonly element: HTMLElement;
-  /** The tables that can be copied. */
-  readonly tables: ReadonlySignal<readonly Table[]>;
-}
-
 /** @param leave moves the focus to the view */
-export function effectsPanel(
-  scope: Scope,
-  state: State,
-  store: Store,
-  leave: () => void,
-): EffectsPanel {
+export function effectsPanel(scope: Scope, state: State, store: Store, leave: () => void) {
   const result = measured(scope, state, store);
   const chips = el("div", {
     class: "off-chips",

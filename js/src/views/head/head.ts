@@ -6,7 +6,7 @@ import type { Layer } from "../../data/layer.ts";
 import { patchesOn } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { swatches } from "../../parts/swatches.ts";
-import { capitalized } from "../../parts/text.ts";
+import { capitalized, joined } from "../../parts/text.ts";
 import { rowHeight } from "../../parts/tokens.ts";
 import type { Track } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
@@ -183,7 +183,7 @@ function headContent(
     });
   }
   shown.value = { axes, matrix };
-  const title = computed(() => [layerLabel, matrix.value.name].filter(Boolean).join(" · "));
+  const title = computed(() => joined(layerLabel, matrix.value.name));
 
   const leastLines = LEAST_LINES + (isLong(axes) ? 2 * MINIMAP_WIDTH : 0);
   const mostMatrix = width - leastLines - GAP;
@@ -195,10 +195,10 @@ function headContent(
   const attention = { state, palette, axes, focused, cuts };
   const leftWidth = sideBySide ? width - matrixWidth - GAP : width;
   const hasRoom = leftWidth >= LEAST_LINES + NORMS_WIDTH && !horizontal && !isLong(axes);
-  const joined = axes.key.units.tokens.some(({ length }) => length > 1);
+  const inWords = axes.key.units.tokens.some(({ length }) => length > 1);
   const single = combination(state.combine.value) === null;
   const beside =
-    lens.symbols && data.whole && hasRoom && single && !joined
+    lens.symbols && data.whole && hasRoom && single && !inWords
       ? (track: Track) =>
           normsColumn(
             scope,
@@ -256,7 +256,7 @@ function headContent(
       const [{ name, head }] = matrices.peek();
       return {
         name: figureName(store.manifest, "head", data.stack, detail),
-        heading: [layerLabel, head === null ? name : capitalized(of)].filter(Boolean).join(" · "),
+        heading: joined(layerLabel, head === null ? name : capitalized(of)),
         note: lines.named(),
         cropped: false,
       };

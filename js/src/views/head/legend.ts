@@ -5,7 +5,7 @@ import { isSigned } from "../../data/attention-matrix.ts";
 import type { StackInfo, Tokens } from "../../data/manifest.ts";
 import { writesOn } from "../../data/manifest.ts";
 import { halfPrecision, keptAsWeights, replayed, weightsWithin } from "../../parts/fidelity.ts";
-import { colored, type Phrase, shareShown } from "../../parts/text.ts";
+import { colored, joined, type Phrase, shareShown } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import { isAttention, shownLens } from "../../state/lens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
@@ -53,7 +53,7 @@ export function headLegend(
       `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
     `${counted(stack.layers.length, "layer")} × ${headCount(stack)}`,
   ];
-  const said = parts.filter(Boolean).join(" · ");
+  const said = joined(...parts);
   if (!isSigned(matrix.value)) return [said];
   const { positive, negative } = palette.value;
   const [above, below] = difference ? ["more in B", "less"] : ["above 0", "below"];

@@ -9,7 +9,7 @@ import {
 } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { button, el } from "../../parts/dom.ts";
-import { number } from "../../parts/text.ts";
+import { joined, number } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { goTo } from "../../state/navigation.ts";
 import type { Range } from "../shared/all-heads/null.ts";
@@ -70,9 +70,7 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
     if (texts === null) title.replaceChildren(...name, ` ${described(patterns, head)}`);
     else title.replaceChildren(...name);
     words.textContent = described(patterns, head);
-    rules.textContent = [reasonsOf(patterns, head), sampledText(stack, store.manifest)]
-      .filter(Boolean)
-      .join(" · ");
+    rules.textContent = joined(reasonsOf(patterns, head), sampledText(stack, store.manifest));
   });
   const intervals = metrics.some(({ interval }) => interval);
   const side = THUMBNAIL[intervals ? "intervals" : "alone"];
@@ -98,6 +96,7 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
 /** The most rows; metrics that are too many are counted. */
 const MOST_ROWS = 9;
 
+/** The table of a head's numbers, with the null's range beside them. */
 function measures(scope: Scope, options: DetailOptions): HTMLElement {
   const { focused, metrics, ranges, nullLabel } = options;
   const shown = metrics.length > MOST_ROWS ? metrics.slice(0, MOST_ROWS - 1) : metrics;

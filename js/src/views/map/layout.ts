@@ -153,6 +153,8 @@ export interface Scale {
 const MARGIN = 0.04;
 
 /**
+ * A linear scale from numbers to CSS pixels, with round ticks.
+ *
  * @param values one at least
  * @param start the place of the lowest end, in CSS pixels, and `end` that of the highest
  * @param distance the least distance of two ticks

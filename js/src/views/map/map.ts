@@ -4,7 +4,7 @@ import { batch, computed, signal, untracked } from "@preact/signals-core";
 import { type Head, layerOf, type Metric } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
-import { hint } from "../../parts/text.ts";
+import { hint, remarks } from "../../parts/text.ts";
 import { perFrame } from "../../scheduling/frame.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
@@ -288,15 +288,13 @@ export function mapView(context: Context): View {
     }),
     legend: computed(() => [
       ...coloring.value.legend,
-      ...[
+      ...remarks(
         marked.value && `${marked.value.size} heads marked, Esc releases them`,
         sampledText(stack.value, manifest),
         segmentsText(store, stack.value, state.segments.value),
         missing(heads.value.filter((head) => !placing.value.placeOf(head)).length),
         outsideCounts(placing.value.axes ?? []),
-      ]
-        .filter(Boolean)
-        .map((remark) => `   ${remark}`),
+      ),
     ]),
     figure: () => ({
       name: figureName(manifest, "map", stack.peek()),

@@ -191,6 +191,7 @@ const HEIGHT = 16;
 /** The width of the widest ring with its gap. */
 const RING = 6;
 
+/** Paint what follows the pointer: rings, links to similar heads, the brush. */
 export function paintOverlay(painter: Painter, overlay: Overlay): void {
   const { layout, chosen, focused, nearest, brush, palette } = overlay;
   painter.textBaseline = "middle";

@@ -4,6 +4,7 @@ import { batch, computed, signal, untracked } from "@preact/signals-core";
 import type { Head } from "../../data/manifest.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
+import { remarks } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
 import { toggleOff } from "../../state/off.ts";
@@ -290,7 +291,7 @@ export function modelView(context: Context): View {
     legend: computed(() => [
       ...coloring.value.legend,
       ...scaleLegend(stack.value, pictured.value, palette.value, computedHere.value !== null),
-      ...[
+      ...remarks(
         pair.value.remark,
         keptAsWeights(rows.value.map(({ layer }) => layer)),
         picturesText(
@@ -301,9 +302,7 @@ export function modelView(context: Context): View {
         ),
         sampledText(stack.value, manifest),
         segmentsText(store, stack.value, state.segments.value),
-      ]
-        .filter(Boolean)
-        .map((remark) => `   ${remark}`),
+      ),
       ...(panel.value?.content.legend.value ?? []),
     ]),
     tools,

@@ -154,7 +154,11 @@ function sharedKeys({ heads, key_heads }: LayerInfo, head: number): readonly str
 /** The width of the rule beside altered numbers. */
 const RULE = 8;
 
-/** While something is hovered, no header changes: the status line says what does. */
+/**
+ * The row of column headers.
+ *
+ * While something is hovered, no header changes: the status line says what does.
+ */
 export function headerRow(
   scope: Scope,
   state: State,

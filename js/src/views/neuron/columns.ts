@@ -136,6 +136,7 @@ function sinkLabel(
   return label;
 }
 
+/** The neuron view with vectors: queries, keys, their products, and the bars up to the softmax. */
 export function expandedColumns(options: ColumnsOptions): Columns {
   const { scope, state, analysis, palette, labels, rows } = options;
   const { program, dim } = analysis.data.info;
@@ -165,6 +166,7 @@ export function expandedColumns(options: ColumnsOptions): Columns {
   return { element, stage, leftOut };
 }
 
+/** The neuron view without vectors: queries, curves, keys, and softmax bars. */
 export function collapsedColumns(options: ColumnsOptions): Columns {
   const { scope, state, analysis, palette, labels, rows } = options;
   const strip = softmaxStrip(scope, state, analysis, rows, palette);

@@ -63,6 +63,7 @@ export interface Strongest {
   readonly long: boolean;
 }
 
+/** Goes through the keys of the explained query, strongest first. */
 export function strongestKeys(state: State, analysis: QueryAnalysis, rows: Rows): Strongest {
   const { shown, places } = analysis;
   const go: Step = (by) => {

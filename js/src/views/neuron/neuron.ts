@@ -13,7 +13,7 @@ import type { LayerData } from "../../data/layer-data.ts";
 import type { Tokens } from "../../data/manifest.ts";
 import { shownTokens } from "../../data/shown.ts";
 import { el } from "../../parts/dom.ts";
-import { columnWidth } from "../../parts/text.ts";
+import { columnWidth, joined } from "../../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Side, State } from "../../state/state.ts";
@@ -189,9 +189,7 @@ function neuronContent(
       return {
         name: figureName(manifest, "neuron", stack, `layer-${layer}-head-${head}`),
         heading: `Layer ${layer} · Head ${head}`,
-        note: [rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "", manifest.model]
-          .filter(Boolean)
-          .join(" · "),
+        note: joined(rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "", manifest.model),
         // Only the visible rows are rendered.
         cropped: rows.long,
       };

@@ -86,6 +86,7 @@ export function paintCurves(
   painter.setLineDash([]);
 }
 
+/** Paint the marks of single neurons and of the explained queries. */
 export function paintMarks(canvas: Picture, analysis: QueryAnalysis): void {
   const { explanation, comparison } = analysis;
   paintPairs(canvas, analysis);

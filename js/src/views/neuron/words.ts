@@ -41,6 +41,7 @@ import { matrixCells, vectorCells } from "../shared/tables.ts";
 import { decisiveText } from "./column-headers.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
+/** The status line: the numbers that lead to one weight. */
 export function neuronStatus(analysis: QueryAnalysis): Phrase {
   const { data, head, comparison } = analysis;
   const [explained, second] = [analysis.explanation.value, comparison.value];
@@ -139,7 +140,11 @@ function terms(analysis: QueryAnalysis, key: number): readonly string[] {
 
 const signed = (value: number, error: number) => `${value > 0 ? "+" : ""}${within(value, error)}`;
 
-/** @param leftOut the vectors without space, by name */
+/**
+ * The legend: colours, hatching, and how exact the numbers are.
+ *
+ * @param leftOut the vectors without space, by name
+ */
 export function neuronLegend(
   { positive, negative }: Palette,
   analysis: QueryAnalysis,
@@ -192,6 +197,7 @@ function rotaryText(rotary: LayerInfo["rotary"]): string {
   return `rotary: ${pairs}`;
 }
 
+/** The tables that can be copied. */
 export function neuronTables(analysis: QueryAnalysis): readonly Table[] {
   const { data, shown, head } = analysis;
   const { queries, keys } = data.stack;

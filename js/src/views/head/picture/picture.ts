@@ -10,6 +10,7 @@ import type { Patches, Side } from "../../../data/manifest.ts";
 import { el } from "../../../parts/dom.ts";
 import { matches } from "../../../parts/find.ts";
 import { swatches } from "../../../parts/swatches.ts";
+import { joined } from "../../../parts/text.ts";
 import { cursorOf } from "../../../parts/tokens.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import { lock, lockedOn, toggleAlso, togglePair } from "../../../state/locks.ts";
@@ -75,7 +76,7 @@ export function pictureContent(
     const { head } = matrix.value;
     return head === null ? palette.value.ink : colors.value[head];
   });
-  const titleOf = computed(() => [layerLabel, matrix.value.name].filter(Boolean).join(" · "));
+  const titleOf = computed(() => joined(layerLabel, matrix.value.name));
 
   const query = pictureOf("query");
   const key = pictureOf("key");

@@ -6,6 +6,7 @@ import type { Layer } from "../../../data/layer.ts";
 import {
   hint,
   inPair,
+  joined,
   numberOf,
   type Phrase,
   pair,
@@ -100,8 +101,6 @@ function missing({ data, focused }: HeadContent, { side, units }: Axis): string 
   const positions = focused.value[side].flatMap((unit) => units.tokens[unit]);
   return positions.map((position) => data.pending(side, position)).find(Boolean) ?? "";
 }
-
-const joined = (...parts: readonly string[]) => parts.filter(Boolean).join(" · ");
 
 function names({ names, units: { tokens } }: Axis, units: readonly number[]): Phrase {
   const what = tokens.some(({ length }) => length > 1) ? "words" : "tokens";
