@@ -59,7 +59,7 @@ test("matrices have the numbers of their steps, within half of one", async () =>
     block: () => Promise.reject(new Error("not asked")),
     numbers: () => async () => blockOf({ ...block, parts: parts as Part[] }),
   });
-  const loaded = store.numbers("self", 0, lens);
+  const loaded = store.stack("self").numbers(0, lens);
   watch(loaded);
   await expect.poll(() => loaded.value.status).toBe("ready");
   const numbers = loaded.value.status === "ready" ? loaded.value.data : [];
