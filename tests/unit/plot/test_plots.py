@@ -205,6 +205,26 @@ def test_a_matrix_has_the_weights_of_what_is_shown(record: AttentionRecord) -> N
     assert any("each cell the largest of up to 2 × 2" in text for text in texts(axes))
 
 
+def test_special_tokens_are_left_out(record: AttentionRecord) -> None:
+    tokens = record.stack().queries
+    content = [at for at in range(len(tokens)) if at not in tokens.special]
+    axes = plot.matrix(record, 0, 1, segments="content")
+    assert numbers(axes) == pytest.approx(record.weights(0, 1)[np.ix_(content, content)])
+    # Of the attention of the tokens that are shown, the special ones keep a part.
+    shown = record.weights(0, 1)[content]
+    share = 100 * shown[:, content].sum() / shown.sum()
+    drawn = plot.head(record, 0, [1], segments="content")
+    assert any(f"{np.floor(10 * share) / 10:g}% of attention" in text for text in texts(drawn))
+    fewer, whole = (numbers(plot.model(record, segments=chosen)) for chosen in ("content", "all"))
+    assert fewer.shape != whole.shape
+    for call in (
+        lambda: plot.head(record, 0, segments="content:ab"),
+        lambda: plot.model(record, segments="ac"),
+    ):
+        with pytest.raises(ValueError, match=r"segments .* does not exist: there are 'all', 'aa'"):
+            call()
+
+
 def test_a_named_segment_is_drawn_alone() -> None:
     record = AttentionRecord.from_arrays([some_weights(2, 4, 4)], list("abcd"))
     named: dict[str, Any] = {"named_segments": [(1, 3, "middle")]}
