@@ -5,7 +5,7 @@ Every random choice is seeded by the index of a text, and memory does not grow w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -26,8 +26,8 @@ FARTHEST = 512
 
 Integers: TypeAlias = NDArray[np.int64]
 
-# The weights that are read at a time: a megabyte, which fits into the processor's cache.
-_CELLS = 1 << 18
+CELLS = 1 << 18
+"""The weights that are read at a time: a megabyte, which fits into the processor's cache."""
 
 
 @dataclass(frozen=True)
@@ -198,9 +198,7 @@ class OffsetMeans:
     def add(self, weights: Floats) -> None:
         """Add the weights [heads, T, T] of one text."""
         length = weights.shape[1]
-        cells = max(1, _CELLS // weights[0].size)
-        for start in range(0, len(weights), cells):
-            heads = slice(start, start + cells)
+        for heads in groups(weights):
             self.sums[heads] += _clipped(_by_offset(weights[heads]))
         self.counts += _clipped(length - np.abs(np.arange(1.0 - length, length)))
 
@@ -218,6 +216,13 @@ class OffsetMeans:
         nearest = np.arange(len(self.counts)).clip(known[0], known[-1])
         means: Numbers = self.sums[:, nearest] / self.counts[nearest]
         return means
+
+
+def groups(weights: Floats) -> Iterator[slice]:
+    """The heads of weights [heads, Tq, Tk] that are read at a time."""
+    size = max(1, CELLS // weights[0].size)
+    for start in range(0, len(weights), size):
+        yield slice(start, start + size)
 
 
 def _by_offset(weights: Floats) -> Numbers:

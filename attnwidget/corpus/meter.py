@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import TypeAlias
@@ -16,7 +16,7 @@ from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds
 from attnwidget.record import Floats, Tokens, spread_rows
 from attnwidget.tracing import CallId
 
-from .accumulators import Integers, OffsetMeans
+from .accumulators import CELLS, Integers, OffsetMeans, groups
 from .measurement import Measurement, SampledLayer, packed
 
 OwnMetric: TypeAlias = Callable[[Floats, Tokens], float]
@@ -30,9 +30,6 @@ _SAMPLED_KEYS = 128
 
 # The tokens at the start whose weights are compared between texts.
 _FIRST_TOKENS = 10
-
-# The weights that are read at a time: a megabyte, which fits into the processor's cache.
-_CELLS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ class MetricSet:
         """
         defined = {name: m for name, m in self.rows.items() if is_self or not m.self_only}
         found = np.full((len(self.names), len(weights)), np.nan)
-        for heads in _groups(weights):
+        for heads in groups(weights):
             metrics = HeadMetrics(defined, keys)
             metrics.add(batch_of_weights(weights[heads], np.arange(weights.shape[1])))
             means = metrics.means()
@@ -70,13 +67,6 @@ class MetricSet:
         for number, (name, function) in enumerate(self.own.items(), len(self.rows)):
             found[number] = [_own(name, function, head, keys) for head in weights]
         return found
-
-
-def _groups(weights: Floats) -> Iterator[slice]:
-    """The heads that are read at a time."""
-    size = max(1, _CELLS // weights[0].size)
-    for start in range(0, len(weights), size):
-        yield slice(start, start + size)
 
 
 def _own(name: str, function: OwnMetric, weights: Floats, keys: Tokens) -> float:
@@ -136,7 +126,7 @@ class Meter:
         kind = id(keys), is_self, tuple(shape)
         waiting = kinds.setdefault(kind, _Waiting(keys, is_self))
         waiting.weights[call] = weights
-        if waiting.cells >= _CELLS:
+        if waiting.cells >= CELLS:
             self._read(index, kinds.pop(kind))
 
     def finish(self) -> None:

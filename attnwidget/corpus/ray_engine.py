@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -63,11 +62,14 @@ def _on_gpu(model: torch.nn.Module) -> torch.nn.Module:
 
 
 class RayEngine:
-    """Measures shards with several workers.
+    """Measures shards with workers on the cluster that Ray is connected to, or on this machine.
 
     Args:
         load: returns the model; is called by each worker.
         gpus_per_worker: the GPUs that Ray reserves for each worker, perhaps a part of one.
+
+    Raises:
+        ModuleNotFoundError: Ray is not installed.
     """
 
     def __init__(
@@ -78,15 +80,25 @@ class RayEngine:
         num_workers: int,
         gpus_per_worker: float,
     ) -> None:
-        import ray
-
+        # Ray on this machine reports to nobody.
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        with extra("ray", "engine='ray' needs Ray"):
+            import ray
         self._ray = ray
-        actor = ray.remote(num_gpus=gpus_per_worker, max_restarts=-1, max_task_retries=_RETRIES)(
-            _Worker
-        )
-        # The model is stored once, not once for each worker, and kept for those that start again.
-        self._load = ray.put(load)
-        self._workers = [actor.remote(self._load, tokenizer, settings) for _ in range(num_workers)]
+        self._workers: list[Any] = []
+        self._begun = not ray.is_initialized()
+        if self._begun:
+            ray.init(include_dashboard=False, log_to_driver=False)
+        try:
+            options = {"max_restarts": -1, "max_task_retries": _RETRIES}
+            actor = ray.remote(num_gpus=gpus_per_worker, **options)(_Worker)
+            # The model is stored once, not for each worker, and kept for those that start again.
+            self._load = ray.put(load)
+            for _ in range(num_workers):
+                self._workers.append(actor.remote(self._load, tokenizer, settings))
+        except BaseException:
+            self.close()
+            raise
 
     def measured(self, shards: Iterable[Shard]) -> Iterator[tuple[Shard, Measured]]:
         """The measurements of all shards, as they are done."""
@@ -114,9 +126,11 @@ class RayEngine:
         return found
 
     def close(self) -> None:
-        """End the workers."""
+        """End the workers, and Ray if it was started for them."""
         for worker in self._workers:
             self._ray.kill(worker)
+        if self._begun:
+            self._ray.shutdown()
 
     def _get(self, result: Any) -> Any:
         try:
@@ -128,34 +142,3 @@ class RayEngine:
                 f"a worker ended {_RETRIES + 1} times while it measured the same texts; it may "
                 "have had too little memory: try fewer workers, or a smaller batch_size"
             ) from error
-
-
-@contextmanager
-def ray_engine(
-    load: Callable[[], torch.nn.Module],
-    tokenizer: Any,
-    settings: Settings,
-    num_workers: int,
-    gpus_per_worker: float,
-) -> Iterator[RayEngine]:
-    """Workers on the cluster that Ray is connected to, or on this machine if it is to none.
-
-    Raises:
-        ModuleNotFoundError: Ray is not installed.
-    """
-    # Ray on this machine reports to nobody.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    with extra("ray", "engine='ray' needs Ray"):
-        import ray
-    own = not ray.is_initialized()
-    if own:
-        ray.init(include_dashboard=False, log_to_driver=False)
-    try:
-        engine = RayEngine(load, tokenizer, settings, num_workers, gpus_per_worker)
-        try:
-            yield engine
-        finally:
-            engine.close()
-    finally:
-        if own:
-            ray.shutdown()

@@ -11,7 +11,7 @@ import functools
 import inspect
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias, TypeGuard
 
@@ -179,9 +179,9 @@ def _engine(
     if num_workers is None:
         raise ValueError("num_workers is None; give the number of Ray's workers")
     # Imported here, because Ray may not be installed.
-    from .ray_engine import ray_engine
+    from .ray_engine import RayEngine
 
-    with ray_engine(load, tokenizer, settings, num_workers, gpus_per_worker) as engine:
+    with closing(RayEngine(load, tokenizer, settings, num_workers, gpus_per_worker)) as engine:
         yield engine
 
 

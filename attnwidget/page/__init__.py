@@ -9,13 +9,12 @@ from .assemble import pack_example, page_html, page_of_examples
 from .budget import Method, check_selection, layers_within, numbers_within
 from .frame import frame_html
 from .pack import PackedLayers, PackedNumbers
-from .shown import ShownRecord, layer_numbers
+from .shown import layer_numbers
 
 __all__ = [
     "Method",
     "PackedLayers",
     "PackedNumbers",
-    "ShownRecord",
     "check_selection",
     "frame_html",
     "layer_numbers",

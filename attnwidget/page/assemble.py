@@ -11,7 +11,7 @@ from attnwidget.analysis import LENSES, Lens
 from attnwidget.arguments import checked, one_of
 from attnwidget.progress import progress_bar
 from attnwidget.record import AttentionRecord
-from attnwidget.view_state import View
+from attnwidget.view_state import ShownRecord, View
 from attnwidget.wire import SentExamples, encode_record
 from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Quality
 
@@ -28,7 +28,7 @@ from .pack import (
     packed_layers,
     packed_numbers,
 )
-from .shown import VIEWS, ShownRecord, included_layers, included_views, opening_choices
+from .shown import VIEWS, included_layers, included_views, opening_choices
 
 # The text of a layer's block beside its bytes, at most; in an atlas, of fewer parts.
 _LAYER_TEXT = 1000

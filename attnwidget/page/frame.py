@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import html
 
+from attnwidget.view_state import ShownRecord
+
 from .assemble import page_within
 from .pack import PackedLayers, PackedNumbers
-from .shown import ShownRecord
 
 # Only the text inside the frame is left where untrusted HTML is sanitized, as in somebody else's
 # notebook. Browsers do not show it beside a frame.

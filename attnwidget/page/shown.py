@@ -1,44 +1,15 @@
-"""What a page shows: records, views and layers, and the choices with which it opens."""
+"""The views and layers that a page includes, and the choices with which it opens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex, get_args
 
-from attnwidget.analysis import LENSES, Lens
 from attnwidget.arguments import whole_number
 from attnwidget.record import AttentionRecord, spans
-from attnwidget.view_state import Choices, View, choice_values
-from attnwidget.wire import SavedEffect, SentArc, SentMetric, SentSimilarity
+from attnwidget.view_state import Choices, ShownRecord, View, choice_values
 
 VIEWS: tuple[View, ...] = get_args(View)
-
-
-@dataclass(frozen=True)
-class ShownRecord:
-    """A record, and the choices with which a page shows it.
-
-    Attributes:
-        record: the record. Widgets of the same record share its layers in a page.
-        manifest, overview: as `attnwidget.wire.encode_overview` returns them.
-        choices: the value of every choice, see `attnwidget.view_state`.
-        metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.
-        similarity: as `attnwidget.wire.encode_similarity` returns it.
-        arcs: annotated links, as `attnwidget.wire.encode_arcs` returns them.
-        effects: as `attnwidget.wire.encode_effects` returns them.
-        lenses: those of the package, and the user's own.
-    """
-
-    record: AttentionRecord
-    manifest: Mapping[str, Any]
-    overview: bytes
-    choices: Mapping[str, Any]
-    metrics: Sequence[SentMetric] = ()
-    similarity: SentSimilarity | None = None
-    arcs: Sequence[SentArc] = ()
-    effects: Sequence[SavedEffect] = ()
-    lenses: Sequence[Lens] = LENSES
 
 
 def included_views(views: Iterable[View] | None) -> tuple[View, ...]:

@@ -13,7 +13,7 @@ from attnwidget.analysis import LENSES, Lens, MatrixLens, combined_heads
 from attnwidget.analysis.levels import Unit, joined_tokens, summed, word_units
 from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, runs
 from attnwidget.view_state import combination
-from attnwidget.view_state.segments import shown_positions
+from attnwidget.view_state.segments import segment_choice, shown_positions
 from attnwidget.view_state.table import Combine
 
 SideName = Literal["query", "key"]
@@ -124,7 +124,7 @@ class Attention:
 
         Raises:
             KeyError, IndexError: it lacks the stack, layer, head or query.
-            ValueError: there are no heads, or the layer does not have the lens.
+            ValueError: there are no heads or no such segments, or the layer lacks the lens.
         """
         name = record.stacks[0] if stack is None else stack
         chosen = record.stack(name)
@@ -149,7 +149,7 @@ class Attention:
             heads,
             heads[0] if heads else 0,
             lens_of(lens),
-            segments=segments,
+            segments=segment_choice(segments, []),
             locked=() if query is None else (query,),
             several=len(record.stacks) > 1,
         )
@@ -171,7 +171,11 @@ class Attention:
     def measure(self) -> str:
         """The words for the numbers: "attention weight"."""
         lens = self.numbers_lens
-        words = lens.one if lens.one in lens.label.lower() else f"{lens.label.lower()} {lens.one}"
+        words = (
+            lens.one
+            if lens.one.lower() in lens.label.lower()
+            else f"{lens.label.lower()} {lens.one}"
+        )
         difference = "" if self.other is None else ", B − A"
         return f"{words}{difference}" + (f" ({lens.unit})" if lens.unit else "")
 

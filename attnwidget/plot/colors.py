@@ -12,7 +12,6 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import (
-    AsinhNorm,
     Colormap,
     LinearSegmentedColormap,
     Normalize,
@@ -112,7 +111,5 @@ def head_colors(count: int, *, dark: bool) -> Sequence[str]:
 
 
 def shade(most: float, *, signed: bool) -> Normalize:
-    """The scale of shades up to a number: most weights are small, so it is no linear one."""
-    if signed:
-        return AsinhNorm(most / 10, -most, most)
-    return PowerNorm(0.5, 0, most)
+    """The scale of shades up to a number: √(weight ÷ most), because most weights are small."""
+    return Normalize(-most, most) if signed else PowerNorm(0.5, 0, most)

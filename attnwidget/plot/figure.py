@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
 from pathlib import PurePath
@@ -25,11 +24,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from attnwidget.analysis import LENSES, Lens
+from attnwidget.analysis import Lens
 from attnwidget.arguments import real
-from attnwidget.record import AttentionRecord
-from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY
-from attnwidget.wire import SentArc, SentMetric, SentSimilarity, partner_stacks
+from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY, ShownRecord
+from attnwidget.wire import SentArc, SentMetric, partner_stacks
 
 from .attention import Attention, SideName
 from .axes import PLAIN, Size, clean, grown
@@ -59,25 +57,8 @@ _LONGEST_SIDE, _MOST_PIXELS = 2**16 - 1, 2**28
 _SETTINGS = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "attnwidget"}
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a widget shows.
-
-    Attributes:
-        choices: its choices, as `view_state.choice_values` returns them.
-        overview: as `wire.encode_overview` returns it.
-        metrics: the user's own, as `wire.encode_own_metrics` returns them.
-        similarity, arcs: as `wire.encode_similarity` and `wire.encode_arcs` return them.
-        lenses: those that can be chosen.
-    """
-
-    record: AttentionRecord
-    choices: Mapping[str, Any]
-    overview: tuple[Mapping[str, Any], bytes]
-    metrics: Sequence[SentMetric] = ()
-    similarity: SentSimilarity | None = None
-    arcs: Sequence[SentArc] = ()
-    lenses: Sequence[Lens] = LENSES
+class Shown(ShownRecord):
+    """What a widget shows, as plots take it."""
 
     @property
     def view(self) -> str:
@@ -134,7 +115,13 @@ class Shown:
         own = [self._pair_metric(query, key)] if of_pair else []
         near = self.similarity
         similarity = near if near is not None and self.stack in near["places"] else None
-        return Heads(self.record, self.stack, self.overview, [*self.metrics, *own], similarity)
+        return Heads(
+            self.record,
+            self.stack,
+            (self.manifest, self.overview),
+            [*self.metrics, *own],
+            similarity,
+        )
 
     @property
     def color(self) -> str:
@@ -149,7 +136,7 @@ class Shown:
 
     @cached_property
     def _partners(self) -> dict[str, str]:
-        return partner_stacks(self.overview[0])
+        return partner_stacks(self.manifest)
 
     def _pair_metric(self, query: int, key: int) -> SentMetric:
         """The weight of a pair of tokens in every head."""

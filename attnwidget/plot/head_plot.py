@@ -53,7 +53,7 @@ def head(
             "scores", before the softmax, or "values", for value-weighted norms as shares of each
             row. Numbers with a sign are blue above zero and orange below.
         segments: "content" to leave special tokens out; of a pair, "ab" for the attention from the
-            first text to the second, likewise "aa", "ba" and "bb"; "content:ab" for both.
+            first text to the second, likewise "aa", "ba" and "bb"; "content ab" for both.
         picture: True to draw the attention of one head from one query on the image of a vision
             model, if the record has it; False for lines.
         stack: the name of a stack; the record's first if None.
@@ -67,7 +67,8 @@ def head(
     Raises:
         IndexError: there is no such layer, head or query.
         KeyError: there is no such stack.
-        ValueError: `heads` is empty, or the record does not have the lens; the message says why.
+        ValueError: `heads` is empty, there are no such segments, or the record does not have the
+            lens; the message says why.
         ImportError: matplotlib is not installed.
     """
     chosen = None if heads is None else list(dict.fromkeys(heads))

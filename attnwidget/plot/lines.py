@@ -89,7 +89,9 @@ def draw_lines(
     lengths = np.hypot(width, (ends[column] - starts[row]) * row_points)
     ink = float((widths * weights * lengths).sum())
     most = _DENSEST * width * height
-    alphas = weights**0.75 if locked else weights * min(1, most / ink if ink else 1)
+    # The strongest line is opaque, unless there are too many.
+    opacity = min(1 / weights.max(initial=0.01), most / (ink or 1))
+    alphas = weights**0.75 if locked else weights * opacity
     inks = to_rgba_array(colors)[part % len(colors)]
     inks[:, 3] = alphas
     shift = ((part + 0.5) / len(table) - 0.5) * _SPREAD * 2 * min(at[0] for at in places)

@@ -49,7 +49,7 @@ def matrix(
     """Draw the weights of a head as a matrix: rows are queries, columns are keys.
 
     Shades are square roots, because most weights are small; the colour bar says which number each
-    stands for. Numbers with a sign are blue above zero and orange below.
+    stands for. Numbers with a sign are blue above zero and orange below, in linear shades.
 
     Args:
         colorbar: False to leave the colour bar out.
@@ -115,7 +115,7 @@ def matrices(
         image = draw_matrix(ax, attention, colorbar=False, most=most)
         ax.set_title(clean(title), **PLAIN)
         drawn.append(ax)
-    figure.colorbar(image, ax=drawn, label=clean(attention.measure), shrink=0.7)
+    figure.colorbar(image, ax=drawn, shrink=0.7).set_label(clean(attention.measure), **PLAIN)
     return drawn
 
 

@@ -15,7 +15,7 @@ from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds, signed_c
 from attnwidget.progress import step_done
 from attnwidget.record import runs
 from attnwidget.record.scores import spread_rows
-from attnwidget.view_state.segments import shown_positions
+from attnwidget.view_state.segments import segment_choice, shown_positions
 from attnwidget.wire import decode_overview
 
 from .attention import lens_of
@@ -69,6 +69,10 @@ def model(
         KeyError, ImportError: as in `head`.
     """
     heads, lens = Heads.of(record, stack), lens_of(lens)
+    if heads is not record:
+        # A widget's segments have positions in place of names, and stacks may lack its metric.
+        segments = segment_choice(segments, [])
+        sort = sort if sort == "model" else heads.metric(sort)["name"]
     if metric is not None:
         ax = new_axes(grown(len(heads.stack.layers))) if ax is None else ax
         _draw_metric(ax, heads, metric)

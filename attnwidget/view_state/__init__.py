@@ -5,6 +5,7 @@ exists in the record. Open `table.py` first: it declares each choice once, for b
 """
 
 from .choices import CHOICES, Choices, check_names, choice_values, combination, no_choice
+from .shown import ShownRecord
 from .table import NO_SIZE, PAIR, SIMILARITY, ChoiceOptions, View
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "SIMILARITY",
     "ChoiceOptions",
     "Choices",
+    "ShownRecord",
     "View",
     "check_names",
     "choice_values",

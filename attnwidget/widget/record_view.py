@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -17,7 +17,6 @@ from attnwidget.page import (
     Method,
     PackedLayers,
     PackedNumbers,
-    ShownRecord,
     frame_html,
     layers_within,
     numbers_within,
@@ -30,6 +29,7 @@ from attnwidget.record.files import printable, writable, write_whole
 from attnwidget.view_state import (
     ChoiceOptions,
     Choices,
+    ShownRecord,
     View,
     check_names,
     choice_values,
@@ -375,16 +375,18 @@ class RecordView(Choices):
         off = (
             {"off": saved[0]["heads"], "cut": saved[0]["cut"]} if saved else {"off": [], "cut": []}
         )
+        return replace(self._shown_now(), choices=choice_values(self) | off, effects=saved)
+
+    def _shown_now(self) -> ShownRecord:
         return ShownRecord(
             self._record,
             self._manifest,
             self._overview,
-            choice_values(self) | off,
+            choice_values(self),
             self._metrics,
             self._similarity,
             self._arcs,
-            saved,
-            self._lenses,
+            lenses=self._lenses,
         )
 
     def _effect_now(self) -> list[SavedEffect]:
@@ -479,12 +481,4 @@ class RecordView(Choices):
     def _plotted(self) -> Shown:
         from attnwidget.plot.figure import Shown
 
-        return Shown(
-            self._record,
-            choice_values(self),
-            (self._manifest, self._overview),
-            metrics=self._metrics,
-            similarity=self._similarity,
-            arcs=self._arcs,
-            lenses=self._lenses,
-        )
+        return Shown(**vars(self._shown_now()))

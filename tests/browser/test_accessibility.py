@@ -10,12 +10,12 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import SavePage
 from tests.browser.stacked import stacked
 from tests.browser.view import View
+from tests.hosts.shown import expect_brightness
 from tests.support import OpenPage
 
 _AXE = Path(__file__).parents[2] / "js/node_modules/axe-core/axe.min.js"
 
 STATES: dict[str, Callable[[View], None]] = {
-    "as opened": lambda view: None,
     "a token locked": lambda view: view.query(1).click(),
     "a token found": lambda view: view.within.get_by_role("searchbox").fill("e"),
     "help": lambda view: view.within.get_by_role("button", name="Keyboard").click(),
@@ -47,24 +47,27 @@ def violations(page: Page, axe: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("which", ["pair_page", "stacked_page"])
 def test_every_view(
-    open_page: OpenPage, request: pytest.FixtureRequest, axe: str, which: str, dark: bool
+    open_page: OpenPage, request: pytest.FixtureRequest, axe: str, which: str
 ) -> None:
-    view = View(open_page(request.getfixturevalue(which), height=1000, dark=dark))
+    view = View(open_page(request.getfixturevalue(which), height=1000))
     expect(view.query(0)).to_be_visible()
     for tab in ("Head", "Model", "Neuron", "Map"):
         view.open(tab)
         expect(view.status).not_to_be_empty()
-        assert violations(view.page, axe) == [], tab
+        for dark in (False, True):
+            view.page.emulate_media(color_scheme="dark" if dark else "light")
+            expect_brightness(view.body, dark=dark)
+            assert violations(view.page, axe) == [], (tab, dark)
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_what_opens_over_a_view(view: View, axe: str, state: str) -> None:
+def test_what_opens_over_a_view(view: View, axe: str) -> None:
     expect(view.query(0)).to_be_visible()
-    STATES[state](view)
-    assert violations(view.page, axe) == []
+    for state, open_ in STATES.items():
+        open_(view)
+        assert violations(view.page, axe) == [], state
+        view.page.keyboard.press("Escape")
 
 
 def test_a_fault_within_the_view_would_be_found(view: View, axe: str) -> None:

@@ -1,9 +1,6 @@
 """Several heads as one: their mean, or the largest of them, of a layer or of all layers."""
 
-from collections.abc import Callable
-
 import numpy as np
-import pytest
 from playwright.sync_api import expect
 
 import attnwidget as aw
@@ -15,8 +12,6 @@ from tests.browser.view import (
     names,
     numbers,
 )
-
-Fold = Callable[[np.ndarray], np.ndarray]
 
 
 def mean(heads: np.ndarray) -> np.ndarray:
@@ -46,19 +41,16 @@ def expect_matrix(view: View, place: str, weights: np.ndarray, labels: list[str]
         assert abs(weight - weights[row, column]) <= WEIGHT_TOLERANCE
 
 
-@pytest.mark.parametrize(
-    ("option", "name", "fold"),
-    [("Mean of heads", "Mean", mean), ("Max of heads", "Largest", largest)],
-)
-@pytest.mark.parametrize("layer", [0, 3])
-def test_the_heads_of_a_layer(
-    view: View, record: aw.AttentionRecord, layer: int, option: str, name: str, fold: Fold
-) -> None:
-    view.show(layer, 0)
-    view.combine.select_option(option)
-    weights = fold(of_layer(record, layer))
-    expect_matrix(view, f"Layer {layer} · {name} of 12 heads", weights, record.tokens()[0])
-    expect_lines(view)
+def test_the_heads_of_a_layer(view: View, record: aw.AttentionRecord) -> None:
+    for layer, option, name, fold in (
+        (0, "Mean of heads", "Mean", mean),
+        (3, "Max of heads", "Largest", largest),
+    ):
+        view.show(layer, 0)
+        view.combine.select_option(option)
+        weights = fold(of_layer(record, layer))
+        expect_matrix(view, f"Layer {layer} · {name} of 12 heads", weights, record.tokens()[0])
+        expect_lines(view)
 
 
 def test_only_heads_that_are_on(view: View, record: aw.AttentionRecord) -> None:
@@ -69,28 +61,18 @@ def test_only_heads_that_are_on(view: View, record: aw.AttentionRecord) -> None:
     expect_matrix(view, "Layer 0 · Mean of 2 heads", weights, record.tokens()[0])
 
 
-@pytest.mark.parametrize(
-    ("option", "name", "fold"),
-    [("Mean of all layers", "Mean", mean), ("Max of all layers", "Largest", largest)],
-)
-def test_all_layers(
-    view: View, record: aw.AttentionRecord, option: str, name: str, fold: Fold
-) -> None:
-    view.combine.select_option(option)
+def test_all_layers(view: View, record: aw.AttentionRecord) -> None:
     every = np.concatenate([of_layer(record, layer) for layer in range(record.num_layers())])
-    place = f"{name} of all {len(every)} heads"
-    expect(view.body).to_contain_text(place)
-    expect_matrix(view, place, fold(every), record.tokens()[0])
-    expect(view.swatch(0)).to_be_hidden()
-    expect_lines(view)
-
-
-def test_back_to_single_heads(view: View) -> None:
-    view.combine.select_option("Max of all layers")
-    expect(view.body).to_contain_text("Largest of all 72 heads")
-    view.combine.select_option("Single heads")
-    expect(view.body).to_contain_text("Layer 0 · Head 0")
-    expect(view.swatch(11)).to_be_visible()
+    for option, name, fold in (
+        ("Mean of all layers", "Mean", mean),
+        ("Max of all layers", "Largest", largest),
+    ):
+        view.combine.select_option(option)
+        place = f"{name} of all {len(every)} heads"
+        expect(view.body).to_contain_text(place)
+        expect_matrix(view, place, fold(every), record.tokens()[0])
+        expect(view.swatch(0)).to_be_hidden()
+        expect_lines(view)
 
 
 def test_several_tokens_of_a_mean(view: View, record: aw.AttentionRecord) -> None:

@@ -55,24 +55,16 @@ def opened(open_page: OpenPage, record: aw.AttentionRecord, width: int = 1100) -
     return View(page)
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_32_heads_have_a_colour_and_a_name_each(
-    open_page: OpenPage, many_heads: aw.AttentionRecord, dark: bool
+def test_32_heads_have_colours_names_and_numbers(
+    open_page: OpenPage, many_heads: aw.AttentionRecord
 ) -> None:
-    page = open_page(
-        aw.AttentionWidget(many_heads).to_html(quality="exact"), height=1000, dark=dark
-    )
-    view = View(page)
+    view = opened(open_page, many_heads)
     colors = set()
     for head in range(32):
         expect(view.swatch(head)).to_have_text(str(head))
         colors.add(view.swatch(head).evaluate("node => getComputedStyle(node).backgroundColor"))
     assert len(colors) == 32
     expect(view.swatch(32)).to_have_count(0)
-
-
-def test_32_heads_have_their_numbers(open_page: OpenPage, many_heads: aw.AttentionRecord) -> None:
-    view = opened(open_page, many_heads)
     labels = many_heads.tokens()[0]
     expect_lines(view)
     for head in (0, 17, 31):
@@ -87,28 +79,24 @@ def test_32_heads_have_their_numbers(open_page: OpenPage, many_heads: aw.Attenti
     expect_strongest(view, f"Layer 1 {labels[3]} ←", columns, labels)
 
 
-@pytest.mark.parametrize("width", [600, 1100, 1400])
-def test_60_tokens_have_their_numbers(
-    open_page: OpenPage, long_pair: aw.AttentionRecord, width: int
+def test_60_tokens_have_their_numbers_and_stand_apart(
+    open_page: OpenPage, long_pair: aw.AttentionRecord
 ) -> None:
-    view = opened(open_page, long_pair, width)
+    view = opened(open_page, long_pair)
     labels = long_pair.tokens()[0]
     view.swatch(4).dblclick()
     last = len(labels) - 1
-    for token in (0, labels.index("lawyer"), labels.index("winter")):
+    for width, token in ((1400, 0), (600, labels.index("lawyer")), (1100, labels.index("winter"))):
+        view.page.set_viewport_size({"width": width, "height": 1000})
         view.query(token).hover()
         weights = {4: long_pair.weights(0, 4)[token]}
         expect_strongest(view, f"Layer 0 · Head 4 {labels[token]} →", weights, labels)
-    # None of them is out of reach.
-    view.key(last).click()
-    expect(view.key(last)).to_have_attribute("aria-selected", "true")
-    view.point_at_cell(last, 0, len(labels), len(labels))
-    expect(view.status).to_contain_text("→ [CLS] weight")
-
-
-def test_60_tokens_stand_apart(open_page: OpenPage, long_pair: aw.AttentionRecord) -> None:
-    view = opened(open_page, long_pair)
-    expect(view.query(0)).to_be_visible()
+        # None of them is out of reach.
+        view.key(last).click()
+        expect(view.key(last)).to_have_attribute("aria-selected", "true")
+        view.point_at_cell(last, 0, len(labels), len(labels))
+        expect(view.status).to_contain_text("→ [CLS] weight")
+        view.page.keyboard.press("Escape")
     for tokens in (view.tokens("Queries"), view.tokens("Keys")):
         boxes = [token.bounding_box() for token in tokens.all()]
         for before, after in pairwise(boxes):
@@ -117,38 +105,31 @@ def test_60_tokens_stand_apart(open_page: OpenPage, long_pair: aw.AttentionRecor
             assert after["y"] >= before["y"] + before["height"] - 0.5
 
 
-@pytest.mark.parametrize(
-    ("option", "stack", "layers", "heads"),
-    [("Encoder", "encoder", 2, 4), ("Decoder", "decoder", 3, 2), ("Cross", "cross", 3, 2)],
-)
-def test_stacks_of_unequal_layers(
-    open_page: OpenPage,
-    translator: aw.AttentionRecord,
-    option: str,
-    stack: str,
-    layers: int,
-    heads: int,
-) -> None:
+def test_stacks_of_unequal_layers(open_page: OpenPage, translator: aw.AttentionRecord) -> None:
     view = opened(open_page, translator)
-    view.filter.select_option(option)
-    queries, keys = translator.tokens(stack)
-    expect(view.tokens("Queries")).to_have_text(queries)
-    expect(view.tokens("Keys")).to_have_text(keys)
-    expect(view.layer).to_have_attribute("aria-valuemax", str(layers - 1))
-    last = layers - 1
-    view.show(last, 0)
-    weights = {head: translator.weights(last, head, stack) for head in range(heads)}
-    view.query(3).hover()
-    rows = {head: w[3] for head, w in weights.items()}
-    expect_strongest(view, f"Layer {last} {queries[3]} →", rows, keys)
-    view.key(2).hover()
-    columns = {head: w[:, 2] for head, w in weights.items()}
-    expect_strongest(view, f"Layer {last} {keys[2]} ←", columns, queries)
-    view.combine.select_option("Mean of all layers")
-    every = [translator.weights(n, head, stack) for n in range(layers) for head in range(heads)]
-    view.query(3).hover()
-    mean = np.mean(every, axis=0)[3]
-    expect_strongest(view, f"Mean of all {len(every)} heads {queries[3]} →", {0: mean}, keys)
+    for option, stack, layers, heads in (
+        ("Encoder", "encoder", 2, 4), ("Decoder", "decoder", 3, 2), ("Cross", "cross", 3, 2),
+    ):  # fmt: skip
+        view.combine.select_option("Single heads")
+        view.filter.select_option(option)
+        queries, keys = translator.tokens(stack)
+        expect(view.tokens("Queries")).to_have_text(queries)
+        expect(view.tokens("Keys")).to_have_text(keys)
+        expect(view.layer).to_have_attribute("aria-valuemax", str(layers - 1))
+        last = layers - 1
+        view.show(last, 0)
+        weights = {head: translator.weights(last, head, stack) for head in range(heads)}
+        view.query(3).hover()
+        rows = {head: w[3] for head, w in weights.items()}
+        expect_strongest(view, f"Layer {last} {queries[3]} →", rows, keys)
+        view.key(2).hover()
+        columns = {head: w[:, 2] for head, w in weights.items()}
+        expect_strongest(view, f"Layer {last} {keys[2]} ←", columns, queries)
+        view.combine.select_option("Mean of all layers")
+        every = [translator.weights(n, head, stack) for n in range(layers) for head in range(heads)]
+        view.query(3).hover()
+        mean = np.mean(every, axis=0)[3]
+        expect_strongest(view, f"Mean of all {len(every)} heads {queries[3]} →", {0: mean}, keys)
 
 
 def test_a_decoder_sees_nothing_that_comes_later(

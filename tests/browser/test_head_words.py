@@ -61,19 +61,10 @@ def test_every_word_is_one_option(view: View) -> None:
             expect(view.tokens(column).nth(position)).to_have_accessible_name(word)
 
 
-def test_back_to_tokens(view: View, worded: aw.AttentionRecord) -> None:
-    expect(view.button("Words")).to_have_attribute("aria-pressed", "true")
-    view.button("Words").click()
-    expect(view.tokens("Queries")).to_have_text(worded.tokens()[0])
-
-
-@pytest.mark.parametrize("layer", [0, 4])
-def test_the_numbers_of_rows_and_columns(
-    view: View, worded: aw.AttentionRecord, layer: int
-) -> None:
-    view.show(layer, 0)
-    weights = {head: between_words(worded, layer, head) for head in range(12)}
-    for word in (2, 4, 9, 11):
+def test_the_numbers_of_rows_and_columns(view: View, worded: aw.AttentionRecord) -> None:
+    for layer, word in ((0, 2), (0, 9), (4, 4), (4, 11)):
+        view.show(layer, 0)
+        weights = {head: between_words(worded, layer, head) for head in range(12)}
         view.query(word).hover()
         rows = {head: w[word] for head, w in weights.items()}
         expect_strongest(view, f"Layer {layer} {WORDS[word]} →", rows, WORDS)
@@ -98,29 +89,22 @@ def test_the_numbers_of_cells(view: View, worded: aw.AttentionRecord) -> None:
             assert not scores
 
 
-def test_the_mean_of_heads_between_words(view: View, worded: aw.AttentionRecord) -> None:
-    view.combine.select_option("Mean of heads")
-    mean = np.mean([between_words(worded, 0, head) for head in range(12)], axis=0)
-    view.query(4).hover()
-    start = "Layer 0 · Mean of 12 heads unbelievably →"
-    expect_strongest(view, start, {0: mean[4]}, WORDS)
-
-
-@pytest.mark.parametrize("option", ["Mean of all layers", "Max of all layers"])
-def test_all_layers_between_words(view: View, worded: aw.AttentionRecord, option: str) -> None:
+def test_combined_heads_between_words(view: View, worded: aw.AttentionRecord) -> None:
     places = [(layer, head) for layer in range(worded.num_layers()) for head in range(12)]
-    view.combine.select_option(option)
-    if option.startswith("Mean"):
-        name = "Mean of all 72 heads"
-        weights = np.mean([between_words(worded, *place) for place in places], axis=0)
-    else:
-        # A maximum is not a share that could be added up: of tokens, the largest.
-        name = "Largest of all 72 heads, by token"
-        most = np.max([worded.weights(*place) for place in places], axis=0)
-        of = belongs(worded).astype(bool)
-        weights = np.array([[most[np.ix_(row, column)].max() for column in of] for row in of])
-    view.query(4).hover()
-    expect_strongest(view, f"{name} unbelievably →", {0: weights[4]}, WORDS)
+    of_heads = np.array([between_words(worded, *place) for place in places])
+    # A maximum is not a share that could be added up: of tokens, the largest.
+    most = np.max([worded.weights(*place) for place in places], axis=0)
+    of = belongs(worded).astype(bool)
+    largest = np.array([[most[np.ix_(row, column)].max() for column in of] for row in of])
+    for option, name, weights in (
+        ("Mean of heads", "Layer 0 · Mean of 12 heads", of_heads[:12].mean(axis=0)),
+        ("Mean of all layers", "Mean of all 72 heads", of_heads.mean(axis=0)),
+        ("Max of all layers", "Largest of all 72 heads, by token", largest),
+    ):
+        view.combine.select_option(option)
+        view.query(4).hover()
+        expect_strongest(view, f"{name} unbelievably →", {0: weights[4]}, WORDS)
+        view.status.hover()
 
 
 def test_a_long_word_is_shortened_in_the_middle(view: View) -> None:
@@ -136,9 +120,3 @@ def test_a_long_word_is_shortened_in_the_middle(view: View) -> None:
         assert long.evaluate("node => node.scrollWidth <= node.clientWidth")
     view.query(9).hover()
     expect(view.status).to_contain_text(f"{LONG} →")
-
-
-def test_single_tokens_offer_no_words(open_page: OpenPage, pair_page: Path) -> None:
-    view = View(open_page(pair_page))
-    expect(view.query(0)).to_be_visible()
-    expect(view.button("Words")).to_be_hidden()

@@ -42,9 +42,7 @@ def rewritten(html: str, part: str, change: Callable[[Content], Any]) -> str:
     ("where", "change"),
     [
         ("stacks[0].layers[0].heads", lambda layer: layer.update(heads=2**40)),
-        ("stacks[0].layers[0].dim", lambda layer: layer.update(dim=-1)),
         ("stacks[0].layers[0].program", lambda layer: layer["program"].update(mask="<script>")),
-        ("stacks[0].layers[0].key_heads", lambda layer: layer.update(key_heads=5)),
     ],
 )
 def test_a_manifest_that_cannot_be(
@@ -96,10 +94,7 @@ def test_a_layer_that_is_a_bomb(
     [
         ("view", "constructor"),
         ("layer", "<img src=x onerror=alert(1)>"),
-        ("heads", [2**60]),
-        ("query", -1),
         ("theme", {"__proto__": None}),
-        ("also", "all"),
     ],
 )
 def test_a_choice_that_cannot_be(open_page: OpenPage, html: str, name: str, value: Any) -> None:

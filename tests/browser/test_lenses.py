@@ -84,7 +84,7 @@ def test_rows_columns_and_combinations_are_of_shares(
 
 def test_the_model_view_has_thumbnails_of_shares(view: View) -> None:
     view.open("Model")
-    expect(weighting(view).get_by_role("option")).to_have_count(3)
+    expect(weighting(view).get_by_role("option", name="Rollout")).to_have_count(0)
     expect(weighting(view)).to_have_value("attention")
     before = view.drawn()
     weighting(view).select_option("values")

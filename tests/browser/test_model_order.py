@@ -3,11 +3,9 @@
 import re
 
 import numpy as np
-import pytest
 from playwright.sync_api import Locator, expect
 
 import attnwidget as aw
-from tests.browser.stacked import stacked
 from tests.browser.view import View, numbers
 from tests.support import OpenPage
 
@@ -31,12 +29,7 @@ def names(cells: Locator) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("which", ["view", "smollm2_view"])
-def test_heads_are_sorted_by_a_number(which: str, request: pytest.FixtureRequest) -> None:
-    view: View = request.getfixturevalue(which)
-    record: aw.AttentionRecord = request.getfixturevalue(
-        "record" if which == "view" else "smollm2_record"
-    )
+def test_heads_are_sorted_by_a_number(view: View, record: aw.AttentionRecord) -> None:
     view.open("Model")
     combobox(view, "Sort heads").select_option("Entropy")
     expect(view.body.get_by_text("entropy, highest → lowest")).to_be_visible()
@@ -86,21 +79,6 @@ def test_colours_have_a_legend(model_view: View, record: aw.AttentionRecord) -> 
     expect(legend.first).to_contain_text(f"{every.max():.2f} nats")
     description = model_view.cell(0, 2).get_attribute("aria-description") or ""
     assert abs(numbers(description)[0] - entropies(record, 0)[2]) <= 0.006
-
-
-def test_cross_attention_has_no_neighbours_to_sort_by(open_page: OpenPage) -> None:
-    widget = aw.AttentionWidget(stacked(), view="model", stack="cross", sort="distance")
-    view = View(open_page(widget.to_html(quality="exact")))
-    sort = combobox(view, "Sort heads")
-    expect(sort).to_have_value("model")
-    options = sort.get_by_role("option").all_inner_texts()
-    assert options[:3] == ["As in model", "Weight of locked pair", "Entropy"]
-    assert not {"Distance", "Share on previous token"} & set(options)
-    assert names(view.grid.get_by_role("gridcell"))[:3] == [
-        "Layer 3, head 0",
-        "Layer 3, head 1",
-        "Layer 7, head 0",
-    ]
 
 
 def test_heads_are_sorted_and_coloured_by_numbers_of_ones_own(

@@ -31,7 +31,7 @@ def test_nothing_overflows(open_page: OpenPage, request: pytest.FixtureRequest, 
         eventually(view.page, fits)
 
 
-@pytest.mark.parametrize("width", [500, 600, 760, 1000])
+@pytest.mark.parametrize("width", [500, 760, 1000])
 def test_every_control_is_in_sight(open_page: OpenPage, pair_page: Path, width: int) -> None:
     view = View(open_page(pair_page, width=width, height=1000))
     if width <= 900:
@@ -59,18 +59,22 @@ def expect_controls_in_sight(view: View, tab: str, width: int) -> None:
     assert ends[-1]["x"] + ends[-1]["width"] > width - 60
 
 
-@pytest.mark.parametrize("width", [500, 600, 1000, 1400])
-def test_the_numbers_are_not_cut_off(open_page: OpenPage, pair_page: Path, width: int) -> None:
-    view = View(open_page(pair_page, width=width, height=1000))
+def test_the_numbers_are_not_cut_off(view: View) -> None:
     cut = "node => [node.scrollWidth - node.clientWidth, node.scrollHeight - node.clientHeight]"
+
+    def whole() -> None:
+        beside, below = view.status.evaluate(cut)
+        assert beside <= 0
+        assert below <= 0
+
     for tab in TABS:
         view.open(tab)
-        if tab in ("Head", "Neuron"):
-            view.query(4).hover()
-            expect(view.status).to_contain_text("fox")
-        beside, below = view.status.evaluate(cut)
-        assert beside <= 0, tab
-        assert below <= 0, tab
+        for width in (500, 600, 1000, 1400):
+            view.page.set_viewport_size({"width": width, "height": 1000})
+            if tab in ("Head", "Neuron"):
+                view.query(4).hover()
+                expect(view.status).to_contain_text("fox")
+            eventually(view.page, whole)
 
 
 def test_nothing_moves_when_the_status_line_changes(open_page: OpenPage, pair_page: Path) -> None:
@@ -85,10 +89,6 @@ def test_nothing_moves_when_the_status_line_changes(open_page: OpenPage, pair_pa
         assert box
         heights.add(box["height"])
     assert len(heights) == 1
-
-
-def test_the_lines_are_there(open_page: OpenPage, pair_page: Path) -> None:
-    expect_lines(View(open_page(pair_page, width=600, height=1000)))
 
 
 def test_the_view_follows_the_width(open_page: OpenPage, pair_page: Path) -> None:

@@ -20,17 +20,17 @@ def of(record: aw.AttentionRecord, segment: int) -> list[str]:
     return [t for t, s in zip(tokens.labels, tokens.segments, strict=True) if s == segment]
 
 
-@pytest.mark.parametrize("tab", ["Head", "Neuron"])
-def test_only_these_tokens_are_shown(view: View, record: aw.AttentionRecord, tab: str) -> None:
-    view.open(tab)
-    for option, queries, keys in FILTERS:
-        view.filter.select_option(option)
-        expect(view.tokens("Queries")).to_have_text(of(record, queries))
-        expect(view.tokens("Keys")).to_have_text(of(record, keys))
-        if tab == "Head":
-            expect_lines_between_these(view)
-    view.filter.select_option("All")
-    expect(view.tokens("Keys")).to_have_text(record.tokens()[1])
+def test_only_these_tokens_are_shown(view: View, record: aw.AttentionRecord) -> None:
+    for tab in ("Head", "Neuron"):
+        view.open(tab)
+        for option, queries, keys in FILTERS:
+            view.filter.select_option(option)
+            expect(view.tokens("Queries")).to_have_text(of(record, queries))
+            expect(view.tokens("Keys")).to_have_text(of(record, keys))
+            if tab == "Head":
+                expect_lines_between_these(view)
+        view.filter.select_option("All")
+        expect(view.tokens("Keys")).to_have_text(record.tokens()[1])
 
 
 def expect_lines_between_these(view: View) -> None:
@@ -67,10 +67,7 @@ def test_what_is_left_out_is_said(view: View, record: aw.AttentionRecord) -> Non
     eventually(view.page, right)
 
 
-@pytest.mark.parametrize("tab", ["Head", "Neuron"])
-def test_the_numbers_name_only_keys_that_are_shown(
-    view: View, record: aw.AttentionRecord, tab: str
-) -> None:
+def test_the_numbers_name_only_keys_that_are_shown(view: View, record: aw.AttentionRecord) -> None:
     """In this head "dog" attends most to a token of its own sentence, which the filter hides."""
     labels, _ = record.tokens()
     hidden = names(labels)[: -len(of(record, 1))]
@@ -78,18 +75,13 @@ def test_the_numbers_name_only_keys_that_are_shown(
     assert names(labels)[int(weights.argmax())] in hidden
 
     view.swatch(2).dblclick()
-    view.open(tab)
     view.filter.select_option("A → B")
-    view.query(labels.index("dog")).hover()
-    expect(view.status).to_contain_text("dog →")
-    named = view.status.inner_text().split("→", 1)[1].split()
-    assert not set(named) & set(hidden), named
-
-
-def test_a_single_text_has_no_filter(open_page: OpenPage, weights_only: aw.AttentionRecord) -> None:
-    view = View(open_page(aw.AttentionWidget(weights_only).to_html(quality="exact")))
-    expect(view.query(0)).to_be_visible()
-    expect(view.filter).to_have_count(0)
+    for tab in ("Head", "Neuron"):
+        view.open(tab)
+        view.query(labels.index("dog")).hover()
+        expect(view.status).to_contain_text("dog →")
+        named = view.status.inner_text().split("→", 1)[1].split()
+        assert not set(named) & set(hidden), named
 
 
 def test_named_segments_are_chosen_in_a_saved_page(open_page: OpenPage, tmp_path: Path) -> None:

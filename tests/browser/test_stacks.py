@@ -30,13 +30,10 @@ def view(open_page: OpenPage, page_of_stacks: Path) -> View:
     return View(open_page(page_of_stacks, height=1000))
 
 
-def test_the_stacks_are_listed_by_name(view: View) -> None:
+def test_every_view_has_the_filter_and_follows_it(view: View) -> None:
     expect(view.filter.get_by_role("option")).to_have_text(["Encoder", "Decoder", "Cross"])
     # The stack that one looks at in a translation.
     expect(view.filter).to_have_value("cross")
-
-
-def test_every_view_has_the_filter_and_follows_it(view: View) -> None:
     for tab in TABS:
         view.open(tab)
         view.filter.select_option("Cross")
@@ -68,21 +65,12 @@ def test_the_numbers_are_those_of_the_stack(view: View, record: aw.AttentionReco
     weights = {head: record.weights(3, head, "cross")[:, 6] for head in range(2)}
     view.key(6).hover()
     expect_strongest(view, "Layer 3 ran ←", weights, TARGET)
-
-
-def test_lines_go_as_far_as_the_longer_side(view: View) -> None:
-    view.filter.select_option("Cross")
-    expect(view.tokens("Queries")).to_have_count(len(TARGET))
+    # Lines go as far as the longer side, and the cells of the matrix are square.
     expect_lines(view)
     lines, key = view.lines.bounding_box(), view.key(0).bounding_box()
     assert lines
     assert key
     assert abs(lines["height"] - len(SOURCE) * key["height"]) <= 1
-
-
-def test_the_cells_of_the_matrix_are_square(view: View, record: aw.AttentionRecord) -> None:
-    view.filter.select_option("Cross")
-    expect(view.tokens("Keys")).to_have_text(list(SOURCE))
     view.point_at_cell(4, 5, len(TARGET), len(SOURCE))
     weight = record.weights(3, 0, "cross")[4, 5]
     expect(view.status).to_contain_text(f"müde → It weight {weight:.2f}"[:-1])
@@ -134,33 +122,6 @@ def test_nothing_is_drawn_where_a_layer_has_no_head(view: View) -> None:
         assert np.ptp(gap) == 0
 
     eventually(view.page, empty)
-
-
-def test_locks_that_do_not_fit_are_released(view: View) -> None:
-    view.filter.select_option("Encoder")
-    view.query(6).click()
-    expect(view.query(6)).to_have_attribute("aria-selected", "true")
-    view.filter.select_option("Decoder")
-    expect(view.status).to_contain_text("Point at a token")
-    view.query(1).click()
-    view.filter.select_option("Cross")
-    expect(view.query(1)).to_have_attribute("aria-selected", "true")
-    expect(view.status).to_contain_text("Der →")
-
-
-def test_the_segments_have_a_filter_of_their_own(view: View) -> None:
-    """Only the encoder attends within a pair."""
-    segments = view.within.get_by_role("combobox", name="Segments", exact=True)
-    expect(segments).to_be_hidden()
-    view.filter.select_option("Encoder")
-    expect(segments).to_be_visible()
-    segments.select_option("A → B")
-    expect(view.tokens("Keys")).to_have_text(list(SOURCE[5:]))
-    view.filter.select_option("Cross")
-    expect(view.tokens("Keys")).to_have_text(list(SOURCE))
-    expect(segments).to_have_count(0)
-    view.filter.select_option("Encoder")
-    expect(view.tokens("Keys")).to_have_text(list(SOURCE[5:]))
 
 
 def test_a_page_can_open_on_any_stack(open_page: OpenPage, record: aw.AttentionRecord) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.vectors import base85, blocks, choices, coded, records, scores
+from tests.vectors import base85, blocks, choices, coded, lenses, records, scores
 
 FOLDER = Path(__file__).parent
 
@@ -19,6 +19,7 @@ def files() -> dict[str, str]:
         "base85.json": _lines(base85.cases()),
         "overview.json": _object(records.overview()),
         "record.json": _object(records.record()),
+        "lenses.json": _object(lenses.lenses()),
         "following.json": _lines(choices.follows()),
     }
 

@@ -200,9 +200,10 @@ def _lenses(stacks: Sequence[Json]) -> list[Json]:
         "rollout": (ROLLOUT, lambda stack, layer: stack["keys"] is not None),
     }
     kinds = {"values": "factors", "rollout": "layers"}
+    known = {lens.name: lens for lens in LENSES}
     sent = []
-    for lens in LENSES:
-        (brief, sentence), lacking = lacks[lens.name]
+    for name, ((brief, sentence), lacking) in lacks.items():
+        lens = known[name]
         without = {
             stack["name"]: [each["number"] for each in stack["layers"] if lacking(stack, each)]
             for stack in stacks

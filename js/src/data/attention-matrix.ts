@@ -1,8 +1,7 @@
 /** A matrix of attention weights: of one head or several combined, between tokens or words. */
 
 import { largestOf } from "../basics/extremes.ts";
-import { DifferenceLayer } from "./difference-layer.ts";
-import type { Layer, Overview } from "./layer.ts";
+import type { Overview, RecordLayer } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
 import { ATTENTION, type LensInfo, type Side } from "./manifest.ts";
 import type { Units } from "./units.ts";
@@ -103,21 +102,16 @@ export function headsOf(spec: MatrixSpec): readonly number[] {
 }
 
 /**
- * The attention of a head, or its B − A.
+ * The attention of a head.
  *
  * @param segments the queries and keys of its overview, as in `Choices`
  */
 export function headMatrix(
-  layer: Layer,
+  layer: RecordLayer,
   head: number,
   segments = "all",
   lens = ATTENTION,
 ): AttentionMatrix {
-  const overview = layer.overview(head, segments);
-  if (layer instanceof DifferenceLayer) {
-    const [a, b] = layer.sides.map((side) => headMatrix(side, head, segments, lens));
-    return { ...differenceMatrix(a, b, layer.info.peaks?.[lens.name]?.[head]), overview };
-  }
   return {
     name: `Head ${head}`,
     lens,
@@ -132,7 +126,7 @@ export function headMatrix(
     hasColumns: () => layer.hasColumns(head),
     rounding: (query) => layer.rowRounding(head, query),
     largestRounding: layer.largestRounding,
-    overview,
+    overview: layer.overview(head, segments),
   };
 }
 
@@ -212,6 +206,21 @@ export const storedMatrix = (
   rounding: (query) => rounding?.[query] ?? 0,
   largestRounding: rounding ? largestOf(rounding) : 0,
 });
+
+/**
+ * The overviews of matrices whose layers are fetched row by row, to draw in their place: matrices of cells
+ * instead of tokens, with their rows and columns. Null if all rows are here.
+ */
+export function overviewOf(matrices: readonly AttentionMatrix[]) {
+  const overviews = matrices.map(({ overview }) => overview).filter((one) => one !== undefined);
+  if (!overviews.length) return null;
+  const [{ rows, columns }] = overviews;
+  return {
+    matrices: overviews.map(({ values }) => storedMatrix("", values, columns)),
+    rows: [...Array(rows).keys()],
+    columns: [...Array(columns).keys()],
+  };
+}
 
 /** A bound of the difference of a sum of weights: of several units on one side, and one on the other. */
 export function roundingOfSum(

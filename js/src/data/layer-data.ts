@@ -42,7 +42,7 @@ function product(a: Float32Array, b: Float32Array): number {
 /** Kernels process four numbers at a time, and may write three more. */
 const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
 
-/** Implements `Layer`, with the whole layer at hand. */
+/** Implements `RecordLayer`, with the whole layer at hand. */
 export class LayerData {
   readonly numQueries: number;
   readonly numKeys: number;

@@ -1,9 +1,13 @@
-/** The interface of a layer, whether it is here as a whole or is fetched row by row. */
+/** A layer of a record, whether it is here as a whole or is fetched row by row; and B − A of two. */
 
+import { MOST_LEVELS, type SignedThumbnail } from "./codec.ts";
 import type { LayerData } from "./layer-data.ts";
-import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
+import { ATTENTION, type LayerInfo, type Side, type StackInfo } from "./manifest.ts";
+import { cropped } from "./thumbnails.ts";
 
-export interface Layer {
+export type Layer = RecordLayer | DifferenceLayer;
+
+export interface RecordLayer {
   readonly stack: StackInfo;
   readonly info: LayerInfo;
   readonly numQueries: number;
@@ -34,6 +38,51 @@ export interface Layer {
   pending(side: Side, position: number): string | null;
   /** The pooled matrix of a head, if not all rows are here. `segments` as in `Choices`. */
   overview(head: number, segments: string): Overview | undefined;
+}
+
+/** A layer of a comparison. Its numbers are made of those of its sides, by `differenceMatrix`. */
+export class DifferenceLayer {
+  /** It has no queries and keys of its own. */
+  readonly whole = null;
+  readonly numQueries: number;
+  readonly numKeys: number;
+  readonly rounding: number;
+  readonly roundingRows: number | null;
+
+  constructor(
+    readonly stack: StackInfo,
+    readonly info: LayerInfo,
+    /** The layers of A and B. */
+    readonly sides: readonly [RecordLayer, RecordLayer],
+    private readonly thumbnails: readonly SignedThumbnail[],
+  ) {
+    const [a, b] = sides;
+    this.numQueries = a.numQueries;
+    this.numKeys = a.numKeys;
+    this.rounding = a.rounding + b.rounding;
+    this.roundingRows = a.roundingRows ?? b.roundingRows;
+  }
+
+  /** It has none of its own. */
+  scoreRow(_head: number, _i: number): null {
+    return null;
+  }
+
+  pending(side: Side, position: number): string | null {
+    const [a, b] = this.sides;
+    return a.pending(side, position) ?? b.pending(side, position);
+  }
+
+  overview(head: number, segments: string): Overview | undefined {
+    if (this.sides.every(({ whole }) => whole)) return undefined;
+    const { rows, columns, levels, less } = cropped(this.thumbnails[head], this.stack, segments);
+    const peak = this.info.peaks?.[ATTENTION.name]?.[head] ?? 0;
+    const values = Float32Array.from(
+      levels,
+      (level, at) => (less?.[at] ? -1 : 1) * peak * (level / MOST_LEVELS) ** 2,
+    );
+    return { rows, columns, values };
+  }
 }
 
 /** A pooled matrix: the largest weight of each cell, [rows, columns]. */

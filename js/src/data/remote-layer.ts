@@ -4,7 +4,7 @@ import type { ReadonlySignal } from "@preact/signals-core";
 import { type Arrays, bytesIn } from "./arrays.ts";
 import { checkParts, rowShapes } from "./check-block.ts";
 import { type Block, decodeBlock, type Thumbnail } from "./codec.ts";
-import type { Layer, Overview } from "./layer.ts";
+import type { Overview, RecordLayer } from "./layer.ts";
 import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
 import type { Loaded, ResourceCache } from "./resource-cache.ts";
 import { logSumExp } from "./scores.ts";
@@ -22,7 +22,7 @@ export type RowCache = ResourceCache<Arrays>;
  * Numbers that have not arrived are NaN. They are fetched while a `computed` or an `effect` depends
  * on them, which runs again when they arrive.
  */
-export class RemoteLayer implements Layer {
+export class RemoteLayer implements RecordLayer {
   readonly numQueries: number;
   readonly numKeys: number;
 

@@ -1,7 +1,7 @@
 /** The interface of a lens whose numbers are computed here. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
-import type { Layer } from "../data/layer.ts";
+import type { RecordLayer } from "../data/layer.ts";
 import type { LayerInfo, LensInfo } from "../data/manifest.ts";
 
 export interface BrowserLens {
@@ -14,5 +14,10 @@ export interface BrowserLens {
    *
    * @param segments the queries and keys of its overview, as in `Choices`
    */
-  matrix(lens: LensInfo, layer: Layer, head: number, segments: string): AttentionMatrix | null;
+  matrix(
+    lens: LensInfo,
+    layer: RecordLayer,
+    head: number,
+    segments: string,
+  ): AttentionMatrix | null;
 }

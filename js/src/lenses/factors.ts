@@ -1,12 +1,16 @@
 /** Weights times a factor of each head and key, as shares of their row. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
-import type { Layer } from "../data/layer.ts";
+import type { RecordLayer } from "../data/layer.ts";
 import type { LensInfo } from "../data/manifest.ts";
 import { ofWeights, weightBeside } from "./weights.ts";
 
 /** The shares of a head; null if the layer has no factors, or is not here as a whole. */
-export function shareMatrix(lens: LensInfo, layer: Layer, head: number): AttentionMatrix | null {
+export function shareMatrix(
+  lens: LensInfo,
+  layer: RecordLayer,
+  head: number,
+): AttentionMatrix | null {
   const { whole } = layer;
   const factors = whole?.factors(lens, head);
   if (!whole || !factors) return null;

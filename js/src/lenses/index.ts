@@ -9,11 +9,10 @@ import {
   storedMatrix,
   wordMatrix,
 } from "../data/attention-matrix.ts";
-import { DifferenceLayer } from "../data/difference-layer.ts";
-import type { Layer } from "../data/layer.ts";
+import { DifferenceLayer, type Layer } from "../data/layer.ts";
 import type { LayerData } from "../data/layer-data.ts";
 import { type LayerInfo, type LensInfo, whyNot } from "../data/manifest.ts";
-import type { LensNumbers } from "../data/store.ts";
+import type { LensNumbers } from "../data/stack-store.ts";
 import { attention } from "./attention.ts";
 import type { BrowserLens } from "./browser-lens.ts";
 import { shareMatrix } from "./factors.ts";

@@ -1,15 +1,15 @@
 /** Matrices that were computed beforehand, of every head or of whole layers. */
 
 import { type AttentionMatrix, storedMatrix } from "../data/attention-matrix.ts";
-import type { Layer } from "../data/layer.ts";
+import type { RecordLayer } from "../data/layer.ts";
 import type { LensInfo } from "../data/manifest.ts";
-import type { LensNumbers } from "../data/store.ts";
+import type { LensNumbers } from "../data/stack-store.ts";
 import { ofWeights } from "./weights.ts";
 
 /** The matrix of a head, or of the layer. */
 export function numbersMatrix(
   lens: LensInfo,
-  layer: Layer,
+  layer: RecordLayer,
   head: number,
   { matrices, rounding }: LensNumbers,
 ): AttentionMatrix {

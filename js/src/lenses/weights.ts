@@ -1,12 +1,12 @@
 /** What the matrices of lenses of a head have in common: its name, and the weight beside a number. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
-import type { Layer } from "../data/layer.ts";
+import type { RecordLayer } from "../data/layer.ts";
 import type { LensInfo } from "../data/manifest.ts";
 
 export const ofWeights = (
   lens: LensInfo,
-  layer: Layer,
+  layer: RecordLayer,
   head: number,
 ): Pick<
   AttentionMatrix,
@@ -21,7 +21,7 @@ export const ofWeights = (
   beside: (query, key) => [weightBeside(layer, head, query, key)],
 });
 
-export const weightBeside = (layer: Layer, head: number, query: number, key: number) =>
+export const weightBeside = (layer: RecordLayer, head: number, query: number, key: number) =>
   ({
     name: "weight",
     value: layer.weightRow(head, query)[key],

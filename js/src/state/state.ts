@@ -2,6 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import { same } from "../basics/same.ts";
+import { differenceOf, onDifference } from "../data/difference-stack.ts";
 import type { Examples, Opening } from "../data/manifest.ts";
 import {
   type Arc,
@@ -16,7 +17,6 @@ import {
   type Tokens,
   textsOf,
 } from "../data/manifest.ts";
-import { differenceOf, onDifference } from "../data/metric-difference.ts";
 import { CHOICES, type Choices, defaults, SCHEMA, VIEWS, type ViewName } from "./choices.ts";
 import { following } from "./following.ts";
 

@@ -48,7 +48,7 @@ function expectMatrix(matrix: AttentionMatrix, columns: number, expected: readon
 }
 
 test.for([0, 1, 2])("a head of layer %i is what the record has of it", (layer) => {
-  const stack = storeOf().stack("self");
+  const stack = storeOf().stack("self").info;
   const arrays = decodeBlock(blockOf(RECORD.blocks[`self.${layer}`]));
   const data = new LayerData(stack, stack.layers[layer], arrays);
   const matrix = headMatrix(data, 1);
@@ -60,7 +60,7 @@ test.for([0, 1, 2])("a head of layer %i is what the record has of it", (layer) =
 test.for([0, 2])(
   "scores of layer %i are the record's, of either sign, masked ones infinite",
   (layer) => {
-    const stack = storeOf().stack("self");
+    const stack = storeOf().stack("self").info;
     const data = new LayerData(
       stack,
       stack.layers[layer],

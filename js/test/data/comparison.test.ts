@@ -1,8 +1,7 @@
 /** The difference of two records, as a comparison shows it. */
 
 import { expect, test } from "vitest";
-import { DifferenceLayer } from "../../src/data/difference-layer.ts";
-import type { Layer } from "../../src/data/layer.ts";
+import { DifferenceLayer, type RecordLayer } from "../../src/data/layer.ts";
 import type { LayerData } from "../../src/data/layer-data.ts";
 import type { ComparedStack, Manifest } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
@@ -35,7 +34,7 @@ test("the overview of a large difference is cropped to the texts shown", () => {
   // Less in the rows of the first text, which has five of the nine tokens.
   const levels = Uint8Array.from({ length: 81 }, (_, cell) => cell % 8);
   const less = Uint8Array.from({ length: 81 }, (_, cell) => Number(cell < 45));
-  const side = {} as Layer;
+  const side = {} as RecordLayer;
   const thumbnails = [{ rows: 9, columns: 9, levels, less }];
   const layer = new DifferenceLayer(difference, difference.layers[0], [side, side], thumbnails);
   const cropped = layer.overview(0, "ba");

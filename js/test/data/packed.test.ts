@@ -72,7 +72,7 @@ test("a chunk that does not fit its record is not even unpacked", async () => {
     },
   };
   const store = new Store(readManifest(RECORD.manifest), bytes(RECORD.overview), source);
-  const state = store.layer(stack.name, 0);
+  const state = store.stack(stack.name).layer(0);
   const stop = watch(state);
   await eventually(() => expect(state.value.status).toBe("failed"));
   expect(state.value).toEqual({

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { choiceOf, partsOf, shownTokens } from "../../src/data/shown.ts";
 import { storeOf } from "../support/choices.ts";
 
-const stack = storeOf().stack("self");
+const stack = storeOf().stack("self").info;
 const ALL = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 
 test.for([

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { LayerData } from "../../src/data/layer-data.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
+import { LARGEST_BLOCK } from "../../src/data/record-stack.ts";
 import { RemoteLayer } from "../../src/data/remote-layer.ts";
 import type { Loaded } from "../../src/data/resource-cache.ts";
-import { BUDGET, LARGEST_BLOCK, type Source, Store } from "../../src/data/store.ts";
+import { BUDGET, type Source, Store } from "../../src/data/store.ts";
 import { eventually } from "../support/eventually.ts";
 import { blockOf, bytes, RECORD, type SentStack, withStacks } from "../support/vectors.ts";
 import { watch } from "../support/watch.ts";
@@ -37,7 +38,7 @@ describe("when there is nothing to do", () => {
 
   test("the next and the previous layer are fetched, one after the other", async () => {
     const { store, keys, waiting } = stackOf(6, 1000);
-    watch(store.layer("self", 3));
+    watch(store.stack("self").layer(3));
     await idle();
     expect(keys).toEqual(["self.3"]);
     waiting[0]();
@@ -54,20 +55,20 @@ describe("when there is nothing to do", () => {
 
   test("a layer that is there already has its neighbours fetched too", async () => {
     const { store, keys, waiting } = stackOf(6, 1000);
-    const end = watch(store.layer("self", 0));
+    const end = watch(store.stack("self").layer(0));
     waiting[0]();
     await eventually(() => expect(keys).toEqual(["self.0", "self.1"]));
     waiting[1]();
     await idle();
     end();
-    watch(store.layer("self", 1));
+    watch(store.stack("self").layer(1));
     await eventually(() => expect(keys).toEqual(["self.0", "self.1", "self.2"]));
   });
 
   test("none is fetched while one that is wanted has not come", async () => {
     const { store, keys, waiting } = stackOf(6, 1000);
-    watch(store.layer("self", 0));
-    watch(store.layer("self", 4));
+    watch(store.stack("self").layer(0));
+    watch(store.stack("self").layer(4));
     waiting[1]();
     await idle();
     await idle();
@@ -85,7 +86,7 @@ describe("when there is nothing to do", () => {
     "layers of $bytes bytes are fetched as far as there is room",
     async ({ bytes, neighbours }) => {
       const { store, keys, waiting } = stackOf(6, bytes);
-      watch(store.layer("self", 3));
+      watch(store.stack("self").layer(3));
       waiting[0]();
       await idle();
       await idle();
@@ -116,7 +117,7 @@ describe("a layer that is too large to be sent", () => {
 
   test("is there without its block, which is not asked for", async () => {
     const { store, keys } = large(() => () => new Promise(() => {}));
-    const layer = store.layer("self", 0);
+    const layer = store.stack("self").layer(0);
     watch(layer);
     await settled(layer);
     expect(layer.value.status === "ready" && layer.value.data).toBeInstanceOf(RemoteLayer);
@@ -127,7 +128,7 @@ describe("a layer that is too large to be sent", () => {
     "comes whole where its rows cannot be had",
     async ({ rows }) => {
       const { store, keys } = large(rows);
-      const layer = store.layer("self", 0);
+      const layer = store.stack("self").layer(0);
       watch(layer);
       await settled(layer);
       expect(layer.value.status === "ready" && layer.value.data).toBeInstanceOf(LayerData);

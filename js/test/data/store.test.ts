@@ -40,7 +40,7 @@ const settled = (state: { value: Loaded<unknown> }) =>
 
 test("a layer is loading, then ready, and who watches hears of it", async () => {
   const { store, requests } = asked();
-  const layer = store.layer("self", 0);
+  const layer = store.stack("self").layer(0);
   const seen: string[] = [];
   effect(() => {
     seen.push(layer.value.status);
@@ -56,19 +56,19 @@ test("a layer is loading, then ready, and who watches hears of it", async () => 
 
 test("a layer is asked for once, however often it is wanted", async () => {
   const { store, requests } = asked();
-  const first = store.layer("self", 1);
-  expect(store.layer("self", 1)).toBe(first);
+  const first = store.stack("self").layer(1);
+  expect(store.stack("self").layer(1)).toBe(first);
   for (let times = 0; times < 2; times++) watch(first);
   requests[0].give(block(1));
   await settled(first);
-  expect(store.layer("self", 1)).toBe(first);
+  expect(store.stack("self").layer(1)).toBe(first);
   expect(requests.filter(({ key }) => key === "self.1").length).toBe(1);
 });
 
 test("nothing is asked for before a layer is wanted, and layers do not wait for each other", async () => {
   const { store, requests } = asked();
   expect(requests).toEqual([]);
-  const layers = [store.layer("self", 2), store.layer("self", 0)];
+  const layers = [store.stack("self").layer(2), store.stack("self").layer(0)];
   expect(requests).toEqual([]);
   layers.forEach(watch);
   requests[1].give(block(0));
@@ -81,7 +81,7 @@ test.for([
   { reason: "just text", message: "just text" },
 ])("a failure keeps the source's message: $message", async ({ reason, message }) => {
   const { store, requests } = asked();
-  const layer = store.layer("self", 0);
+  const layer = store.stack("self").layer(0);
   watch(layer);
   requests[0].fail(reason);
   await settled(layer);
@@ -91,9 +91,9 @@ test.for([
 test("thumbnails of scores have the largest magnitude of each cell, and none of weights alone", async () => {
   const { store, requests } = asked();
   const lens = lensNamed("scores");
-  const thumbnails = store.computedThumbnails("self", lens, (layer, head) =>
-    lensMatrix(lens, layer, head),
-  );
+  const thumbnails = store
+    .stack("self")
+    .computedThumbnails(lens, (layer, head) => lensMatrix(lens, layer, head));
   watch(thumbnails);
   for (const layer of [0, 1, 2]) {
     await eventually(() => expect(requests.at(-1)?.key).toBe(`self.${layer}`));
@@ -118,7 +118,7 @@ test("thumbnails of scores have the largest magnitude of each cell, and none of 
 
 test("a block that does not fit its layer fails with a reason", async () => {
   const { store, requests } = asked();
-  const layer = store.layer("self", 0);
+  const layer = store.stack("self").layer(0);
   watch(layer);
   requests[0].give({ ...block(0), buffers: [] });
   await settled(layer);
@@ -130,7 +130,7 @@ test("a block that does not fit its layer fails with a reason", async () => {
 
 test("a retry asks again for what failed, and only for that", async () => {
   const { store, requests } = asked();
-  const layers = [0, 1, 2].map((layer) => store.layer("self", layer));
+  const layers = [0, 1, 2].map((layer) => store.stack("self").layer(layer));
   layers.forEach(watch);
   requests[0].give(block(0));
   requests[1].fail(new Error("no"));
@@ -141,7 +141,7 @@ test("a retry asks again for what failed, and only for that", async () => {
   requests[3].give(block(1));
   await eventually(() => expect(layers[1].value.status).toBe("ready"));
   // The same signal as before, so that views that watch it recover by themselves.
-  expect(store.layer("self", 1)).toBe(layers[1]);
+  expect(store.stack("self").layer(1)).toBe(layers[1]);
 });
 
 test("a retry names the stack rightly where names hold dots", async () => {
@@ -155,7 +155,7 @@ test("a retry names the stack rightly where names hold dots", async () => {
     },
   };
   const store = new Store(readManifest(manifest), bytes(RECORD.overview), source);
-  const layer = store.layer("vision.1", 2);
+  const layer = store.stack("vision.1").layer(2);
   watch(layer);
   await settled(layer);
   store.retry();
@@ -171,7 +171,7 @@ test("layers are asked for by their number, and come with what the record says o
     },
   };
   const store = new Store(readManifest(OVERVIEW.manifest), bytes(OVERVIEW.overview), source);
-  const layer = store.layer("cross", 7);
+  const layer = store.stack("cross").layer(7);
   watch(layer);
   await settled(layer);
   expect(keys[0]).toBe("cross 7");
@@ -184,8 +184,8 @@ test("layers are asked for by their number, and come with what the record says o
 test("stacks and thumbnails are found by name and number", () => {
   const source: Source = { block: () => Promise.reject() };
   const store = new Store(readManifest(OVERVIEW.manifest), bytes(OVERVIEW.overview), source);
-  expect(store.stack("cross").queries.labels).toEqual(["eins", "zwei", "drei"]);
-  const { rows, columns, levels } = store.thumbnail("cross", 7, 1);
+  expect(store.stack("cross").info.queries.labels).toEqual(["eins", "zwei", "drei"]);
+  const { rows, columns, levels } = store.stack("cross").thumbnail(7, 1);
   expect([rows, columns]).toEqual([3, 5]);
   expect(Array.from(levels, (n) => n.toString(16)).join("")).toBe(OVERVIEW.levels[1][1][1]);
   expect(() => store.stack("decoder")).toThrow("This record has no stack named decoder.");
@@ -201,8 +201,8 @@ describe("the combination of all layers", () => {
 
   test("is asked for once, and is of every head of every layer", async () => {
     const { store, requests } = asked();
-    const combined = store.combined("self");
-    expect(store.combined("self")).toBe(combined);
+    const combined = store.stack("self").combined();
+    expect(store.stack("self").combined()).toBe(combined);
     watch(combined);
     requests[0].give(combinedBlock());
     await settled(combined);
@@ -222,12 +222,12 @@ describe("the combination of all layers", () => {
     const manifest = withStacks([stack, { ...stack, name: "self.0" }]);
     const source: Source = { block: () => new Promise(() => {}) };
     const store = new Store(readManifest(manifest), null, source);
-    expect(store.combined("self.0")).not.toBe(store.layer("self", 0));
+    expect(store.stack("self.0").combined()).not.toBe(store.stack("self").layer(0));
   });
 
   test("may fail, and is then asked for again like a layer", async () => {
     const { store, requests } = asked();
-    const combined = store.combined("self");
+    const combined = store.stack("self").combined();
     watch(combined);
     requests[0].fail(new Error("no"));
     await settled(combined);
@@ -239,7 +239,7 @@ describe("the combination of all layers", () => {
 
   test("fails where a part of it did not come", async () => {
     const { store, requests } = asked();
-    const combined = store.combined("self");
+    const combined = store.stack("self").combined();
     watch(combined);
     const { parts, buffers } = combinedBlock();
     requests[0].give({ parts: parts.slice(0, 1), buffers: buffers.slice(0, 1) });
@@ -257,7 +257,7 @@ describe("the combination of all layers", () => {
       },
     };
     const store = new Store(readManifest(RECORD.manifest), bytes(RECORD.overview), source);
-    const combined = store.combined("self");
+    const combined = store.stack("self").combined();
     watch(combined);
     await settled(combined);
     expect(asked).toEqual(["self.0", "self.1", "self.2"]);
@@ -280,7 +280,7 @@ describe("the combination of all layers", () => {
       },
     };
     const store = new Store(readManifest(RECORD.manifest), bytes(RECORD.overview), source);
-    const combined = store.combined("self");
+    const combined = store.stack("self").combined();
     watch(combined);
     await settled(combined);
     expect(combined.value).toEqual({ status: "failed", message: "Layer 2 is not in this page." });

@@ -56,7 +56,10 @@ test("thumbnails", { timeout: CAMPAIGN_PATIENCE }, () => {
     const { manifest, overview } = oneOf(random, records);
     const store = new Store(manifest, bytesOf(overview, [overview], random), nothing);
     const [{ name, layers }] = manifest.stacks;
-    return store.thumbnail(name, layers[0].number, 0).levels.every((level) => level < 16);
+    return store
+      .stack(name)
+      .thumbnail(layers[0].number, 0)
+      .levels.every((level) => level < 16);
   });
 });
 

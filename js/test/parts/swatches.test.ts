@@ -13,7 +13,7 @@ const colors = signal(palette(false));
 /** The swatches of layer 0, which has four heads. */
 function mounted(choices: Partial<Choices> = {}) {
   const state = stateOf(choices);
-  const { heads } = storeOf().stack("self").layers[state.layer.value];
+  const { heads } = storeOf().stack("self").info.layers[state.layer.value];
   place(swatches(testScope(), state, heads, colors));
   return state;
 }

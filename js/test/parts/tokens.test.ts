@@ -12,7 +12,7 @@ import { pixel } from "../support/mounted.ts";
 import { place, restPointer, twoFrames } from "../support/place.ts";
 import { testScope } from "../support/test-scope.ts";
 
-const { queries: tokens } = storeOf().stack("self");
+const { queries: tokens } = storeOf().stack("self").info;
 const all = tokens.labels.map((_, position) => position);
 
 beforeEach(restPointer);

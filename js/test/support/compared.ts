@@ -3,7 +3,7 @@
 import { RECORD, type SentRecord } from "./vectors.ts";
 
 interface Sent {
-  lenses: { why_not: Record<string, unknown> }[];
+  lenses?: { why_not: Record<string, unknown> }[];
   stacks: { name: string; layers: { heads: number }[] }[];
   metrics: { values: Record<string, unknown> }[];
   patterns: { values: Record<string, unknown> };
@@ -25,7 +25,7 @@ export function compared(
   const manifest = {
     ...others,
     stacks: [a, b],
-    lenses: lenses.map(({ why_not, ...lens }) => ({
+    lenses: lenses?.map(({ why_not, ...lens }) => ({
       ...lens,
       why_not: { ...why_not, ...(why_not[a.name] ? { [b.name]: why_not[a.name] } : {}) },
     })),

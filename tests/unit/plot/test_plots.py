@@ -205,6 +205,26 @@ def test_a_matrix_has_the_weights_of_what_is_shown(record: AttentionRecord) -> N
     assert any("each cell the largest of up to 2 × 2" in text for text in texts(axes))
 
 
+def test_special_tokens_are_left_out(record: AttentionRecord) -> None:
+    tokens = record.stack().queries
+    content = [at for at in range(len(tokens)) if at not in tokens.special]
+    axes = plot.matrix(record, 0, 1, segments="content")
+    assert numbers(axes) == pytest.approx(record.weights(0, 1)[np.ix_(content, content)])
+    # Of the attention of the tokens that are shown, the special ones keep a part.
+    shown = record.weights(0, 1)[content]
+    share = 100 * shown[:, content].sum() / shown.sum()
+    drawn = plot.head(record, 0, [1], segments="content")
+    assert any(f"{np.floor(10 * share) / 10:g}% of attention" in text for text in texts(drawn))
+    fewer, whole = (numbers(plot.model(record, segments=chosen)) for chosen in ("content", "all"))
+    assert fewer.shape != whole.shape
+    for call in (
+        lambda: plot.head(record, 0, segments="content:ab"),
+        lambda: plot.model(record, segments="ac"),
+    ):
+        with pytest.raises(ValueError, match=r"segments .* does not exist: there are 'all', 'aa'"):
+            call()
+
+
 def test_a_named_segment_is_drawn_alone() -> None:
     record = AttentionRecord.from_arrays([some_weights(2, 4, 4)], list("abcd"))
     named: dict[str, Any] = {"named_segments": [(1, 3, "middle")]}
@@ -349,6 +369,26 @@ def test_a_map_says_which_metrics_there_are(record: AttentionRecord) -> None:
     with pytest.raises(ValueError, match="size is 'layer'; there are entropy"):
         plot.map(record, size="layer")
     plot.map(record, color="layer")
+
+
+def test_names_of_heads_numbers_are_text(record: AttentionRecord) -> None:
+    counts = [record.num_heads(layer) for layer in range(record.num_layers())]
+    own = {"$\\frac{1}$": [np.arange(count) for count in counts]}
+    [name] = own
+    for axes in (
+        plot.map(record, x=name, size=name, color=name, metrics=own),
+        axes_of(record, view="model", sort=name, color=name, metrics=own),
+        axes_of(record, view="model", ranking=True, sort=name, metrics=own),
+    ):
+        axes.figure.canvas.draw()
+        assert any(name in text.get_text() for text in axes.figure.findobj(plt.Text))
+    for call in (
+        lambda: plot.ranking(record, "entropy", color="fame"),
+        lambda: plot.map(record, color="fame"),
+        lambda: plot.model(record, sort="fame"),
+    ):
+        with pytest.raises(ValueError, match=r"fame.*; there are .*entropy"):
+            call()
 
 
 def test_a_ranking_has_the_highest_first(record: AttentionRecord) -> None:

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from attnwidget import AttentionRecord
+from attnwidget.analysis import LENSES, Lens, own_lenses
 from attnwidget.page.base85 import base85, base85_size
-from attnwidget.record import AttentionRecord, Fidelity, Layer, ScoreProgram, Stack, Tokens
-from attnwidget.wire import encode_block, encode_combined, encode_overview
-from attnwidget.wire.block import Part, decode_floats
+from attnwidget.record import Fidelity, Layer, ScoreProgram, Stack, Tokens
+from attnwidget.wire import encode_block, encode_combined, encode_matrices, encode_overview
+from attnwidget.wire.block import Part
 from attnwidget.wire.manifest import program_json
 from attnwidget.wire.rounding import from_int16
-from tests.decoding import decode_arrays
+from tests.decoding import decode_arrays, decode_floats
 from tests.vectors import make
 
 TOLERANCE = 1e-5
@@ -49,6 +51,12 @@ def fidelity(exact: bool | None = None) -> Fidelity:
 def test_the_committed_vectors_are_those_that_make_writes(name: str) -> None:
     # A file edited by hand, or not written again, would test something else than make.py says.
     assert (make.FOLDER / name).read_text(encoding="utf-8") == make.files()[name]
+
+
+def _lenses(content: dict[str, Any]) -> list[Lens]:
+    """Those of the record: others may have been added since."""
+    names = [lens["name"] for lens in content["manifest"]["lenses"]]
+    return [lens for lens in LENSES if lens.name in names]
 
 
 def test_the_vectors_stay_small() -> None:
@@ -186,7 +194,7 @@ def record_of(content: dict[str, Any]) -> AttentionRecord:
 class TestRecords:
     def test_manifest(self, name: str) -> None:
         content = read(name)
-        manifest, _ = encode_overview(record_of(content))
+        manifest, _ = encode_overview(record_of(content), lenses=_lenses(content))
         got, expected = json.loads(json.dumps(manifest)), content["manifest"]
         metrics = {metric["name"]: metric for metric in got.pop("metrics")}
         for wanted in expected.pop("metrics"):
@@ -202,7 +210,7 @@ class TestRecords:
 
     def test_overview(self, name: str) -> None:
         content = read(name)
-        _, overview = encode_overview(record_of(content))
+        _, overview = encode_overview(record_of(content), lenses=_lenses(content))
         assert base64.b64encode(overview).decode() == content["overview"]
 
     def test_blocks(self, name: str) -> None:
@@ -240,3 +248,21 @@ def test_bytes_as_text_of_a_page(case: dict[str, Any]) -> None:
     data = base64.b64decode(case["bytes"])
     assert base85(data) == case["text"]
     assert base85_size(len(data)) == len(case["text"])
+
+
+@pytest.mark.filterwarnings("ignore:rows of layer 0 do not sum to 1")
+def test_the_numbers_of_lenses() -> None:
+    case = json.loads(make.files()["lenses.json"])
+    shape = heads, queries, keys = case["shape"]
+    block = encode_matrices(np.array(case["numbers"], np.float32).reshape(shape))
+    assert block.parts == case["block"]["parts"]
+    sent = [base64.b64encode(buffer).decode() for buffer in block.buffers]
+    assert sent == case["block"]["buffers"]
+    weights = np.array(case["weights"], np.float32).reshape(1, *shape)
+    record = AttentionRecord.from_arrays(
+        weights, ["query"] * queries, key_tokens=[str(key) for key in range(keys)]
+    )
+    factors = np.array(case["factors"], np.float32).reshape(1, heads, keys)
+    (lens,) = own_lenses(record, {"mine": {"factors": factors}}, LENSES)
+    shares = np.stack(list(lens.heads(record, "self", 0)))
+    np.testing.assert_allclose(shares.ravel(), case["shares"], atol=1e-6)

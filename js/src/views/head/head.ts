@@ -64,7 +64,7 @@ export function headView(context: Context): View {
   const allLayers = computed(() => {
     const combined = combination(state.combine.value);
     if (combined?.over !== "layers") return null;
-    return { how: combined.how, loaded: store.combined(state.shown.stack.value.name) };
+    return { how: combined.how, loaded: store.stack(state.shown.stack.value.name).combined() };
   });
   const numbers = numbersOf(state, store, () => shownLens(state));
   const view = layerView(context, (data, inner) => {

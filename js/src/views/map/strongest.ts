@@ -73,7 +73,7 @@ export function strongest(
 
   scope.scopedEffect((own) => {
     const head = settled.value;
-    const loaded = store.layer(stack.name, head.layer.number).value;
+    const loaded = store.stack(stack.name).layer(head.layer.number).value;
     if (loaded.status === "failed") say(head, loaded.message);
     if (loaded.status !== "ready") return;
     const { data } = loaded;

@@ -297,7 +297,7 @@ export function modelView(context: Context): View {
         picturesText(
           rows.value.map(({ layer }) => layer),
           pictured.value,
-          ({ number }) => store.hasThumbnail(stack.value.name, number, pictured.value),
+          ({ number }) => store.stack(stack.value.name).hasThumbnail(number, pictured.value),
           computedHere.value?.value,
         ),
         sampledText(stack.value, manifest),

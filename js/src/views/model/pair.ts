@@ -26,7 +26,7 @@ export function pairOrder(state: State, store: Store): ReadonlySignal<PairOrder>
       return { metric: null, remark: "to sort heads by a weight, lock its query and its key" };
     }
     const pair = `${from} → ${to}`;
-    const loaded = store.pair(stack.name, query, key).value;
+    const loaded = store.stack(stack.name).pair(query, key).value;
     if (loaded.status !== "ready") {
       const waiting = loaded.status === "loading";
       return {

@@ -58,7 +58,7 @@ export function modelPanel({ context, width, resized, close, enter }: PanelOptio
   });
   scope.effect(() => {
     // The title changes with the content, which waits for its layer.
-    const request = context.store.layer(stack.value.name, layer.value.number);
+    const request = context.store.stack(stack.value.name).layer(layer.value.number);
     if (request.value.status === "loading" && title.firstChild) return;
     const shown = { layer: layer.value, head: head.value };
     const pattern = described(context.store.manifest.patterns, shown);

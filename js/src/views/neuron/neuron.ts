@@ -7,8 +7,7 @@ import {
   signal,
   untracked,
 } from "@preact/signals-core";
-import { DifferenceLayer } from "../../data/difference-layer.ts";
-import type { Layer } from "../../data/layer.ts";
+import { DifferenceLayer, type Layer } from "../../data/layer.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import type { Tokens } from "../../data/manifest.ts";
 import { shownTokens } from "../../data/shown.ts";

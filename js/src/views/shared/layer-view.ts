@@ -26,7 +26,7 @@ export function layerView(
   const viewContent = signal<ViewContent | null>(null);
   const { stack, layer: shown } = state.shown;
   // A computed of its own, so that an answer does not cause another request.
-  const request = computed(() => store.layer(stack.value.name, shown.value.number));
+  const request = computed(() => store.stack(stack.value.name).layer(shown.value.number));
   const layer = computed(() => request.value.value);
   let timer = 0;
   let shownScope = scope.child();

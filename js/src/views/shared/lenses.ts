@@ -2,11 +2,11 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { ComputedThumbnails } from "../../data/computed-thumbnails.ts";
-import { DifferenceLayer } from "../../data/difference-layer.ts";
-import type { Layer } from "../../data/layer.ts";
+import { DifferenceLayer, type Layer } from "../../data/layer.ts";
 import type { LayerInfo, LensInfo } from "../../data/manifest.ts";
 import type { Loaded } from "../../data/resource-cache.ts";
-import type { LensNumbers, Store } from "../../data/store.ts";
+import type { LensNumbers } from "../../data/stack-store.ts";
+import type { Store } from "../../data/store.ts";
 import { lensMatrix } from "../../lenses/index.ts";
 import { choice, type Option } from "../../parts/choice.ts";
 import { layerNames } from "../../parts/fidelity.ts";
@@ -74,7 +74,7 @@ function refusalOf(state: State, store: Store, lens: LensInfo): string | null {
   if (!inHead && store.manifest.texts !== null) return "of a single text";
   const refusal = lensRefusal(stack.value, lens);
   if (refusal || !hasMatrices(lens) || !inHead) return refusal;
-  const isHere = store.hasNumbers(stack.value.name, layer.value.number, lens);
+  const isHere = store.stack(stack.value.name).hasNumbers(layer.value.number, lens);
   return isHere ? null : "not saved in this page";
 }
 
@@ -94,7 +94,7 @@ export const numbersOf = (
     const { stack, layer } = state.shown;
     const [shown, { number }] = [lens(), layer.value];
     if (!hasMatrices(shown) || lensLack(shown, stack.value, number)) return null;
-    return store.numbers(stack.value.name, number, shown);
+    return store.stack(stack.value.name).numbers(number, shown);
   });
 
 /** The notice for a layer that does not have the lens, or not here; null if it has. */
@@ -137,9 +137,9 @@ export function computedThumbnails(
 ): ReadonlySignal<Loaded<ComputedThumbnails>> | null {
   const lens = picturedLens(state, store);
   if (isAttention(lens) || lens.kind !== "browser") return null;
-  return store.computedThumbnails(state.shown.stack.value.name, lens, (layer, head) =>
-    lensMatrix(lens, layer, head),
-  );
+  return store
+    .stack(state.shown.stack.value.name)
+    .computedThumbnails(lens, (layer, head) => lensMatrix(lens, layer, head));
 }
 
 /**

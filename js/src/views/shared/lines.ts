@@ -1,7 +1,7 @@
 /** The lines between queries and keys, with the ribbons of the focused tokens above them. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
-import { type AttentionMatrix, isSigned } from "../../data/attention-matrix.ts";
+import { type AttentionMatrix, isSigned, overviewOf } from "../../data/attention-matrix.ts";
 import {
   canvasRatio,
   imageCanvas,
@@ -15,7 +15,6 @@ import { ranges } from "../../parts/text.ts";
 import type { Track } from "../../parts/track.ts";
 import type { LinesJob } from "../../raster/lines-job.ts";
 import type { Ink } from "../../raster/mixer.ts";
-import { overviewOf } from "../../raster/overview.ts";
 import { areFew } from "../../raster/paint-curves.ts";
 import { rasterize } from "../../raster/run.ts";
 import type { Scope } from "../../scheduling/scope.ts";

@@ -97,7 +97,7 @@ test("the vectors are those that the scores are made of", async () => {
     ...LABELS.map((label, at) => ["query", at, label]),
     ...LABELS.map((label, at) => ["key", at, label]),
   ]);
-  const layer = storeOf(undefined, sourceOf()).layer("self", 2);
+  const layer = storeOf(undefined, sourceOf()).stack("self").layer(2);
   watch(layer);
   await eventually(() => expect(layer.value.status).toBe("ready"));
   const { value } = layer;

@@ -67,11 +67,11 @@ describe("lines", () => {
         const box = cell(layer.number, 0).element().getBoundingClientRect();
         const origin = canvas.getBoundingClientRect();
         const left = box.left - origin.left;
-        const { rows, columns, levels } = app.store.thumbnail("self", layer.number, 0);
+        const { rows, columns, levels } = app.store.stack("self").thumbnail(layer.number, 0);
         const ink = rgb(
           patternColor(
             patternOf(app.store.manifest.patterns, {
-              layer: app.store.stack("self").layers[row],
+              layer: app.store.stack("self").info.layers[row],
               head: 0,
             }),
             palette(false),

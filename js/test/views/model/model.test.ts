@@ -29,7 +29,7 @@ describe("the picture", () => {
     { name: "unlike sides", record: OVERVIEW, stack: "cross", at: 1 },
   ])("has the levels of every thumbnail in its cell: $name", async ({ record, stack, at }) => {
     const app = await mountModel({ record, choices: { stack } });
-    const info = app.store.stack(stack);
+    const { info } = app.store.stack(stack);
     const [rows, columns] = [info.queries, info.keys].map(({ labels }) =>
       Math.min(32, labels.length),
     );
@@ -200,7 +200,7 @@ describe("the pointer", () => {
     const app = await mountModel();
     await userEvent.hover(cell(2, 9));
     const { metrics, patterns } = app.store.manifest;
-    const head = { layer: app.store.stack("self").layers[2], head: 9 };
+    const head = { layer: app.store.stack("self").info.layers[2], head: 9 };
     const value = (name: string) =>
       metricValue(metrics.find((metric) => metric.name === name) as Metric, head) as number;
     expect(find(app, ".preview .title").textContent).toBe(

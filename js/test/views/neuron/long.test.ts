@@ -169,7 +169,7 @@ describe("scrolled", () => {
 
   test("computes nothing but what the query needs", async () => {
     const app = await mountLong(1600);
-    const layer = app.store.layer("self", 0).value;
+    const layer = app.store.stack("self").layer(0).value;
     if (layer.status !== "ready") throw new Error("The layer is not there.");
     const asked = vi.spyOn(layer.data, "scoreRow");
     body(app).scrollTop = 9000;

@@ -3,7 +3,8 @@
 import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { readManifest } from "../../../src/data/read-manifest.ts";
-import { LARGEST_BLOCK, type Source, Store } from "../../../src/data/store.ts";
+import { LARGEST_BLOCK } from "../../../src/data/record-stack.ts";
+import { type Source, Store } from "../../../src/data/store.ts";
 import type { ViewName } from "../../../src/state/choices.ts";
 import { palette } from "../../../src/styles/palette.ts";
 import { headView } from "../../../src/views/head/head.ts";

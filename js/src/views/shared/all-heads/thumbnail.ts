@@ -36,7 +36,7 @@ export function thumbnailsOf(
   return {
     aspect: ofMany ? 1 : aspectOf(kind, shownTokens(segments, stack)),
     thumbnailOf({ layer, head }: Head): Thumbnail {
-      const own = store.thumbnail(stack.name, layer.number, head, lens);
+      const own = store.stack(stack.name).thumbnail(layer.number, head, lens);
       const here = computed?.value;
       const shown =
         here?.status === "loading"
@@ -52,7 +52,7 @@ export function segmentsText(store: Store, stack: StackInfo, chosen: Choices["se
   if (!leavesOut(chosen, stack)) return "";
   const shown = store.manifest.texts === null ? shownSegments(chosen, stack) : "all";
   if (shown === "all") return "pictures and numbers are of whole heads";
-  const like = store.thumbnail(stack.name, stack.layers[0].number, 0);
+  const like = store.stack(stack.name).thumbnail(stack.layers[0].number, 0);
   const shared = sharesCells(like, stack, shown);
   const numbers =
     chosen === "content" ? "numbers count special tokens, too" : "numbers are of whole heads";

@@ -7,7 +7,6 @@ import { largestOf } from "../../../basics/extremes.ts";
 import {
   type AttentionMatrix,
   combinedMatrix,
-  headMatrix,
   storedMatrix,
   wordMatrix,
 } from "../../../data/attention-matrix.ts";
@@ -15,10 +14,10 @@ import type { Combined } from "../../../data/combine.ts";
 import type { Layer } from "../../../data/layer.ts";
 import type { LensInfo, StackInfo } from "../../../data/manifest.ts";
 import { shownSegments } from "../../../data/shown.ts";
-import type { LensNumbers } from "../../../data/store.ts";
+import type { LensNumbers } from "../../../data/stack-store.ts";
 import { lensMatrix } from "../../../lenses/index.ts";
 import { combination } from "../../../state/choices.ts";
-import { isAttention, joinsWords } from "../../../state/lens.ts";
+import { attentionOf, isAttention, joinsWords } from "../../../state/lens.ts";
 import { activeHeads } from "../../../state/navigation.ts";
 import type { State } from "../../../state/state.ts";
 import type { Axes } from "../axes.ts";
@@ -49,7 +48,8 @@ export function shownMatrix(
 ): AttentionMatrix {
   const segments = shownSegments(state.segments.value, data.stack);
   const matrix =
-    lensMatrix(lens, data, head, { segments, numbers }) ?? headMatrix(data, head, segments);
+    lensMatrix(lens, data, head, { segments, numbers }) ??
+    (lensMatrix(attentionOf(state), data, head, { segments }) as AttentionMatrix);
   return joinsWords(state) ? wordMatrix(matrix, axes.query.units, axes.key.units) : matrix;
 }
 

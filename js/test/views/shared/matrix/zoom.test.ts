@@ -2,6 +2,7 @@
 
 import { describe, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
+import type { LayerData } from "../../../../src/data/layer-data.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { mountLong } from "../../../support/long.ts";
 import { type App, drawn, find, mountApp, painted } from "../../../support/mounted.ts";
@@ -170,12 +171,12 @@ describe("what is locked elsewhere", () => {
 describe("the work", () => {
   test("of a part is that of its rows, once, and none for a move within it", async () => {
     const app = await shown({}, 1600);
-    const layer = app.store.layer("self", 0).value;
+    const layer = app.store.stack("self").layer(0).value;
     if (layer.status !== "ready") throw new Error("The layer is not there.");
     await eventually(() => expect(painted(picture(app))).toBeGreaterThan(0));
     for (let n = 0; n < 8; n++) await userEvent.click(button("Zoom in"));
     await expect.poll(() => title(app)).not.toContain("each pixel");
-    const asked = vi.spyOn(layer.data, "weightRow");
+    const asked = vi.spyOn(layer.data as LayerData, "weightRow");
     const { x, y } = { x: 300, y: 300 };
     wheel(app, { x, y }, -1);
     await new Promise((resolve) => setTimeout(resolve, 200));

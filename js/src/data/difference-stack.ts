@@ -1,0 +1,148 @@
+/** The difference of two stacks: the numbers of B less those of A, and so of their metrics. */
+
+import { computed, type ReadonlySignal } from "@preact/signals-core";
+import type { SignedThumbnail, Thumbnail } from "./codec.ts";
+import type { Combined } from "./combine.ts";
+import { DifferenceLayer, type Layer, type RecordLayer } from "./layer.ts";
+import {
+  ATTENTION,
+  type ByHead,
+  type ComparedStack,
+  type LensInfo,
+  type Metric,
+  type StackInfo,
+} from "./manifest.ts";
+import type { Loaded } from "./resource-cache.ts";
+import { type Cache, type LensNumbers, type PairWeights, StackStore } from "./stack-store.ts";
+
+export class DifferenceStack extends StackStore {
+  constructor(
+    info: StackInfo,
+    cache: Cache,
+    thumbnails: (lens: string) => readonly (readonly Thumbnail[])[] | undefined,
+    private readonly a: StackStore,
+    private readonly b: StackStore,
+  ) {
+    super(info, cache, thumbnails);
+  }
+
+  override layer(number: number): ReadonlySignal<Loaded<Layer>> {
+    return this.#joined(
+      (side) => side.layer(number),
+      (a, b): Layer => this.#layer(number, a, b),
+    );
+  }
+
+  override combined(): ReadonlySignal<Loaded<Combined>> {
+    return this.#joined((side) => side.combined(), differenceOfMeans);
+  }
+
+  override hasNumbers(layer: number, lens: LensInfo): boolean {
+    return this.a.hasNumbers(layer, lens) && this.b.hasNumbers(layer, lens);
+  }
+
+  override numbers(layer: number, lens: LensInfo): ReadonlySignal<Loaded<readonly LensNumbers[]>> {
+    return this.#joined(
+      (side) => side.numbers(layer, lens),
+      (a, b) => [...a, ...b],
+    );
+  }
+
+  override pair(query: number, key: number): ReadonlySignal<Loaded<PairWeights>> {
+    return this.#joined((side) => side.pair(query, key), differenceOfPairs);
+  }
+
+  override async fetch(number: number, signal: AbortSignal): Promise<Layer | null> {
+    const a = await this.a.fetch(number, signal);
+    const b = a && (await this.b.fetch(number, signal));
+    return b && this.#layer(number, a, b);
+  }
+
+  #layer(number: number, ...sides: [a: Layer, b: Layer]): DifferenceLayer {
+    const at = this.info.layers.findIndex((layer) => layer.number === number);
+    const thumbnails = this.thumbnails(ATTENTION.name)?.[at] ?? [];
+    const signed = thumbnails as readonly SignedThumbnail[];
+    return new DifferenceLayer(
+      this.info,
+      this.info.layers[at],
+      sides as [RecordLayer, RecordLayer],
+      signed,
+    );
+  }
+
+  /** What both sides give, or the error of either. */
+  #joined<Data, Result>(
+    ask: (side: StackStore) => ReadonlySignal<Loaded<Data>>,
+    join: (a: Data, b: Data) => Result,
+  ): ReadonlySignal<Loaded<Result>> {
+    // A is asked last, so that its neighbours are prefetched.
+    const [b, a] = [ask(this.b), ask(this.a)];
+    return computed(() => {
+      const [own, other] = [a.value, b.value];
+      if (own.status === "failed") return own;
+      if (other.status === "failed") return other;
+      if (own.status === "loading") return own;
+      if (other.status === "loading") return other;
+      return { status: "ready", data: join(own.data, other.data) };
+    });
+  }
+}
+
+/** B − A of the mean of all heads; there is none of their maxima. */
+const differenceOfMeans = (a: Combined, b: Combined): Combined => ({
+  ...a,
+  mean: b.mean.map((weight, at) => weight - a.mean[at]),
+  rounding: a.rounding + b.rounding,
+  rowRounding: {
+    ...a.rowRounding,
+    mean: a.rowRounding.mean.map((error, at) => error + b.rowRounding.mean[at]),
+  },
+});
+
+const differenceOfPairs = (a: PairWeights, b: PairWeights): PairWeights =>
+  new Map(
+    [...a].map(([layer, weights]) => [
+      layer,
+      weights.map((weight, head) => (b.get(layer)?.[head] ?? 0) - weight),
+    ]),
+  );
+
+/** A metric of a comparison, as the share of attention that moves, for the heads of the difference. */
+export function onDifference(metric: Metric, pair: ComparedStack): Metric {
+  const { values, null: random, interval } = metric;
+  return {
+    ...metric,
+    values: moved(values, pair),
+    null: random && { ...random, values: moved(random.values, pair) },
+    interval: interval && { low: moved(interval.low, pair), high: moved(interval.high, pair) },
+  };
+}
+
+/** B − A of a metric of either record. */
+export function differenceOf(metric: Metric, { a, b, difference }: ComparedStack): Metric {
+  const values = difference.layers.flatMap((layer, at) => {
+    const [before, after] = [metric.values.get(a.layers[at]), metric.values.get(b.layers[at])];
+    if (!before || !after) return [];
+    const differences = before.map((value, head) => {
+      const other = after[head];
+      return value === null || other === null ? null : other - value;
+    });
+    return [[layer, differences] as const];
+  });
+  return {
+    ...metric,
+    label: `${metric.label}, B − A`,
+    signed: true,
+    directions: null,
+    values: new Map(values),
+    null: null,
+    interval: null,
+  };
+}
+
+function moved<Value>(values: ByHead<Value>, { a, difference }: ComparedStack): ByHead<Value> {
+  const entries = difference.layers.map((layer, at) => [layer, values.get(a.layers[at])] as const);
+  return new Map(
+    entries.filter((entry): entry is [(typeof entry)[0], readonly Value[]] => !!entry[1]),
+  );
+}

@@ -1,0 +1,194 @@
+/** A stack of a record, whose numbers come from a kernel or a page. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import { compiled } from "../kernels/compiled.ts";
+import { type Arrays, bytesIn } from "./arrays.ts";
+import {
+  checkNumbers,
+  checkParts,
+  combinedShapes,
+  layerShapes,
+  numbersShapes,
+  type Shapes,
+} from "./check-block.ts";
+import { type Block, decodeBlock, type Thumbnail } from "./codec.ts";
+import { type Combined, combine } from "./combine.ts";
+import type { Layer, RecordLayer } from "./layer.ts";
+import { LayerData } from "./layer-data.ts";
+import { type LayerInfo, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
+import { type PackedBlock, unpack } from "./packed.ts";
+import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
+import { Absent, type Delivery, type Loaded } from "./resource-cache.ts";
+import { type Cache, type LensNumbers, type PairWeights, StackStore } from "./stack-store.ts";
+
+/** The source of a stack's numbers. Rejects with a message for the reader; the store checks what comes. */
+export interface StackSource {
+  /**
+   * Fetch the block of a layer, packed or not.
+   *
+   * @param signal aborted when the block is not needed any more
+   */
+  block(stack: string, layer: number, signal: AbortSignal): Promise<Block | PackedBlock>;
+  /** Fetches single rows of a layer; null if only its block can be had. */
+  rows?(stack: string, layer: number): Rows | null;
+  /** Fetches all heads of all layers as one; only a kernel computes that. */
+  readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
+  /** Fetches the matrices of a lens in a layer; null if they cannot be had. */
+  numbers?(
+    stack: string,
+    layer: number,
+    lens: string,
+  ): ((signal: AbortSignal) => Promise<Block | PackedBlock>) | null;
+}
+
+/** The largest change of a weight by rounding it to float16. */
+const FLOAT16 = 2 ** -12;
+
+/** A layer with a larger block is fetched row by row, if the source can. */
+export const LARGEST_BLOCK = 32 * 2 ** 20;
+
+export class RecordStack extends StackStore {
+  /**
+   * @param lenses all of the record
+   * @param seen is called when a layer is asked for, which comes into view
+   */
+  constructor(
+    info: StackInfo,
+    cache: Cache,
+    thumbnails: (lens: string) => readonly (readonly Thumbnail[])[] | undefined,
+    private readonly lenses: readonly LensInfo[],
+    private readonly source: StackSource,
+    private readonly rows: RowCache,
+    private readonly seen: (stack: RecordStack, layer: number) => void,
+  ) {
+    super(info, cache, thumbnails);
+  }
+
+  override layer(number: number): ReadonlySignal<Loaded<Layer>> {
+    this.seen(this, number);
+    return this.cache.get(this.#key(number), (signal) => this.#ask(number, signal));
+  }
+
+  /** Request a layer before it is watched. Returns false if it is here or requested already. */
+  prefetch(number: number): boolean {
+    return this.cache.fetch(this.#key(number), (signal) => this.#ask(number, signal));
+  }
+
+  override combined(): ReadonlySignal<Loaded<Combined>> {
+    return this.cache.get(this.#key("combined"), async (signal) => {
+      const asked = this.source.combined?.(this.info.name, signal);
+      const data = asked
+        ? await this.#readCombined(await asked)
+        : await combine(this.info, this.#allLayers(signal));
+      return { data, bytes: 3 * data.mean.byteLength };
+    });
+  }
+
+  override hasNumbers(layer: number, { name }: LensInfo): boolean {
+    return Boolean(this.source.numbers?.(this.info.name, layer, name));
+  }
+
+  override numbers(layer: number, lens: LensInfo): ReadonlySignal<Loaded<readonly LensNumbers[]>> {
+    return this.cache.get(this.#key(`${layer}.${lens.name}`), async (signal) => {
+      const { info } = this;
+      const ask = this.source.numbers?.(info.name, layer, lens.name);
+      if (!ask) throw new Absent(`${lens.label} of layer ${layer} is not in this page.`);
+      const shapes = numbersShapes(info, layerOf(info, layer), lens);
+      const [, arrays] = await checked(await ask(signal), () => shapes);
+      const [values, steps] = ["numbers", "steps"].map(
+        (name) => arrays.get(name)?.values ?? new Float32Array(0),
+      );
+      const size = info.queries.labels.length * info.keys.labels.length;
+      // Copies, because a part that is sent to the worker would take all of them along.
+      const matrices = Array.from(steps, (step, at) =>
+        values.slice(at * size, (at + 1) * size).map((integer) => integer * step),
+      );
+      const rounding = Array.from(steps, (step) => step / 2);
+      return { data: [{ matrices, rounding }], bytes: values.byteLength };
+    });
+  }
+
+  override pair(query: number, key: number): ReadonlySignal<Loaded<PairWeights>> {
+    return this.cache.get(this.#key(`pair ${query} ${key}`), async (signal) => {
+      const data = new Map<number, readonly number[]>();
+      for (const layer of this.info.layers) {
+        signal.throwIfAborted();
+        data.set(layer.number, await this.#pairWeights(layer, query, key, signal));
+      }
+      const heads = [...data.values()].reduce((sum, weights) => sum + weights.length, 0);
+      return { data, bytes: 8 * heads };
+    });
+  }
+
+  override async fetch(number: number, signal: AbortSignal): Promise<RecordLayer | null> {
+    try {
+      return (await this.#ask(number, signal)).data;
+    } catch (error) {
+      if (error instanceof Absent) return null;
+      throw error;
+    }
+  }
+
+  #key(of: number | string): string {
+    return `${this.info.name}.${of}`;
+  }
+
+  async #ask(number: number, signal: AbortSignal): Promise<Delivery<RecordLayer>> {
+    const { info, source } = this;
+    const layer = layerOf(info, number);
+    const rows = layer.bytes > LARGEST_BLOCK ? source.rows?.(info.name, number) : null;
+    if (rows) {
+      const thumbnails = Array.from({ length: layer.heads }, (_, head) =>
+        this.thumbnail(layer.number, head),
+      );
+      return { data: new RemoteLayer(info, layer, thumbnails, rows, this.rows), bytes: 0 };
+    }
+    // A layer keeps the kernels that it was created with.
+    const [sent] = await Promise.all([source.block(info.name, number, signal), compiled()]);
+    const [block, arrays] = await checked(sent, (parts) =>
+      layerShapes(info, layer, this.lenses, parts),
+    );
+    return { data: new LayerData(info, layer, arrays, block.error), bytes: bytesIn(arrays) };
+  }
+
+  async #pairWeights(
+    layer: LayerInfo,
+    query: number,
+    key: number,
+    signal: AbortSignal,
+  ): Promise<readonly number[]> {
+    const rows = this.source.rows?.(this.info.name, layer.number);
+    if (rows) return fetchWeights(this.info, layer, rows, query, key, signal);
+    const { data } = await this.#ask(layer.number, signal);
+    return Array.from({ length: layer.heads }, (_, head) => data.weightRow(head, query)[key]);
+  }
+
+  async #readCombined(sent: Block): Promise<Combined> {
+    const [, arrays] = await checked(sent, () => combinedShapes(this.info));
+    const [mean, max, head] = ["mean", "max", "head"].map((name) => arrays.get(name)?.values);
+    if (!mean || !max || !head) throw new Error("The combination of all layers came incomplete.");
+    const rows = new Float32Array(this.info.queries.labels.length).fill(FLOAT16);
+    return { mean, max, head, rounding: FLOAT16, rowRounding: { mean: rows, max: rows } };
+  }
+
+  async *#allLayers(signal: AbortSignal): AsyncIterable<LayerData> {
+    for (const { number } of this.info.layers) {
+      signal.throwIfAborted();
+      const { data } = await this.#ask(number, signal);
+      if (!data.whole) throw new Error(`Layer ${number} is too large for that.`);
+      yield data.whole;
+    }
+  }
+}
+
+/** A block that was sent, unpacked, and its arrays, which have the shapes that they should have. */
+async function checked(
+  sent: Block | PackedBlock,
+  shapes: (parts: Block["parts"]) => Shapes,
+): Promise<readonly [Block, Arrays]> {
+  checkParts(sent.parts, sent.error, shapes(sent.parts));
+  const block = "data" in sent ? await unpack(sent) : sent;
+  const arrays = decodeBlock(block);
+  checkNumbers(arrays);
+  return [block, arrays];
+}

@@ -1,0 +1,113 @@
+/** The numbers of a stack: thumbnails at once, and all else on demand. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { AttentionMatrix } from "./attention-matrix.ts";
+import { MOST_LEVELS, type Thumbnail } from "./codec.ts";
+import { type Combined, pauses } from "./combine.ts";
+import { type ComputedThumbnails, computedThumbnail } from "./computed-thumbnails.ts";
+import type { Layer } from "./layer.ts";
+import { ATTENTION, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
+import type { Loaded, ResourceCache } from "./resource-cache.ts";
+
+/** The matrices of a lens in a layer, [Tq, Tk] row by row: of every head, or one of the layer. */
+export interface LensNumbers {
+  readonly matrices: readonly Float32Array[];
+  /** The largest difference of a number of each from the record's. */
+  readonly rounding: readonly number[];
+}
+
+/** The weight of one pair of tokens in every head, by the number of its layer. */
+export type PairWeights = ReadonlyMap<number, readonly number[]>;
+
+/** What is fetched or computed is kept within a budget of bytes, for all stacks together. */
+export type Cache = ResourceCache<
+  Layer | Combined | readonly LensNumbers[] | PairWeights | ComputedThumbnails
+>;
+
+/** A stack of a record, or the difference of two. What it is asked for is fetched while watched. */
+export abstract class StackStore {
+  /** @param thumbnails by the name of a lens, then by layer and head; undefined if there are none */
+  constructor(
+    readonly info: StackInfo,
+    protected readonly cache: Cache,
+    protected readonly thumbnails: (lens: string) => readonly (readonly Thumbnail[])[] | undefined,
+  ) {}
+
+  /** The layer of this number. */
+  abstract layer(number: number): ReadonlySignal<Loaded<Layer>>;
+
+  /** The combination of all layers. */
+  abstract combined(): ReadonlySignal<Loaded<Combined>>;
+
+  /** True if the matrices of a lens can be had of a layer, from the kernel or the page. */
+  abstract hasNumbers(layer: number, lens: LensInfo): boolean;
+
+  /** The matrices of a lens in a layer: those of A and of B for B − A. */
+  abstract numbers(layer: number, lens: LensInfo): ReadonlySignal<Loaded<readonly LensNumbers[]>>;
+
+  /** The weight from a query to a key in all heads. */
+  abstract pair(query: number, key: number): ReadonlySignal<Loaded<PairWeights>>;
+
+  /** The layer of this number, asked for at once; null if it cannot be had. */
+  abstract fetch(number: number, signal: AbortSignal): Promise<Layer | null>;
+
+  /** True if the thumbnails of a layer by a lens are here. */
+  hasThumbnail(layer: number, lens: LensInfo): boolean {
+    return this.#thumbnails(layer, lens) !== undefined;
+  }
+
+  #thumbnails(layer: number, lens: LensInfo): readonly Thumbnail[] | undefined {
+    const index = this.info.layers.findIndex(({ number }) => number === layer);
+    const own = this.thumbnails(lens.name)?.[index];
+    return own?.length ? own : undefined;
+  }
+
+  /**
+   * The thumbnail of a head by a lens, or that of its attention where there is none. Levels are 0 to
+   * 15, by the square roots of magnitudes as shares of the stack's largest.
+   */
+  thumbnail(layer: number, head: number, lens = ATTENTION): Thumbnail {
+    const own = this.#thumbnails(layer, lens)?.[head];
+    if (!own && lens.name === ATTENTION.name) throw new Error("This record has no thumbnails.");
+    if (!own) return this.thumbnail(layer, head);
+    const peaksOf = ({ peaks }: StackInfo["layers"][0]) => peaks?.[lens.name] ?? [];
+    const peak = peaksOf(layerOf(this.info, layer))[head];
+    if (peak === undefined) return own;
+    const largest = Math.max(...this.info.layers.flatMap(peaksOf));
+    const share = largest ? Math.sqrt(peak / largest) : 0;
+    const most = own.less ? MOST_LEVELS / 15 : 1;
+    return { ...own, levels: own.levels.map((level) => Math.round((share * level) / most)) };
+  }
+
+  /**
+   * The thumbnails of a lens that is computed here.
+   *
+   * @param matrixOf the numbers of a head; null where a layer lacks the lens
+   */
+  computedThumbnails(
+    lens: LensInfo,
+    matrixOf: (layer: Layer, head: number) => AttentionMatrix | null,
+  ): ReadonlySignal<Loaded<ComputedThumbnails>> {
+    const { info } = this;
+    return this.cache.get(`${info.name}.thumbnails ${lens.name}`, async (signal) => {
+      const data = new Map<number, Thumbnail[] | null>();
+      const pause = pauses();
+      let bytes = 0;
+      for (const { number, heads } of info.layers) {
+        const layer = await this.fetch(number, signal);
+        const thumbnails: Thumbnail[] = [];
+        for (let head = 0; layer && head < heads; head++) {
+          const matrix = matrixOf(layer, head);
+          if (!matrix) break;
+          const thumbnail = computedThumbnail(matrix, info, this.thumbnail(number, head));
+          thumbnails.push(thumbnail);
+          bytes += 2 * thumbnail.levels.length;
+          await pause();
+          signal.throwIfAborted();
+        }
+        data.set(number, thumbnails.length ? thumbnails : null);
+      }
+      return { data, bytes };
+    });
+  }
+}
