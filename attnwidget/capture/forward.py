@@ -12,11 +12,12 @@ import torch
 
 from attnwidget.arguments import several_numbers
 from attnwidget.record import AttentionRecord, Stack
+from attnwidget.running.forward import run_inputs
 from attnwidget.running.generation import generate as generated_by
 from attnwidget.running.inputs import Inputs, prepare
 from attnwidget.running.items import Items
 from attnwidget.running.missing import missing_attention, no_attention
-from attnwidget.running.model import is_encoder_decoder, name_of, traceable
+from attnwidget.running.model import name_of, traceable, traits
 from attnwidget.running.sequences import PlacedTokens
 from attnwidget.running.stacks import grouped, stacks
 from attnwidget.tracing import can_generate, changes_of
@@ -111,7 +112,7 @@ def _read(
     """Record one pass; a second one if module names do not number the chosen layers."""
     placed, sequences = None, inputs.sequences
     if with_image:
-        placed = placed_tokens(model, inputs, lambda changed: _call(model, changed))
+        placed = placed_tokens(model, inputs, lambda changed: run_inputs(model, changed))
     if placed is not None:
         sequences = on_image(model, inputs, sequences, placed)
     # If module names do not number the layers, all of them are needed to count them.
@@ -119,8 +120,8 @@ def _read(
         sink = RecordedCalls()
         ran = record_pass(
             model,
-            lambda: _call(model, inputs),
-            Items(inputs.batch, two=is_encoder_decoder(model)).of,
+            lambda: run_inputs(model, inputs),
+            Items(inputs.batch, two=traits(model).has_decoder).of,
             sink,
             wanted=_wanted(named),
             values=values,
@@ -134,34 +135,11 @@ def _read(
     return _Read(sink.calls, ran.called, ran.output, by_name, placed)
 
 
-def _call(model: torch.nn.Module, inputs: Inputs) -> Any:
-    try:
-        return model(**inputs.tensors)
-    except (IndexError, RuntimeError, ValueError) as error:
-        if is_encoder_decoder(model) and not _has_decoder_inputs(inputs):
-            raise ValueError(
-                f"{type(model).__name__} needs its decoder's tokens: give target=..., or load the "
-                "model with its language modelling head, so that it can generate them"
-            ) from error
-        limit = getattr(getattr(model, "config", None), "max_position_embeddings", None)
-        text = inputs.batch.text
-        length = text.length if text is not None else 0
-        if isinstance(limit, int) and length > limit:
-            raise ValueError(
-                f"the text has {length} tokens; {type(model).__name__} takes at most {limit}"
-            ) from error
-        raise
-
-
 def _must_generate(model: torch.nn.Module, inputs: Inputs) -> bool:
     """True if an encoder-decoder has no inputs for its decoder, but can generate them."""
-    if _has_decoder_inputs(inputs) or not is_encoder_decoder(model):
+    if inputs.has_target or not traits(model).has_decoder:
         return False
     return can_generate(model)
-
-
-def _has_decoder_inputs(inputs: Inputs) -> bool:
-    return any(name.startswith("decoder_input") or name == "labels" for name in inputs.tensors)
 
 
 def _wanted(chosen: frozenset[int] | None) -> Callable[[str], bool]:
