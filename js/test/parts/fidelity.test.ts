@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { LayerInfo } from "../../src/data/manifest.ts";
+import type { LayerInfo, Manifest } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
 import {
   doubtAbout,
@@ -7,6 +7,7 @@ import {
   keptAsWeights,
   layerNames,
   remarks,
+  replayed,
   weightsWithin,
 } from "../../src/parts/fidelity.ts";
 import { RECORD } from "../support/vectors.ts";
@@ -71,4 +72,15 @@ test.for([
   { error: 0, rows: 16, text: "weights as recorded in 16 sampled rows" },
 ])("an error of $error in $rows rows", ({ error, rows, text }) => {
   expect(weightsWithin(error, rows)).toBe(text);
+});
+
+test("a generated text is said to be read once more, and how far that lies from its generation", () => {
+  const said = (difference: number, reason = "") =>
+    replayed({ replay: { difference, reason } } as Manifest);
+  expect(replayed({ replay: null } as Manifest)).toBe("");
+  expect(said(0)).toBe("read once more: logits as generated");
+  expect(said(2.1e-6)).toBe("read once more: logits within 0.0003% of the generation’s");
+  expect(said(0.011, "it rounds")).toBe(
+    "read once more: logits within 2% of the generation’s (it rounds)",
+  );
 });
