@@ -14,7 +14,7 @@ from attnwidget.analysis import Lens, sampled_rows
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds, signed_cells
 from attnwidget.progress import step_done
 from attnwidget.record import runs
-from attnwidget.record.rows import spread_rows
+from attnwidget.record.scores import spread_rows
 from attnwidget.view_state.segments import segment_choice, shown_positions
 from attnwidget.wire import decode_overview
 

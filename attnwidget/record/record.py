@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import loading, storage
 from .fidelity import Fidelity, Replay
+from .files import printable
 from .from_arrays import stack_from_arrays
 from .layer import Layer
-from .picture import Picture
-from .printable import printable
 from .scores import Floats
 from .stack import Stack, check_name, of_stack, runs
+from .tokens import Picture
 
 if TYPE_CHECKING:
     from typing_extensions import Self
