@@ -45,6 +45,11 @@ def part_buffers(parts: Sequence[Part], data: bytes) -> list[bytes]:
     return buffers
 
 
+def decode_floats(part: Part, data: bytes) -> NDArray[np.float32]:
+    """An array of floats."""
+    return np.frombuffer(data, _KINDS[part["dtype"]]).astype(np.float32).reshape(part["shape"])
+
+
 def decode_arrays(parts: Iterable[Part], buffers: Iterable[bytes]) -> dict[str, np.ndarray]:
     """The arrays of a block by what its parts say, with coded integers restored."""
     arrays: dict[str, np.ndarray] = {}

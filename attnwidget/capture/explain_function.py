@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from typing import Generic, TypeVar
 
 import numpy as np
 import torch
 
-from attnwidget.record import Fidelity, Layer, ScoreProgram
+from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram
+from attnwidget.record.scores import MASKED, Bools
 from attnwidget.running.items import Item, Selection, joined, shared_heads
 from attnwidget.tracing import FunctionCall, SoftmaxCall
-from attnwidget.tracing.masks import additive
+from attnwidget.tracing.masks import additive, causal_mask, dense_mask
 
 from .check import CallCheck
 from .explain_softmax import explain_softmax
-from .masks import read_mask
-from .recent import Recent
 from .terms import Terms, terms
+
+_T = TypeVar("_T")
+
+# More kinds of layers than models alternate between.
+_SIZE = 4
+
+
+class Recent(Generic[_T]):
+    """The latest results, by arguments that are the same objects and by values that are equal."""
+
+    def __init__(self) -> None:
+        # Holds the objects themselves, because ids of freed objects may be reused.
+        self._entries: list[tuple[tuple[object, ...], object, _T]] = []
+
+    def get(self, objects: tuple[object, ...], values: object, make: Callable[[], _T]) -> _T:
+        """The result for these objects and values; made by `make` if it is not among the latest."""
+        for known, equal, result in self._entries:
+            if equal == values and _same(known, objects):
+                return result
+        result = make()
+        self._entries = [(objects, values, result), *self._entries[: _SIZE - 1]]
+        return result
+
+
+def _same(a: tuple[object, ...], b: tuple[object, ...]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
 class FunctionExplainer:
@@ -107,3 +133,41 @@ def _program(call: FunctionCall, terms: Terms, width: int) -> ScoreProgram:
         None if softcap is None else float(softcap),
         sinks,
     )
+
+
+def read_mask(call: FunctionCall, selection: Selection) -> tuple[Bools | None, Floats | None]:
+    """(seen, bias) of one item without its padding, as `terms` takes them.
+
+    Raises:
+        ValueError: the mask has an unknown form.
+    """
+    tensor = dense_mask(call)
+    bias = None if tensor is None or tensor.dtype == torch.bool else tensor
+    seen = tensor if bias is None else bias > MASKED
+    if (extra := call.options.get("position_bias")) is not None:
+        bias = extra if bias is None else bias + extra
+    causal = causal_mask(call) if call.causal else None
+    if causal is not None:
+        seen = causal if seen is None else seen & causal
+    return (
+        None if seen is None else _cut(seen, call, selection),
+        None if bias is None else _cut(bias.float().nan_to_num(0, 0, 0), call, selection),
+    )
+
+
+def _cut(tensor: torch.Tensor, call: FunctionCall, selection: Selection) -> np.ndarray:
+    """Cut [1 or M, 1 or heads, Tq, Tk] of a call to [1 or heads, R, Tk] of an item."""
+    leading, shape = len(call.query), (call.query.shape[-2], call.key.shape[-2])
+    tensor = tensor.detach().cpu()
+    tensor = tensor.expand(*tensor.shape[:2], *shape)
+    if len(tensor) == leading:
+        tensor = tensor[selection.windows]
+    elif len(tensor) > 1:
+        raise ValueError(f"its mask is of shape {list(tensor.shape)}, for {leading} inputs")
+    if len(tensor) > 1:  # one mask per window
+        array: np.ndarray = tensor.movedim(1, 0).flatten(1, 2).numpy()
+        return array
+    whole: np.ndarray = tensor[0].numpy()
+    if selection.shape == shape:
+        return whole
+    return whole[:, selection.queries.numpy()][:, :, selection.keys.numpy()]

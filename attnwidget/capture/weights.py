@@ -17,7 +17,7 @@ from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.items import Item, Items, Selection
 from attnwidget.running.missing import missing_attention
-from attnwidget.running.model import device_of, is_encoder_decoder, without_autocast
+from attnwidget.running.model import device_of, traits, without_autocast
 from attnwidget.tracing import (
     Address,
     Call,
@@ -66,7 +66,7 @@ class _Reader(Handler):
     def __init__(self, model: torch.nn.Module, batch: TextBatch, receive: Receive) -> None:
         self.calls: list[RecordedCall] = []
         self._device = device_of(model)
-        two = is_encoder_decoder(model)
+        two = traits(model).has_decoder
         self._items = [Items(row, two=two) for row in batch.rows]
         self._receive = receive
         self._explainers = [FunctionExplainer(values=False, check=False) for _ in batch.rows]

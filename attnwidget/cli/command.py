@@ -12,7 +12,7 @@ from traitlets import TraitError
 
 from attnwidget.analysis import compare
 from attnwidget.record import AttentionRecord
-from attnwidget.record.printable import printable
+from attnwidget.record.files import printable
 from attnwidget.widget import StaticView
 
 from .arguments import COMPARE, DOCTOR, PROFILE, parse

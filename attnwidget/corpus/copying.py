@@ -13,12 +13,12 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import Numbers
-from attnwidget.capture.weights import text_weights
+from attnwidget.capture import text_weights
 from attnwidget.record import Floats
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.items import Items
-from attnwidget.running.model import is_encoder_decoder
+from attnwidget.running.model import traits
 from attnwidget.running.projection import linear_matrix, projections
 from attnwidget.tracing import (
     Address,
@@ -157,7 +157,7 @@ class _CopyReader(Handler):
         raised_by: Floats,
     ) -> None:
         self.shares: CopyShares = {}
-        two = is_encoder_decoder(model)
+        two = traits(model).has_decoder
         self._items = [Items(row, two=two) for row in batch.rows]
         self._texts = batch.texts
         self._writes = projections.writes

@@ -44,7 +44,7 @@ class TextReader:
         from attnwidget.capture import capture
         from attnwidget.running.inputs import decoder_inputs
         from attnwidget.running.labels import text_tokenizer
-        from attnwidget.running.model import is_encoder_decoder
+        from attnwidget.running.model import traits
 
         model = self.model()
         if model is None:
@@ -59,7 +59,7 @@ class TextReader:
             )
         first, second = (text, None) if isinstance(text, str) else text
         # A decoder reads the second text.
-        pair, target = (None, second) if is_encoder_decoder(model) else (second, None)
+        pair, target = (None, second) if traits(model).has_decoder else (second, None)
         if self.max_tokens is None:
             return capture(model, self.tokenizer, first, pair, target=target)
         cut = {"truncation": True, "max_length": self.max_tokens, "return_tensors": "pt"}

@@ -13,7 +13,7 @@ from attnwidget.record import AttentionRecord, Floats
 from attnwidget.running.inputs import Inputs, prepare
 from attnwidget.running.items import Batch
 from attnwidget.running.labels import token_labels
-from attnwidget.running.model import is_encoder_decoder, traceable
+from attnwidget.running.model import traceable, traits
 from attnwidget.running.sequences import Sequences
 from attnwidget.tracing import trace, undisturbed
 
@@ -188,7 +188,7 @@ def _positions(
 ) -> tuple[torch.Tensor, tuple[str, ...]]:
     """The positions of the output that are not padding, and their labels."""
     kept = kept_positions(model, batch, length)
-    tokens = sequences.target if is_encoder_decoder(model) else sequences.text
+    tokens = sequences.target if traits(model).has_decoder else sequences.text
     if tokens is None or len(tokens) != len(kept):
         return kept, tuple(str(position) for position in kept.tolist())
     return kept, tokens.labels
@@ -196,7 +196,7 @@ def _positions(
 
 def kept_positions(model: torch.nn.Module, batch: Batch, length: int) -> torch.Tensor:
     """The positions of an output of this length that are not padding."""
-    padded = batch.target if is_encoder_decoder(model) else batch.text
+    padded = batch.target if traits(model).has_decoder else batch.text
     if padded is None or padded.length != length:
         return torch.arange(length)
     return padded.kept

@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 
-from attnwidget.capture.weights import text_weights
+from attnwidget.capture import text_weights
 from attnwidget.record import Floats, Tokens
 from attnwidget.running.items import Item, Items
-from attnwidget.running.model import is_encoder_decoder, traceable
+from attnwidget.running.model import traceable, traits
 from attnwidget.running.one_text import OneText, one_text
 from attnwidget.running.stacks import Group, is_cross, tower
 from attnwidget.tracing import Call, head_values
@@ -105,7 +105,7 @@ def attention_gradients(
     """
     model = traceable(model)
     given = one_text(model, tokenizer, text, text_pair, target, batch_index)
-    items = Items(given.row, two=is_encoder_decoder(model))
+    items = Items(given.row, two=traits(model).has_decoder)
     total, found, missed = output_gradients(
         model, given.batch, loss, lambda name, call: _factors(call, items.of(name)[0], name)
     )

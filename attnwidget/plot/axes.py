@@ -123,7 +123,7 @@ def label_tokens(
 
 def add_colorbar(axes: Axes, mappable: Any, label: str) -> None:
     """Add a colour bar beside the Axes."""
-    axes.figure.colorbar(mappable, ax=axes, label=clean(label))
+    axes.figure.colorbar(mappable, ax=axes).set_label(clean(label), **PLAIN)
 
 
 def add_legend(axes: Axes, handles: Iterable[Artist], *, title: str = "", columns: int = 1) -> Any:
@@ -142,8 +142,8 @@ def add_legend(axes: Axes, handles: Iterable[Artist], *, title: str = "", column
         handlelength=1,
         columnspacing=1,
     )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    for text in (legend.get_title(), *legend.get_texts()):
+        text.set(parse_math=False, usetex=False)
     return legend
 
 

@@ -219,6 +219,9 @@ def head_inks(heads: Heads, color: str, palette: Palette) -> HeadColors:
 
     Args:
         color: "pattern", "layer", or the name of a metric.
+
+    Raises:
+        ValueError: there is no such metric.
     """
     if color == "layer":
         layers = np.broadcast_to(np.array(heads.stack.numbers, float)[:, None], heads.shape)
@@ -234,6 +237,9 @@ def head_inks(heads: Heads, color: str, palette: Palette) -> HeadColors:
         mappable = ScalarMappable(norm, cmap.with_extremes(bad=grey))
         inks = mappable.to_rgba(np.ma.masked_invalid(values))
         return HeadColors(inks, mappable=mappable, label=metric_title(metric))
+    if color != "pattern":
+        known = ", ".join(["pattern", "layer", *heads.metrics])
+        raise ValueError(f"color is {color!r}; there are {known}")
     patterns = heads.overview[0]["patterns"]
     inks = np.zeros((*heads.shape, 4))
     counts: Counter[int] = Counter()

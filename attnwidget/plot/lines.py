@@ -26,10 +26,11 @@ MAX_SINGLE_TOKENS = 64
 
 # Smaller weights are not drawn, and of the others, so many of the largest.
 _FAINTEST, _MAX_LINES = 0.0005, 2000
-# Widths of lines in points, of a weight of 0 and of what a weight of 1 adds; from locked tokens.
-_WIDTHS, _LOCKED_WIDTHS = (0.7, 1.3), (0.9, 4.0)
+# Widths of lines in points: of a weight of 0, what a weight of 1 adds, and the widest of locked
+# tokens.
+_THINNEST, _THICKER, _WIDEST = 0.7, 1.3, 5.0
 # The largest mean opacity of all lines together, and the share of a row over which heads spread.
-_DENSEST, _SPREAD = 0.5, 0.6
+_DENSEST, _SPREAD = 0.5, 0.75
 _MAX_ARC_LABELS = 24
 
 Numbers = NDArray[np.float64]
@@ -84,8 +85,12 @@ def draw_lines(
 
     width, height = size_in_points(axes)
     row_points = height / max(at[-1] + at[0] for at in places)
-    thinnest, thicker = _LOCKED_WIDTHS if locked else _WIDTHS
-    widths = thinnest + thicker * weights
+    # The lines of a token stand side by side in its row.
+    spread = _SPREAD * 2 * min(at[0] for at in places)
+    widths = _THINNEST + _THICKER * weights
+    if locked:
+        widest = min(_WIDEST, spread * row_points / len(table))
+        widths = np.maximum(_THINNEST, widest * weights)
     lengths = np.hypot(width, (ends[column] - starts[row]) * row_points)
     ink = float((widths * weights * lengths).sum())
     most = _DENSEST * width * height
@@ -94,7 +99,7 @@ def draw_lines(
     alphas = weights**0.75 if locked else weights * opacity
     inks = to_rgba_array(colors)[part % len(colors)]
     inks[:, 3] = alphas
-    shift = ((part + 0.5) / len(table) - 0.5) * _SPREAD * 2 * min(at[0] for at in places)
+    shift = ((part + 0.5) / len(table) - 0.5) * spread
     _add_curves(axes, starts[row] + shift, ends[column] + shift, inks, widths)
 
     percent, notes = 100 * shown / total if total else 100, []

@@ -59,9 +59,9 @@ def map(
     """
     heads = Heads.of(record, stack, metrics)
     similarity = heads.similarity if x == SIMILARITY else None
-    defaults = {"x": "distance", "y": "entropy", "size": NO_SIZE, "color": "pattern"}
-    for name, chosen in {"x": x, "y": y, "size": size or NO_SIZE, "color": color}.items():
-        other = {"color": "layer", "x": similarity and SIMILARITY}.get(name)
+    defaults = {"x": "distance", "y": "entropy", "size": NO_SIZE}
+    for name, chosen in {"x": x, "y": y, "size": size or NO_SIZE}.items():
+        other = SIMILARITY if name == "x" and similarity is not None else None
         if chosen not in (*heads.metrics, defaults[name], other):
             raise ValueError(f"{name} is {chosen!r}; there are {', '.join(heads.metrics)}")
     ax = new_axes(map_size()) if ax is None else ax

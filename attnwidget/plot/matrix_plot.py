@@ -115,7 +115,7 @@ def matrices(
         image = draw_matrix(ax, attention, colorbar=False, most=most)
         ax.set_title(clean(title), **PLAIN)
         drawn.append(ax)
-    figure.colorbar(image, ax=drawn, label=clean(attention.measure), shrink=0.7)
+    figure.colorbar(image, ax=drawn, shrink=0.7).set_label(clean(attention.measure), **PLAIN)
     return drawn
 
 

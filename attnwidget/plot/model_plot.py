@@ -14,7 +14,7 @@ from attnwidget.analysis import Lens, sampled_rows
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds, signed_cells
 from attnwidget.progress import step_done
 from attnwidget.record import runs
-from attnwidget.record.rows import spread_rows
+from attnwidget.record.scores import spread_rows
 from attnwidget.view_state.segments import segment_choice, shown_positions
 from attnwidget.wire import decode_overview
 
@@ -69,8 +69,10 @@ def model(
         KeyError, ImportError: as in `head`.
     """
     heads, lens = Heads.of(record, stack), lens_of(lens)
-    # Those of a widget have positions for names.
-    segments = segments if heads is record else segment_choice(segments, [])
+    if heads is not record:
+        # A widget's segments have positions in place of names, and stacks may lack its metric.
+        segments = segment_choice(segments, [])
+        sort = sort if sort == "model" else heads.metric(sort)["name"]
     if metric is not None:
         ax = new_axes(grown(len(heads.stack.layers))) if ax is None else ax
         _draw_metric(ax, heads, metric)

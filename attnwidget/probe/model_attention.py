@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnwidget.capture.weights import read_attention
+from attnwidget.capture import read_attention
 from attnwidget.progress import step_done
 from attnwidget.record import Floats
 from attnwidget.running.batches import TextBatch, text_batches
 from attnwidget.running.missing import no_attention
-from attnwidget.running.model import is_encoder_decoder, traceable
+from attnwidget.running.model import traceable, traits
 from attnwidget.running.random_weights import with_random_weights
 from attnwidget.running.stacks import Group, is_cross, numbers, titles, tower
 from attnwidget.tracing import CallId
@@ -44,7 +44,7 @@ class ModelAttention:
         max_tokens: int | None,
     ) -> None:
         model = traceable(model)
-        self._is_encoder = is_encoder_decoder(model)
+        self._is_encoder = traits(model).has_decoder
         if self._is_encoder:
             model = model.get_encoder()  # type: ignore[operator]
         self.model = model

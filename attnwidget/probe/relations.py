@@ -14,8 +14,7 @@ from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
 from .annotated import Annotated, dependencies
 from .best_heads import DIRECTIONS, Contest, Decisions, Direction
 from .halves import Halves, Null, Pairs, open_source
-from .head_names import head_names
-from .relation_score import ALL, SUBTYPES, RelationScore, rows_of
+from .relation_score import ALL, SUBTYPES, RelationScore, head_names, rows_of
 from .results import ProbeScores
 from .word_attention import WordAttention
 from .word_tokens import tokens_of_words

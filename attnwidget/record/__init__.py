@@ -1,15 +1,17 @@
-"""AttentionRecord and its parts: stacks, layers, tokens, score programs. Imports numpy only."""
+"""AttentionRecord and its parts: numpy arrays, score programs, files. No torch.
 
-from .arcs import Arc
+In come queries, keys and a score program of each layer, or its weights, with the tokens of both
+sides; out come weights, scores and one safetensors file. Open `record.py` first; `layer.py` and
+`scores.py` are the numbers, `fidelity.py` says how far they lie from the model's, `storage.py` and
+`loading.py` are the file, and `from_arrays/` reads the arrays of other tools.
+"""
+
 from .fidelity import Fidelity, Replay
-from .layer import Layer
-from .picture import Picture
+from .layer import Layer, Pairs, Rotary
 from .record import AttentionRecord
-from .rotary import Pairs, Rotary
-from .rows import sample_rows, spread_rows
-from .scores import Floats, ScoreProgram
+from .scores import Floats, ScoreProgram, sample_rows, spread_rows
 from .stack import Stack, of_stack, runs, spans
-from .tokens import Patches, Tokens
+from .tokens import Arc, Patches, Picture, Tokens
 
 __all__ = [
     "Arc",

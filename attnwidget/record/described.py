@@ -12,7 +12,7 @@ from typing import Any
 
 from safetensors import SafetensorError, safe_open
 
-from .printable import printable
+from .files import printable
 
 # In bytes, about the header of a million tokens.
 LARGEST_HEADER = 1 << 25

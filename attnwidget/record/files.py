@@ -70,3 +70,8 @@ def _replace(target: Path, data: bytes) -> None:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+def printable(text: str) -> str:
+    """The text on one line, escaped if it holds control characters that a terminal would obey."""
+    return text if text.isprintable() else repr(text)

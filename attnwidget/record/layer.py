@@ -4,13 +4,40 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, get_args
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from .fidelity import Fidelity
-from .rotary import Rotary
 from .scores import Floats, ScoreProgram
+
+Pairs = Literal["halves", "neighbours"]
+
+
+@dataclass(frozen=True)
+class Rotary:
+    """The pairs among the components of every query and key.
+
+    Attributes:
+        pairs: "halves" pairs component n with n + dims / 2, as in Llama; "neighbours" pairs an even
+            n with n + 1, as in GPT-J. Both are counted from `start`.
+        dims: the number of components that are rotated.
+        start: the first of them.
+    """
+
+    pairs: Pairs
+    dims: int
+    start: int = 0
+
+    def __post_init__(self) -> None:
+        if self.pairs not in get_args(Pairs):
+            raise ValueError(f"rotary pairs {self.pairs!r}; expected one of {get_args(Pairs)}")
+        if type(self.dims) is not int or self.dims < 2 or self.dims % 2:
+            raise ValueError(f"rotary dims {self.dims!r}; expected 2, 4, ...")
+        if type(self.start) is not int or self.start < 0:
+            raise ValueError(f"rotary start {self.start!r}; expected 0, 1, ...")
+
 
 # Larger integers are not exact in every language.
 _LARGEST_NUMBER = 2**31 - 1

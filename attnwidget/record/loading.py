@@ -12,13 +12,11 @@ import numpy as np
 
 from .described import DAMAGE, described_file, reason
 from .fidelity import Fidelity, Replay
-from .layer import Layer
-from .picture import Picture
-from .rotary import Rotary
+from .layer import Layer, Rotary
 from .scores import ScoreProgram
 from .stack import Stack
 from .storage import KIND, LAYER_ARRAYS, MAX_LAYERS, PROGRAM_ARRAYS, PROGRAM_TUPLES
-from .tokens import Patches, Tokens
+from .tokens import Patches, Picture, Tokens
 
 _Record = TypeVar("_Record")
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import loading, storage
 from .fidelity import Fidelity, Replay
+from .files import printable
 from .from_arrays import stack_from_arrays
 from .layer import Layer
-from .picture import Picture
-from .printable import printable
 from .scores import Floats
 from .stack import Stack, check_name, of_stack, runs
+from .tokens import Picture
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -138,9 +138,15 @@ class AttentionRecord:
 
     def without_image(self) -> AttentionRecord:
         """The same record without its image; its tokens keep their labels."""
-        return AttentionRecord(
-            self._stacks, model=self.model, missing=self.missing, replay=self.replay
-        )
+        return self.with_stacks(self._stacks)
+
+    def with_stacks(self, stacks: Mapping[str, Stack]) -> AttentionRecord:
+        """A record of other stacks that says the same of the pass, without the image.
+
+        Raises:
+            ValueError: see `AttentionRecord`.
+        """
+        return AttentionRecord(stacks, model=self.model, missing=self.missing, replay=self.replay)
 
     @property
     def fidelity(self) -> dict[str, tuple[Fidelity, ...]]:

@@ -17,8 +17,8 @@ from safetensors.numpy import save as to_bytes
 from .described import LARGEST_HEADER, MAX_BRACKETS, Kind, num_brackets
 from .fidelity import Replay
 from .files import write_whole
-from .picture import Picture
 from .stack import Stack
+from .tokens import Picture
 
 FORMAT = "attnwidget-record"
 VERSION = 1

@@ -1,5 +1,8 @@
-"""A model on a text: its inputs, batches, labels and words, and the forward pass over them.
+"""A model on a text: what a reader gives becomes a forward pass, with a label for each token.
 
-Inputs of one capture come from `inputs.py`, those of many texts from `batches.py`; `model.py` says
-what kind of model it is. Nothing here knows what is read off the pass.
+In come a model, a tokenizer and texts, pairs or tensors; out come the model's inputs, the items
+without their padding, and the names of tokens and parts. Open `inputs.py` first, which has one
+text; `batches.py` has many, `generation.py` a text that a model writes itself, `model.py` says what
+kind of model it is, and `stacks.py` to which stack a module belongs. Nothing here knows what is
+read off the pass.
 """

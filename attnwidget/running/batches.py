@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +15,7 @@ from attnwidget.record import Tokens
 from .inputs import decoder_inputs, labelled, on_device, segments_of
 from .items import Batch, Padded
 from .labels import text_tokenizer
-from .model import check_vocabulary, global_tokens, is_encoder_decoder
+from .model import check_vocabulary, traits
 from .texts import Shard, Texts, read_texts, shards_of
 
 # The batches that are read ahead, among which texts of like length are put together.
@@ -103,9 +102,8 @@ class Batches:
         self._size = batch_size
         self._max_tokens = max_tokens
         # Without a mask, a model would read padding as text.
-        parameters = inspect.signature(model.forward).parameters
-        has_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-        self._can_pad = has_any or "attention_mask" in parameters
+        kind = traits(model)
+        self._can_pad = kind.takes_any or "attention_mask" in kind.parameters
 
     def of(self, shard: Shard) -> Iterator[TextBatch]:
         """The batches of a shard, without the texts that have no tokens but special ones."""
@@ -153,7 +151,7 @@ class Batches:
         first, second = (source, None) if isinstance(source, str) else source
         target = None
         fields: dict[str, list[int]] = {}
-        if is_encoder_decoder(self._model):
+        if traits(self._model).has_decoder:
             if second is None:
                 raise ValueError(
                     f"{type(self._model).__name__} has a decoder, which reads a text as well: give "
@@ -221,7 +219,7 @@ class Batches:
 
 def _batch(model: torch.nn.Module, tensors: Mapping[str, Any], texts: Sequence[Text]) -> TextBatch:
     check_vocabulary(model, tensors["input_ids"])
-    rows, before = [], global_tokens(model)
+    rows, before = [], traits(model).global_tokens
     for row in range(len(texts)):
         places = _places(tensors, row)
         ids, target = places["input_ids"], places.get(_TARGET)
@@ -236,7 +234,7 @@ def token_batch(model: torch.nn.Module, ids: torch.Tensor, special: tuple[int, .
         special: the positions of special tokens.
     """
     tensors = {"input_ids": ids}
-    if is_encoder_decoder(model):
+    if traits(model).has_decoder:
         tensors[_TARGET] = ids
     texts = []
     for index, row in enumerate(ids.tolist()):

@@ -1,40 +1,63 @@
-"""A forward pass over a batch of texts."""
+"""One forward pass, with errors in words that the model's own errors do not have."""
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import torch
 
 from .batches import TextBatch
+from .inputs import Inputs
+from .model import traits
+
+
+def run_inputs(model: torch.nn.Module, inputs: Inputs) -> Any:
+    """The model's output for the inputs of one text.
+
+    Raises:
+        ValueError: the text is longer than the model takes, or its decoder has no tokens.
+    """
+    try:
+        return model(**inputs.tensors)
+    except (IndexError, RuntimeError, ValueError) as error:
+        if traits(model).has_decoder and not inputs.has_target:
+            raise ValueError(
+                f"{type(model).__name__} needs its decoder's tokens: give target=..., or load the "
+                "model with its language modelling head, so that it can generate them"
+            ) from error
+        text = inputs.batch.text
+        _check_length(model, "the text", 0 if text is None else text.length, "", error)
+        raise
 
 
 def run_model(model: torch.nn.Module, batch: TextBatch, *, all_logits: bool = False) -> Any:
-    """Run the model over a batch, without a cache.
+    """The model's output for a batch, without a cache.
 
     Args:
         all_logits: True for the logits of all tokens; else of the last one where that is quicker.
 
-    Returns:
-        The model's output.
-
     Raises:
         ValueError: a text is longer than the model takes.
     """
-    parameters = inspect.signature(model.forward).parameters
     unneeded: dict[str, Any] = {"use_cache": False}
     if not all_logits:
         unneeded["logits_to_keep"] = 1
-    options = {name: value for name, value in unneeded.items() if name in parameters}
+    known = traits(model).parameters
+    options = {name: value for name, value in unneeded.items() if name in known}
     try:
         return model(**{**batch.tensors, **options})
     except (IndexError, RuntimeError, ValueError) as error:
-        limit = getattr(getattr(model, "config", None), "max_position_embeddings", None)
         longest = max(batch.texts, key=lambda text: len(text.tokens))
-        if isinstance(limit, int) and len(longest.tokens) > limit:
-            raise ValueError(
-                f"text {longest.index} has {len(longest.tokens)} tokens; {type(model).__name__} "
-                f"takes at most {limit}: give max_tokens={limit}"
-            ) from error
+        advice = f": give max_tokens={traits(model).longest}"
+        _check_length(model, f"text {longest.index}", len(longest.tokens), advice, error)
         raise
+
+
+def _check_length(
+    model: torch.nn.Module, text: str, length: int, advice: str, error: Exception
+) -> None:
+    longest = traits(model).longest
+    if longest is not None and length > longest:
+        raise ValueError(
+            f"{text} has {length} tokens; {type(model).__name__} takes at most {longest}{advice}"
+        ) from error

@@ -18,7 +18,7 @@ from attnwidget.tracing import can_generate, undisturbed
 
 from .inputs import Inputs, labelled
 from .items import Padded
-from .model import is_encoder_decoder
+from .model import traits
 
 _CACHES = ("cache", "past_key_values", "cache_params")
 
@@ -120,16 +120,16 @@ def generate(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, A
         raise _without_logits(model)
     logits = torch.stack([each[row] for each, row in zip(result.logits, own, strict=False)])
     read = sequences[:, : prompt + len(own) - 1]
-    if is_encoder_decoder(model):
+    if traits(model).has_decoder:
         again = _with_target(tokenizer, inputs, read, prompt)
     else:
         again = _with_answer(model, tokenizer, inputs, read, prompt, passes)
     unneeded = {"use_cache": False, "logits_to_keep": len(own)}
-    parameters = inspect.signature(model.forward).parameters
+    known = traits(model).parameters
     tensors = {name: value for name, value in again.tensors.items() if name not in _CACHES}
-    tensors |= {name: value for name, value in unneeded.items() if name in parameters}
+    tensors |= {name: value for name, value in unneeded.items() if name in known}
     ways = [tensors]
-    if "input_ids" in tensors and not is_encoder_decoder(model):
+    if "input_ids" in tensors and not traits(model).has_decoder:
         ways.append({**tensors, "attention_mask": _prefix_mask(model, tensors, len(own) - 1)})
     return Answer(tuple(replace(again, tensors=each) for each in ways), logits)
 

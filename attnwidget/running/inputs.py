@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +13,9 @@ from attnwidget.record import Tokens
 
 from .items import Batch, Padded
 from .labels import text_tokenizer, token_labels
-from .model import check_vocabulary, device_of, global_tokens, is_encoder_decoder
+from .model import check_vocabulary, device_of, traits
 from .sequences import Sequences, audio_seconds, image_size, patch_size
-from .truncation import cut_off
-from .words import word_spans
+from .words import cut_off, word_spans
 
 
 @dataclass(frozen=True)
@@ -35,6 +33,11 @@ class Inputs:
     batch: Batch
     sequences: Sequences
     cut_off: str | None = None
+
+    @property
+    def has_target(self) -> bool:
+        """True if the tokens of a decoder are given."""
+        return any(name.startswith("decoder_input") or name == "labels" for name in self.tensors)
 
     @property
     def item_pixels(self) -> torch.Tensor | None:
@@ -101,7 +104,7 @@ def prepare(
         image_size(tensors),
         patch_size(model),
         audio_seconds(tensors, tokenizer),
-        global_tokens=global_tokens(model),
+        global_tokens=traits(model).global_tokens,
     )
     cached = _cached(tensors, padded, batch_index)
     batch = Batch(
@@ -127,7 +130,7 @@ def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torch
     Raises:
         TypeError, ValueError: the model or the tokenizer does not support a target.
     """
-    if not is_encoder_decoder(model):
+    if not traits(model).has_decoder:
         raise TypeError(f"{type(model).__name__} is no encoder-decoder: it takes no target")
     if not isinstance(target, str):
         raise TypeError(
@@ -196,9 +199,8 @@ def on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
 
 def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> None:
     """Raise errors that are clearer than the model's own."""
-    parameters = inspect.signature(model.forward).parameters
-    has_kwargs = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    if isinstance(text, str) and "input_ids" not in parameters and not has_kwargs:
+    kind = traits(model)
+    if isinstance(text, str) and "input_ids" not in kind.parameters and not kind.takes_any:
         raise ValueError(
             f"{type(model).__name__} takes no text; pass what its processor returns for an image "
             "or audio, and a text as target="

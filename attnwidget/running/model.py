@@ -1,11 +1,13 @@
-"""Properties of a model that its configuration alone does not tell."""
+"""The kind of a model, and what its configuration alone does not tell."""
 
 from __future__ import annotations
 
 import inspect
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -48,20 +50,51 @@ def without_autocast(device: torch.device) -> AbstractContextManager[object]:
     return torch.autocast(device.type, enabled=False)
 
 
-def is_encoder_decoder(model: torch.nn.Module) -> bool:
-    """True if the model has a decoder with its own input tokens."""
-    if "decoder_input_ids" not in inspect.signature(model.forward).parameters:
-        return False
-    # Some models have this parameter, but use it only with such a language model.
+@dataclass(frozen=True)
+class ModelTraits:
+    """The kind of a model, which is found once.
+
+    Attributes:
+        has_decoder: True if it has a decoder with its own input tokens.
+        global_tokens: the number of tokens of its own that an encoder has before the text, as
+            Pegasus-X has.
+        parameters: the names of the arguments of its forward pass.
+        takes_any: True if it takes arguments of other names as well.
+        longest: the number of tokens that it takes at most, or None.
+    """
+
+    has_decoder: bool
+    global_tokens: int
+    parameters: frozenset[str]
+    takes_any: bool
+    longest: int | None
+
+
+_known: WeakKeyDictionary[torch.nn.Module, ModelTraits] = WeakKeyDictionary()
+
+
+def traits(model: torch.nn.Module) -> ModelTraits:
+    """The traits of a model."""
+    if model not in _known:
+        _known[model] = _found(model)
+    return _known[model]
+
+
+def _found(model: torch.nn.Module) -> ModelTraits:
+    parameters = inspect.signature(model.forward).parameters
     config: Any = getattr(model, "config", None)
+    # Some models have this parameter, but use it only with such a language model.
     configs = [c for c in (config, getattr(config, "text_config", None)) if c is not None]
-    return not configs or any(getattr(c, "is_encoder_decoder", False) for c in configs)
-
-
-def global_tokens(model: torch.nn.Module) -> int:
-    """The number of tokens of its own that an encoder has before the text, as Pegasus-X has."""
+    uses = not configs or any(getattr(c, "is_encoder_decoder", False) for c in configs)
     tables = (getattr(module, "embed_global", None) for module in model.modules())
-    return next((t.num_embeddings for t in tables if isinstance(t, torch.nn.Embedding)), 0)
+    longest = getattr(config, "max_position_embeddings", None)
+    return ModelTraits(
+        "decoder_input_ids" in parameters and uses,
+        next((t.num_embeddings for t in tables if isinstance(t, torch.nn.Embedding)), 0),
+        frozenset(parameters),
+        any(p.kind is p.VAR_KEYWORD for p in parameters.values()),
+        longest if isinstance(longest, int) else None,
+    )
 
 
 def check_vocabulary(model: torch.nn.Module, ids: torch.Tensor | None) -> None:

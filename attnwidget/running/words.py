@@ -114,3 +114,30 @@ def _first_shown(text: str, start: int, end: int) -> int:
     """The index of the first character of text[start:end] that is no whitespace, else the last."""
     shown = start + len(text[start:end]) - len(text[start:end].lstrip())
     return min(shown, max(start, end - 1), len(text) - 1)
+
+
+def cut_off(encoding: Any, batch_index: int) -> str | None:
+    """The tokens of one item that its tokenizer cut off, as "text: reason"; None if it cut none.
+
+    Only fast tokenizers keep what they cut off, and only until their result is copied.
+    """
+    kept = encoding_of(encoding, batch_index)
+    if kept is None:
+        return None
+    # With a stride, what was cut off begins with tokens that were kept.
+    tokens = set(_tokens(kept))
+    count = len(tokens)
+    for rest in kept.overflowing:
+        tokens.update(_tokens(rest))
+    if len(tokens) == count:
+        return None
+    return f"text: its tokenizer cut off {len(tokens) - count:,} of {len(tokens):,} tokens"
+
+
+def _tokens(encoding: Any) -> list[tuple[Any, ...]]:
+    """The place and id of every token of a text; special tokens are left out."""
+    places = zip(
+        encoding.sequence_ids, encoding.word_ids, encoding.offsets, encoding.ids, strict=True
+    )
+    special = encoding.special_tokens_mask
+    return [place for place, added in zip(places, special, strict=True) if not added]

@@ -1,15 +1,24 @@
-"""Traces of the attention calls in a model: a handler receives each call, and may change it.
+"""The attention that runs in a model, call by call: a handler sees each call, and may change it.
 
-Three routes observe calls: transformers' attention interface (interface.py), the functions of
-models with bands or blocks (bands.py), and torch's functions for all others (function_mode.py).
+In come a model and a `Handler`; out come its `FunctionCall` and `SoftmaxCall`, whatever the model
+is. Open `tracer.py` first; three routes observe calls: transformers' attention interface
+(`interface.py`), the functions of models with bands or blocks (`bands.py`), and torch's functions
+for all others (`function_mode.py`). Nothing of ours is imported here.
 """
 
-from .calls import Address, Call, CallId, FunctionCall, Read, SoftmaxCall
-from .handler import Handler
+from .calls import (
+    Address,
+    Call,
+    CallId,
+    FunctionCall,
+    Read,
+    SoftmaxCall,
+    head_values,
+    softmax_values,
+)
+from .handler import Handler, Receiver, Receivers
 from .modules import can_generate, is_attention
-from .receivers import Receiver, Receivers
 from .tracer import Trace, changes_of, is_changed, trace, undisturbed
-from .values import head_values, softmax_values
 
 __all__ = [
     "Address",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -55,3 +57,53 @@ class Handler:
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
     ) -> None:
         """Called after a module of the model, within `parent`, has run."""
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """A module that received the head outputs of a call as its only argument.
+
+    Attributes:
+        module: the module.
+        input: the argument, [..., heads * d_v].
+        heads, width: the number of heads, and d_v.
+    """
+
+    module: torch.nn.Module
+    input: torch.Tensor
+    heads: int
+    width: int
+
+
+class Receivers:
+    """Finds the receivers of each attention call, outermost first.
+
+    A handler reports the calls that are of interest, and all modules.
+
+    Attributes:
+        by_call: the receivers of each call that has any.
+    """
+
+    def __init__(self) -> None:
+        self.by_call: defaultdict[Address, list[Receiver]] = defaultdict(list)
+        self._latest: tuple[Address, torch.Size, torch.Tensor] | None = None
+
+    def expect(self, address: Address, output: torch.Tensor | None) -> None:
+        """Look for modules that receive these head outputs [M, heads, Tq, d_v] of a call."""
+        self._latest = None
+        if output is not None:
+            self._latest = address, output.shape, output.transpose(1, 2).flatten()
+
+    def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> Receiver | None:
+        """Compare the arguments of a module that is about to run with the expected outputs."""
+        if self._latest is None or len(args) != 1 or not isinstance(args[0], torch.Tensor):
+            return None
+        address, (_, heads, _, width), expected = self._latest
+        received = args[0]
+        if received.numel() != expected.numel() or received.shape[-1] != heads * width:
+            return None
+        if not torch.equal(received.flatten(), expected):
+            return None
+        receiver = Receiver(module, received, heads, width)
+        self.by_call[address].append(receiver)
+        return receiver

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from attnwidget.record import AttentionRecord
-from attnwidget.record.printable import printable
+from attnwidget.record.files import printable
 from attnwidget.view_state import combination
 
 Bundle = dict[str, Any]

@@ -25,8 +25,7 @@ from attnwidget.page import (
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import progress_bar
 from attnwidget.record import Arc, AttentionRecord
-from attnwidget.record.files import writable, write_whole
-from attnwidget.record.printable import printable
+from attnwidget.record.files import printable, writable, write_whole
 from attnwidget.view_state import (
     ChoiceOptions,
     Choices,

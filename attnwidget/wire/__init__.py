@@ -8,9 +8,7 @@ into few bytes within stated errors, and `requests.py` replies to a view while a
 from .arcs import SentArc, encode_arcs
 from .block import (
     Block,
-    add_program,
     block_size,
-    decode_floats,
     encode_block,
     encode_combined,
     encode_matrices,
@@ -18,17 +16,15 @@ from .block import (
 from .comparison import compared_metrics, encode_comparison, joined_record, partner_stacks
 from .examples import SentExamples, encode_examples
 from .head_names import HeadNames, with_head_names
-from .lenses import LensNumbers, SentLens, why_not_sent
+from .lenses import LensNumbers, why_not_sent
 from .manifest import decode_overview, encode_overview, encode_record
 from .metrics import Metrics, SentMetric, encode_own_metrics
 from .profile import SentSimilarity, encode_profile, encode_similarity, heads_alone
 from .requests import Replies
-from .rounding import BlockError
-from .saved_effects import OffSet, SavedEffect, encode_effects, encode_links
+from .saved_effects import OffSet, SavedEffect, encode_effects
 
 __all__ = [
     "Block",
-    "BlockError",
     "HeadNames",
     "LensNumbers",
     "Metrics",
@@ -37,13 +33,10 @@ __all__ = [
     "SavedEffect",
     "SentArc",
     "SentExamples",
-    "SentLens",
     "SentMetric",
     "SentSimilarity",
-    "add_program",
     "block_size",
     "compared_metrics",
-    "decode_floats",
     "decode_overview",
     "encode_arcs",
     "encode_block",
@@ -51,7 +44,6 @@ __all__ = [
     "encode_comparison",
     "encode_effects",
     "encode_examples",
-    "encode_links",
     "encode_matrices",
     "encode_overview",
     "encode_own_metrics",
@@ -61,7 +53,6 @@ __all__ = [
     "heads_alone",
     "joined_record",
     "partner_stacks",
-    "profile_similarity",
     "why_not_sent",
     "with_head_names",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, TypedDict, get_args
 
 from attnwidget.record import Arc, AttentionRecord, Tokens
-from attnwidget.record.arcs import Decider
+from attnwidget.record.tokens import Decider
 
 from .text import sendable
 

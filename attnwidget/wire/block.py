@@ -212,9 +212,3 @@ def encode_matrices(matrices: Floats) -> Block:
     block.add("numbers", "i16", integers.reshape(matrices.shape))
     block.add("steps", "f32", steps[:, 0])
     return block
-
-
-def decode_floats(part: Part, data: bytes) -> Floats:
-    """Decode an "f16" or "f32" array as the browser does."""
-    array: Floats = np.frombuffer(data, _NUMBERS[part["dtype"]]).astype(np.float32)
-    return array.reshape(part["shape"])

@@ -12,9 +12,8 @@ import attnwidget as aw
 from attnwidget import AttentionRecord, AttentionWidget
 from attnwidget.page.pack import ToPack, packed_layer
 from attnwidget.record import Layer
-from attnwidget.wire import decode_floats
 from attnwidget.wire.compression import LIMITS
-from tests.decoding import from_base85
+from tests.decoding import decode_floats, from_base85
 from tests.unit.elements import Elements
 from tests.unit.records import (
     FIDELITY,

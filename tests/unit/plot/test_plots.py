@@ -371,6 +371,26 @@ def test_a_map_says_which_metrics_there_are(record: AttentionRecord) -> None:
     plot.map(record, color="layer")
 
 
+def test_names_of_heads_numbers_are_text(record: AttentionRecord) -> None:
+    counts = [record.num_heads(layer) for layer in range(record.num_layers())]
+    own = {"$\\frac{1}$": [np.arange(count) for count in counts]}
+    [name] = own
+    for axes in (
+        plot.map(record, x=name, size=name, color=name, metrics=own),
+        axes_of(record, view="model", sort=name, color=name, metrics=own),
+        axes_of(record, view="model", ranking=True, sort=name, metrics=own),
+    ):
+        axes.figure.canvas.draw()
+        assert any(name in text.get_text() for text in axes.figure.findobj(plt.Text))
+    for call in (
+        lambda: plot.ranking(record, "entropy", color="fame"),
+        lambda: plot.map(record, color="fame"),
+        lambda: plot.model(record, sort="fame"),
+    ):
+        with pytest.raises(ValueError, match=r"fame.*; there are .*entropy"):
+            call()
+
+
 def test_a_ranking_has_the_highest_first(record: AttentionRecord) -> None:
     for axes in (
         plot.ranking(record, "previous"),

@@ -12,10 +12,10 @@ from attnwidget.analysis import LENSES, Lens, own_lenses
 from attnwidget.page.base85 import base85, base85_size
 from attnwidget.record import Fidelity, Layer, ScoreProgram, Stack, Tokens
 from attnwidget.wire import encode_block, encode_combined, encode_matrices, encode_overview
-from attnwidget.wire.block import Part, decode_floats
+from attnwidget.wire.block import Part
 from attnwidget.wire.manifest import program_json
 from attnwidget.wire.rounding import from_int16
-from tests.decoding import decode_arrays
+from tests.decoding import decode_arrays, decode_floats
 from tests.vectors import make
 
 TOLERANCE = 1e-5
