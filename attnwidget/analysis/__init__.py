@@ -1,6 +1,8 @@
-"""Metrics, patterns, thumbnails, combinations and lenses of a record's heads.
+"""Numbers and matrices of heads. Imports numpy only.
 
-Imports numpy only.
+In come records; out come numbers of every head (`HeadScores`), matrices and other records. Open
+`metrics.py` first, which has the numbers that every view takes. `lenses/` has other readings of a
+weight, a file each, `levels.py` words and segments, `comparison.py` two records.
 """
 
 from .alignment import Alignment, Pair, align
