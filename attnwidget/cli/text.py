@@ -9,7 +9,6 @@ from contextlib import contextmanager, redirect_stderr
 from importlib.util import find_spec
 from typing import Any
 
-from attnwidget.capture import capture
 from attnwidget.default_model import default_model
 from attnwidget.record import AttentionRecord
 
@@ -29,6 +28,9 @@ def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:
         if text is not None and not _is_unicode(text):
             raise ValueError(f"the text {text!r} is no Unicode text")
     with loaded_model(args.model, progress) as (model, tokenizer):
+        # Imported here, so that records can be shown without torch.
+        from attnwidget.capture import capture
+
         # Without sampling, the page is the same every time.
         options = {"max_new_tokens": args.generate, "do_sample": False}
         with progress.bar("Reading", "attention calls"):

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import Numbers
-from attnwidget.capture.weights import text_weights
+from attnwidget.capture import text_weights
 from attnwidget.record import Floats
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from attnwidget.capture.weights import read_attention
+from attnwidget.capture import read_attention
 from attnwidget.progress import end_asked, on_step, step_done
 from attnwidget.record import Floats, Tokens
 from attnwidget.running.batches import Batches, TextBatch, first_text, shuffled

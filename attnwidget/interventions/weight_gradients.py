@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from attnwidget.capture.weights import text_weights
+from attnwidget.capture import text_weights
 from attnwidget.record import Floats, Tokens
 from attnwidget.running.items import Item, Items
 from attnwidget.running.model import traceable, traits

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnwidget.capture.weights import read_attention
+from attnwidget.capture import read_attention
 from attnwidget.progress import step_done
 from attnwidget.record import Floats
 from attnwidget.running.batches import TextBatch, text_batches
