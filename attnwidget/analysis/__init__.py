@@ -1,6 +1,8 @@
-"""Metrics, patterns, thumbnails, combinations and lenses of a record's heads.
+"""Numbers and matrices of heads. Imports numpy only.
 
-Imports numpy only.
+In come records; out come numbers of every head (`HeadScores`), matrices and other records. Open
+`metrics.py` first, which has the numbers that every view takes. `lenses/` has other readings of a
+weight, a file each, `levels.py` words and segments, `comparison.py` two records.
 """
 
 from .alignment import Alignment, Pair, align
@@ -20,12 +22,9 @@ from .lenses import (
     factors_of,
     flow,
     head_outputs,
-    norms_need,
     own_lenses,
     rollout,
-    rollout_refusal,
     row_shares,
-    score_refusal,
     value_norms,
     value_refusal,
     value_weighted,
@@ -95,15 +94,12 @@ __all__ = [
     "head_pattern",
     "metrics",
     "mixing_ratio",
-    "norms_need",
     "own_lenses",
     "pattern_of",
     "positions",
     "rollout",
-    "rollout_refusal",
     "row_shares",
     "sampled_rows",
-    "score_refusal",
     "summarize_heads",
     "value_norms",
     "value_refusal",

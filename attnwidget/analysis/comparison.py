@@ -202,10 +202,7 @@ class Comparison:
         pairs = {name: on_common_axes(sides) for name, sides in self._sides.items()}
         a = {name: stacks[0] for name, stacks in pairs.items()}
         b = {name: stacks[1] for name, stacks in pairs.items()}
-        return (
-            AttentionRecord(a, model=self.a.model, missing=self.a.missing),
-            AttentionRecord(b, model=self.b.model, missing=self.b.missing),
-        )
+        return self.a.with_stacks(a), self.b.with_stacks(b)
 
     def metrics(self) -> dict[str, HeadScores]:
         """The differences of all heads of a, as `attnwidget.show` takes metrics.

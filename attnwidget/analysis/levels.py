@@ -43,7 +43,7 @@ def by_words(record: AttentionRecord) -> AttentionRecord:
     for name in record.stacks:
         stack = record.stack(name)
         stacks[name] = _grouped(stack, _words(stack.queries, name), _words(stack.keys, name))
-    return AttentionRecord(stacks, model=record.model, missing=record.missing)
+    return record.with_stacks(stacks)
 
 
 def by_segments(
@@ -80,7 +80,7 @@ def by_segments(
     else:
         of_keys = of_queries if shown.queries == shown.keys else []
     grouped = _grouped(shown, _units(shown.queries, of_queries), _units(shown.keys, of_keys))
-    return AttentionRecord({name: grouped}, model=record.model, missing=record.missing)
+    return record.with_stacks({name: grouped})
 
 
 def _words(tokens: Tokens, stack: str) -> list[Unit]:

@@ -1,8 +1,9 @@
 """Capture of a forward pass as an AttentionRecord. The first capture imports torch.
 
-In come a model and a text, out comes a record: `forward.py` is the way through all. The recorder
-(`recorder.py`) receives the calls of a trace, `explain_*.py` make layers of them, and `check.py`
-compares these with the model's own numbers; `weights.py` does so for many texts, without a record.
+In come a model and a text, out comes a record. Open `forward.py` first, the way through all: the
+recorder (`recorder.py`) receives the calls of a trace, `explain_*.py` make layers of them, and
+`check.py` compares these with the model's own numbers; `weights.py` does so for many texts, without
+a record.
 """
 
 from attnwidget.lazy import lazy_names

@@ -1,4 +1,4 @@
-"""Plots of attention with matplotlib: each function draws into Axes and returns them.
+"""Plots of attention with matplotlib: records and profiles come in, Axes go out.
 
     figure, (left, right) = plt.subplots(1, 2, layout="constrained")
     attnwidget.plot.head(record, layer=2, heads=[3, 9], query=11, ax=left)
@@ -8,9 +8,9 @@ Colours follow the background of the Axes, light or dark, and fonts and colour m
 rcParams. A caption below each plot says what it leaves out. Without Axes, a plot opens a new figure
 of a fitting size.
 
-`attention.py` has the numbers between tokens, `heads.py` those of heads; each plot has a file, and
-`figure.py` draws what a widget shows. The first plot imports matplotlib:
-`pip install 'attnwidget[figures]'`.
+Open `matrix_plot.py` first: each plot has a file, which draws the numbers between tokens
+(`attention.py`) or of heads (`heads.py`), and `figure.py` draws what a widget shows. The first plot
+imports matplotlib: `pip install 'attnwidget[figures]'`.
 """
 
 from __future__ import annotations

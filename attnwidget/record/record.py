@@ -138,9 +138,15 @@ class AttentionRecord:
 
     def without_image(self) -> AttentionRecord:
         """The same record without its image; its tokens keep their labels."""
-        return AttentionRecord(
-            self._stacks, model=self.model, missing=self.missing, replay=self.replay
-        )
+        return self.with_stacks(self._stacks)
+
+    def with_stacks(self, stacks: Mapping[str, Stack]) -> AttentionRecord:
+        """A record of other stacks that says the same of the pass, without the image.
+
+        Raises:
+            ValueError: see `AttentionRecord`.
+        """
+        return AttentionRecord(stacks, model=self.model, missing=self.missing, replay=self.replay)
 
     @property
     def fidelity(self) -> dict[str, tuple[Fidelity, ...]]:

@@ -2,6 +2,7 @@
 
 In come a model, a tokenizer and texts, pairs or tensors; out come the model's inputs, the items
 without their padding, and the names of tokens and parts. Open `inputs.py` first, which has one
-text; `batches.py` has many, `generation.py` a text that a model writes itself, and `model.py` says
-what kind of model it is. Nothing here knows what is read off the pass.
+text; `batches.py` has many, `generation.py` a text that a model writes itself, `model.py` says what
+kind of model it is, and `stacks.py` to which stack a module belongs. Nothing here knows what is
+read off the pass.
 """

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord, capture, show, to_html
+from attnwidget.analysis import LENSES
 from attnwidget.wire import Replies, encode_overview
 from attnwidget.wire.compression import LIMITS, pack_layer
 from tests.decoding import to_base85
@@ -277,7 +278,8 @@ def test_every_field_of_the_protocol_is_named() -> None:
     record = next(iter(_records()))
     compared = show([record, record]).get_state("_manifest")["_manifest"]
     found |= set(_fields(compared))
-    # Numbers of heads go by the names of stacks.
+    # Numbers of heads go by the names of stacks, and of lenses.
+    found -= {lens.name for lens in LENSES} - {"values"}
     found -= {f"{stack} of B" for stack in record.stacks}
     found -= {stack for record in _records() for stack in record.stacks}
     assert {field for field in found if f"`{field}`" not in text} == set()

@@ -6,12 +6,11 @@
 from .attention import ATTENTION
 from .lens import BrowserLens, FactorLens, Lens, MatrixLens, WhyNot, factors_of, row_shares
 from .own import OwnLenses, own_lenses
-from .rollout import ROLLOUT, flow, rollout, rollout_refusal
-from .scores import SCORES, score_refusal
+from .rollout import ROLLOUT, flow, rollout
+from .scores import SCORES
 from .values import (
     VALUES,
     head_outputs,
-    norms_need,
     value_norms,
     value_refusal,
     value_weighted,
@@ -32,12 +31,9 @@ __all__ = [
     "factors_of",
     "flow",
     "head_outputs",
-    "norms_need",
     "own_lenses",
     "rollout",
-    "rollout_refusal",
     "row_shares",
-    "score_refusal",
     "value_norms",
     "value_refusal",
     "value_weighted",

@@ -108,16 +108,10 @@ def why_no_rollout(stack: Stack) -> WhyNot | None:
     return None
 
 
-def rollout_refusal(stack: Stack) -> str | None:
-    """The reason why a stack has neither rollout nor flow, in one sentence; else None."""
-    why = why_no_rollout(stack)
-    return None if why is None else f"its last layer {why.sentence}"
-
-
 def _check(stack: Stack) -> None:
-    refusal = rollout_refusal(stack)
-    if refusal is not None:
-        raise ValueError(f"this stack has no rollout: {refusal}")
+    why = why_no_rollout(stack)
+    if why is not None:
+        raise ValueError(f"this stack has no rollout: its last layer {why.sentence}")
 
 
 def _with_residual(layer: Layer) -> Numbers:

@@ -18,12 +18,6 @@ def why_no_scores(layer: Layer) -> WhyNot | None:
     )
 
 
-def score_refusal(layer: Layer) -> str | None:
-    """The reason why the scores of a layer are not known, in one sentence; else None."""
-    why = why_no_scores(layer)
-    return None if why is None else f"layer {layer.number} {why.sentence}"
-
-
 SCORES = BrowserLens(
     name="scores",
     label="Scores",

@@ -10,8 +10,6 @@ All functions need layers of `capture(..., values=True)`.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from attnwidget.analysis.metrics import Numbers
@@ -103,13 +101,6 @@ def why_no_norms(layer: Layer) -> WhyNot | None:
             "lie between, or they are projected by torch's MultiheadAttention",
         )
     return None
-
-
-def norms_need(layer: Layer) -> Literal["values", "projection"] | None:
-    """The array that a layer lacks for the norms of its values; None if they are known."""
-    if layer.values is None:
-        return "values"
-    return "projection" if layer.projection is None else None
 
 
 def value_refusal(layer: Layer) -> str | None:

@@ -3,6 +3,7 @@
 import type { AttentionMatrix, Quantity } from "../data/attention-matrix.ts";
 import type { Program } from "../data/manifest.ts";
 import { headScale } from "../data/scores.ts";
+import type { Palette } from "../styles/palette.ts";
 
 /** A styled piece of the status line. */
 export interface Marked {
@@ -99,6 +100,18 @@ export function numberOf(
       : weight(value, error, digits);
   return `${difference ? withPlus(text) : text}${unit && ` ${unit}`}`;
 }
+
+/** The number of a pair of tokens, without digits that its error does not support. */
+export const numberAt = (matrix: AttentionMatrix, query: number, key: number): string =>
+  numberOf(matrix, matrix.row(query)[key], matrix.rounding(query, key));
+
+/** The colours of signs, and their meanings: of B − A, or of numbers of one record. */
+export function signs({ positive, negative }: Signs, difference: boolean): Phrase {
+  const [above, below] = difference ? ["more in B", "less"] : ["above 0", "below"];
+  return [colored(positive, "■"), ` ${above} `, colored(negative, "■"), ` ${below}`];
+}
+
+type Signs = Pick<Palette, "positive" | "negative">;
 
 /** A further number of a pair of tokens, with its name: "score 4.96". */
 export function quantity({ name, value, error, as }: Quantity): string {

@@ -11,7 +11,7 @@ const QUICK_MS = 24;
 
 /** The approximate number of multiplications per millisecond. */
 const WASM_SPEED = 2e6;
-const TYPESCRIPT_SPEED = 3e5;
+const JAVASCRIPT_SPEED = 3e5;
 
 /**
  * The cost of drawing one curve, in multiplications. It is counted low, since the worker would take
@@ -57,6 +57,6 @@ function isQuick(
     return sum + headsOf(spec).length * source.numKeys * (source.info.dim ?? 0);
   }, 0);
   const curves = kind === "lines" ? columns.length * CURVE : 0;
-  const speed = compiledModule() ? WASM_SPEED : TYPESCRIPT_SPEED;
+  const speed = compiledModule() ? WASM_SPEED : JAVASCRIPT_SPEED;
   return rows.length * (work + curves) <= QUICK_MS * speed;
 }

@@ -14,7 +14,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from attnwidget import AttentionRecord, capture
-from tests.unit.capture.test_stacks import PIXELS, SEEN, llava
+from tests.unit.running.test_stacks import PIXELS, SEEN, llava
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import (
     SIZES,

@@ -44,6 +44,9 @@ def _assert_shows(page: Path, record: AttentionRecord) -> None:
         assert mine.keys() == own.keys()
         for stack, layers in own.items():
             assert mine[stack] == [pytest.approx(heads, rel=1e-5, abs=1e-5) for heads in layers]
+    if expected.get("replay"):
+        assert found["replay"]["difference"] == pytest.approx(0, abs=1e-5)
+        found["replay"] = expected["replay"]
     assert found == expected
 
 

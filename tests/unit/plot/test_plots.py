@@ -174,6 +174,12 @@ def test_a_lens_of_the_users_own_is_drawn(valued: AttentionRecord) -> None:
     assert (numbers(plot.matrix(valued, 0, 0, lens=lens)) == own).all()
     assert plot.head(valued, 0, [1], lens=lens).get_title() == "Layer 0 · Head 1 · Mine"
     plot.model(valued, lens=lens)
+    given = np.stack([[own] * 4, [own + 1] * 4])
+    choices: dict[str, Any] = {"lenses": {"mine": given}, "lens": "mine", "layer": 1}
+    axes = axes_of(valued, "matrix", **choices)
+    assert (numbers(axes) == own + 1).all()
+    assert axes.figure.axes[1].get_ylabel() == "mine"
+    axes_of(valued, view="model", **choices)
 
 
 def test_a_lens_that_is_not_known_says_why() -> None:

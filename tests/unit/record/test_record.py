@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from attnwidget import AttentionRecord
-from attnwidget.record import Fidelity, Layer, Stack, Tokens, sample_rows, spans
+from attnwidget import AttentionRecord, compare
+from attnwidget.analysis import by_segments
+from attnwidget.record import Fidelity, Layer, Replay, Stack, Tokens, sample_rows, spans
 from tests.unit.records import (
     FIDELITY,
     HEADS,
@@ -285,3 +286,12 @@ def test_the_weights_of_all_heads_are_those_of_each(name: str) -> None:
     layer, rows = layer_of(PROGRAMS[name]), np.array([0, 2, 5])
     each = [layer.head_weights(head, rows) for head in range(layer.num_heads)]
     np.testing.assert_allclose(layer.all_weights(rows), np.stack(each), atol=1e-6)
+
+
+def test_derived_records_say_of_the_pass_what_theirs_does(record: AttentionRecord) -> None:
+    replay = Replay(1e-3, 3e-2, "it computes in bfloat16")
+    stacks = {"self": record.stack()}
+    said = AttentionRecord(stacks, model="m", missing=["a: b"], replay=replay)
+    segments = by_segments(said, [(0, 2, "both")])
+    for derived in (said.without_image(), segments, *compare(said, said).records):
+        assert (derived.model, derived.missing, derived.replay) == ("m", ("a: b",), replay)

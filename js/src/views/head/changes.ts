@@ -3,7 +3,7 @@
 import { batch, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { button, el, setAttributes } from "../../parts/dom.ts";
-import { inPair, numberOf } from "../../parts/text.ts";
+import { inPair, numberAt, numberOf } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
@@ -70,7 +70,7 @@ export function changesTable(
         state.sought.value = place;
       });
     const numbers = [
-      ...sides.map((side) => numberOf(side, side.row(query)[key], side.rounding(query, key))),
+      ...sides.map((side) => numberAt(side, query, key)),
       numberOf(current, change, current.rounding(query, key)),
     ];
     const cells = numbers.map((text) => el("td", {}, text));

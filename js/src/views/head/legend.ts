@@ -5,7 +5,7 @@ import { isSigned } from "../../data/attention-matrix.ts";
 import type { StackInfo, Tokens } from "../../data/manifest.ts";
 import { writesOn } from "../../data/manifest.ts";
 import { halfPrecision, keptAsWeights, replayed, weightsWithin } from "../../parts/fidelity.ts";
-import { colored, joined, type Phrase, shareShown } from "../../parts/text.ts";
+import { joined, type Phrase, shareShown, signs } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import { isAttention, shownLens } from "../../state/lens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
@@ -55,9 +55,7 @@ export function headLegend(
   ];
   const said = joined(...parts);
   if (!isSigned(matrix.value)) return [said];
-  const { positive, negative } = palette.value;
-  const [above, below] = difference ? ["more in B", "less"] : ["above 0", "below"];
-  return [colored(positive, "■"), ` ${above}  `, colored(negative, "■"), ` ${below} · ${said}`];
+  return [...signs(palette.value, difference), ` · ${said}`];
 }
 
 /** "14 × 14 patches + [CLS]". */

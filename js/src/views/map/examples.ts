@@ -6,8 +6,8 @@ import { choice } from "../../parts/choice.ts";
 import { button, el } from "../../parts/dom.ts";
 import { capitalized, number } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { inFull } from "../shared/all-heads/metrics.ts";
 import { reasonsOf } from "../shared/all-heads/patterns.ts";
+import { inFull } from "../shared/all-heads/status.ts";
 import type { Looked } from "./strongest.ts";
 
 const KINDS = ["highest", "median", "lowest"] as const;

@@ -2,9 +2,8 @@
 
 import { type Head, type Metric, metricValue, type Patterns } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
-import { inFull } from "../shared/all-heads/metrics.ts";
 import { described } from "../shared/all-heads/patterns.ts";
-import { headName } from "../shared/all-heads/status.ts";
+import { headName, inFull } from "../shared/all-heads/status.ts";
 import type { Point } from "./layout.ts";
 
 const idOf = ({ layer, head }: Head) => `point-${layer.number}-${head}`;

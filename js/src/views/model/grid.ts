@@ -1,11 +1,16 @@
-/** The grid of the model view: a cell per head, over their pictures. */
+/** The grid of the model view: a cell per head over their pictures, and the way to a cell. */
 
+import type { Thumbnail } from "../../data/codec.ts";
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
+import type { Paint } from "../../painting/painter.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
 import { remarks } from "../../parts/fidelity.ts";
-import type { HeadPlace } from "../../state/choices.ts";
+import type { Choices, HeadPlace } from "../../state/choices.ts";
+import type { Palette } from "../../styles/palette.ts";
+import type { Coloring } from "../shared/all-heads/color.ts";
 import type { Row } from "../shared/all-heads/order.ts";
 import { description, headName } from "../shared/all-heads/status.ts";
+import { paintThumbnail } from "../shared/all-heads/thumbnail.ts";
 import type { ModelLayout } from "./layout.ts";
 import { modelPictures, type Pictures } from "./pictures.ts";
 import { type Means, meanBars, meanName, meanText } from "./summary.ts";
@@ -156,4 +161,58 @@ function columnHeaders(
     ...heads,
     summary ? meanName(metric) : "",
   );
+}
+
+const MARGIN = 8;
+
+export interface Revealed {
+  readonly scroller: HTMLElement | null;
+  readonly cell: HTMLElement;
+  /** The panel below the cell, shown as far as the cell stays in sight. */
+  readonly below: HTMLElement | null;
+  /** The sizes of the sticky header column and row. */
+  readonly covered: { readonly left: number; readonly top: number };
+  /** True to centre the head, if the view has not scrolled to a head before. */
+  readonly first: boolean;
+}
+
+export function reveal({ scroller, cell, below, covered, first }: Revealed): void {
+  if (!scroller) return;
+  const [outer, inner] = [scroller.getBoundingClientRect(), cell.getBoundingClientRect()];
+  const [top, bottom] = [outer.top + covered.top + MARGIN, outer.top + scroller.clientHeight];
+  const lowest = Math.max(inner.bottom, below?.getBoundingClientRect().bottom ?? 0) + MARGIN;
+  const hidden = inner.top < top || lowest > bottom;
+  if (first && hidden && !below)
+    scroller.scrollTop += (inner.top + inner.bottom - top - bottom) / 2;
+  else if (inner.top < top) scroller.scrollTop += inner.top - top;
+  else if (lowest > bottom) scroller.scrollTop += Math.min(lowest - bottom, inner.top - top);
+  const [left, right] = [outer.left + covered.left + MARGIN, outer.left + scroller.clientWidth];
+  if (inner.left < left) scroller.scrollLeft += inner.left - left;
+  else if (inner.right + MARGIN > right) scroller.scrollLeft += inner.right + MARGIN - right;
+}
+
+export interface Painting {
+  readonly layout: ModelLayout;
+  readonly kind: Choices["thumbnails"];
+  readonly coloring: Coloring;
+  readonly palette: Palette;
+  thumbnailOf(head: Head): Thumbnail;
+}
+
+/** Returns a function that paints a layer from its left upper corner. */
+export function rowPaint(
+  { layout, kind, coloring, palette, thumbnailOf }: Painting,
+  { layer, heads }: Row,
+): Paint {
+  const { across, down, gap } = layout;
+  return (painter, ratio) => {
+    heads.forEach((head, column) => {
+      const x = column * (across + gap) + gap / 2;
+      const color = coloring.colorOf({ layer, head });
+      const thumbnail = thumbnailOf({ layer, head });
+      paintThumbnail(painter, ratio, kind, thumbnail, [x, 0, across, down], color, palette);
+      painter.fillStyle = color;
+      painter.fillRect(x + 4, down + 3, across - 8, 2.5);
+    });
+  };
 }

@@ -2,34 +2,40 @@
 
 import { batch, computed, signal, untracked } from "@preact/signals-core";
 import type { Head } from "../../data/manifest.ts";
+import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import { remarks } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { PAIR } from "../../state/choices.ts";
 import { goTo, openHead } from "../../state/navigation.ts";
 import { toggleOff } from "../../state/off.ts";
+import type { State } from "../../state/state.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
-import { metricTable, ordered } from "../shared/all-heads/metrics.ts";
+import { colorMenu, metricOptions, orFirst } from "../shared/all-heads/menus.ts";
 import { allHeads, placeOf, rowsOf } from "../shared/all-heads/order.ts";
 import { described } from "../shared/all-heads/patterns.ts";
-import { headsTable, headTitle, sampledText, statusOf } from "../shared/all-heads/status.ts";
+import {
+  headsTable,
+  headTitle,
+  metricTable,
+  ordered,
+  sampledText,
+  statusOf,
+} from "../shared/all-heads/status.ts";
 import { paintThumbnail, segmentsText, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
-import { figureName } from "../shared/figure.ts";
 import { scaleLegend } from "../shared/heads/difference.ts";
 import { computedThumbnails, picturedLens, picturesText, weighting } from "../shared/lenses.ts";
 import type { Context, View } from "../shared/view.ts";
-import { modelGrid } from "./grid.ts";
-import { bindGridKeys } from "./keys.ts";
+import { figureName } from "../shared/view.ts";
+import { modelGrid, reveal, rowPaint } from "./grid.ts";
+import { bindGridKeys, bindPointer } from "./keys.ts";
 import { modelLayout } from "./layout.ts";
-import { rowPaint } from "./paint.ts";
 import { pairOrder } from "./pair.ts";
 import { modelPanel, type Panel } from "./panel.ts";
-import { bindPointer } from "./pointer.ts";
 import { showPreview } from "./preview.ts";
 import { ranking } from "./ranking.ts";
-import { reveal } from "./scroll.ts";
 import { meansOf } from "./summary.ts";
-import { modelTools } from "./tools.ts";
 
 export function modelView(context: Context): View {
   const { scope, state, store, palette } = context;
@@ -331,3 +337,21 @@ export function modelView(context: Context): View {
 const PANEL_MARGIN = 16;
 
 const same = (a: Head, b: Head) => a.layer === b.layer && a.head === b.head;
+
+const THUMBNAILS = { matrix: "Matrix", lines: "Lines" };
+
+/** @param lens the control of the weighting */
+export function modelTools(scope: Scope, state: State, lens: HTMLElement): HTMLElement[] {
+  const orders = () => [
+    { value: "model", label: "As in model" },
+    { value: PAIR, label: "Weight of locked pair", title: "Of the locked query and key" },
+    ...metricOptions(state),
+  ];
+  return [
+    colorMenu(scope, state),
+    choice(scope, "Sort heads", orders, orFirst(state.sort, orders)),
+    choice(scope, "Show", optionsOf<"thumbnails">(THUMBNAILS), state.thumbnails),
+    lens,
+    toggle(scope, "Ranking", "List the heads of all layers by their numbers", state.ranking),
+  ];
+}

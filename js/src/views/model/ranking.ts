@@ -6,10 +6,9 @@ import { button, el, setAttributes } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { within } from "../../state/state.ts";
 import type { Coloring } from "../shared/all-heads/color.ts";
-import { briefly, inFull, ordered } from "../shared/all-heads/metrics.ts";
 import { described } from "../shared/all-heads/patterns.ts";
-import { headName } from "../shared/all-heads/status.ts";
-import { reveal } from "./scroll.ts";
+import { briefly, headName, inFull, ordered } from "../shared/all-heads/status.ts";
+import { reveal } from "./grid.ts";
 
 export interface RankingOptions {
   readonly heads: readonly Head[];

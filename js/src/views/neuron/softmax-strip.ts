@@ -8,7 +8,7 @@ import { perFrame } from "../../scheduling/frame.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
-import { bindStripPointer } from "../shared/strip-pointer.ts";
+import { bindStripPointer } from "../shared/minimap.ts";
 import type { ColumnHeader } from "./column-headers.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";

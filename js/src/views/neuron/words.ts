@@ -37,7 +37,7 @@ import {
 } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import type { Palette } from "../../styles/palette.ts";
-import { matrixCells, vectorCells } from "../shared/tables.ts";
+import { matrixCells, vectorCells } from "../shared/heads/tables.ts";
 import { decisiveText } from "./column-headers.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 

@@ -9,7 +9,6 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Axis } from "./axes.ts";
 import { FAINTEST, shadeOf } from "./ribbons.ts";
-import { bindStripPointer } from "./strip-pointer.ts";
 
 export interface MinimapOptions {
   readonly axis: Axis;
@@ -180,4 +179,29 @@ function strongestAt(met: readonly Float32Array[], unit: number): [weight: numbe
   let matrix = 0;
   for (let n = 1; n < met.length; n++) if (met[n][unit] > met[matrix][unit]) matrix = n;
   return [met[matrix][unit], matrix];
+}
+
+/** Call `point` with the pointer's position in the strip, in CSS pixels, and if it is pressed. */
+export function bindStripPointer(
+  strip: HTMLElement,
+  point: (x: number, y: number, pressed: boolean) => void,
+  leave: () => void,
+): void {
+  let pressed = false;
+  const pointed = (event: PointerEvent) => {
+    const { left, top } = strip.getBoundingClientRect();
+    point(event.clientX - left, event.clientY - top, pressed);
+  };
+  strip.addEventListener("pointermove", pointed);
+  strip.addEventListener("pointerdown", (event) => {
+    strip.setPointerCapture(event.pointerId);
+    pressed = true;
+    pointed(event);
+  });
+  for (const end of ["pointerup", "pointercancel"] as const) {
+    strip.addEventListener(end, () => {
+      pressed = false;
+    });
+  }
+  strip.addEventListener("pointerleave", leave);
 }

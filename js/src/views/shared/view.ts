@@ -1,7 +1,7 @@
-/** The interface of a view. Views know no notebook: they work in any page. */
+/** The interface of a view, and of its figures. Views know no notebook: they work in any page. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import type { Head } from "../../data/manifest.ts";
+import type { Head, Manifest, StackInfo } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
 import type { Finds } from "../../parts/find.ts";
 import type { Idle, Tab } from "../../parts/header.ts";
@@ -13,7 +13,6 @@ import type { Scope } from "../../scheduling/scope.ts";
 import type { ViewName } from "../../state/choices.ts";
 import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
-import type { Figure } from "./figure.ts";
 
 export interface Context {
   /** Ends with the view. */
@@ -61,4 +60,31 @@ export interface View extends ViewContent {
   readonly head?: () => Head;
   /** The keys of this view alone, in lower case; missing where a view has none. */
   readonly keys?: Readonly<Record<string, () => void>>;
+}
+
+export interface Figure {
+  /** The name of the file, without an extension. */
+  readonly name: string;
+  /** The text above the view. */
+  readonly heading: string;
+  /** A note below the view: the visible part of a long text, and the model. */
+  readonly note: string;
+  /** True if the figure shows only the visible part. */
+  readonly cropped: boolean;
+}
+
+/**
+ * The name of the file, from what is drawn, which may lag behind the choices.
+ *
+ * @param of the layer, as "layer-2", or what else is drawn
+ */
+export function figureName(
+  { stacks }: Manifest,
+  view: ViewName,
+  { name }: StackInfo,
+  ...of: string[]
+): string {
+  const words = ["attention", view, ...(stacks.length > 1 ? [name] : []), ...of];
+  // The name of a stack may have any characters.
+  return words.join("-").replace(/[^\p{L}\p{N}]+/gu, "-");
 }

@@ -3,10 +3,10 @@
  * a veil over what gets little attention.
  */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import type { Layer } from "../../../data/layer.ts";
-import type { Patches, Side } from "../../../data/manifest.ts";
+import type { Manifest, Patches, Side } from "../../../data/manifest.ts";
 import { el } from "../../../parts/dom.ts";
 import { matches } from "../../../parts/find.ts";
 import { swatches } from "../../../parts/swatches.ts";
@@ -18,15 +18,14 @@ import { pointAt, type TokenPair } from "../../../state/state.ts";
 import { headColors } from "../../../styles/head-colors.ts";
 import { NO_ARCS } from "../../shared/arcs.ts";
 import { type Axes, focusedUnits } from "../../shared/axes.ts";
-import { figureName } from "../../shared/figure.ts";
 import { type Reading, shownMatrix } from "../../shared/heads/matrices.ts";
 import { headStatus } from "../../shared/heads/status.ts";
 import { headTables } from "../../shared/heads/tables.ts";
 import type { Context, ViewContent } from "../../shared/view.ts";
+import { figureName } from "../../shared/view.ts";
 import { headLegend } from "../legend.ts";
 import { attentionSourceOf } from "./attention-source.ts";
 import { chips } from "./chips.ts";
-import { imageOf } from "./image.ts";
 import { layoutOf } from "./layout.ts";
 import { links } from "./links.ts";
 import { maps } from "./maps.ts";
@@ -252,4 +251,36 @@ function shareOf(matrix: AttentionMatrix, { query, key }: Axes): number {
     part += key.shown.reduce((sum, to) => sum + row[to], 0);
   }
   return (100 * part) / all;
+}
+
+const decoded = new WeakMap<Manifest, ReadonlySignal<HTMLCanvasElement | null>>();
+
+/** The image; null until it is decoded, or if the browser cannot decode it. */
+export function imageOf(manifest: Manifest): ReadonlySignal<HTMLCanvasElement | null> {
+  const known = decoded.get(manifest);
+  if (known) return known;
+  const image = signal<HTMLCanvasElement | null>(null);
+  decoded.set(manifest, image);
+  if (manifest.image) {
+    decode(manifest.image).then(
+      (canvas) => {
+        image.value = canvas;
+      },
+      // The patches are still shaded, without the image behind them.
+      () => {},
+    );
+  }
+  return image;
+}
+
+/** Not by an element's address, which a page whose policy allows no images would not load. */
+async function decode(base64: string): Promise<HTMLCanvasElement> {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/webp" }));
+  const canvas = document.createElement("canvas");
+  canvas.width = bitmap.width;
+  canvas.height = bitmap.height;
+  canvas.getContext("2d")?.drawImage(bitmap, 0, 0);
+  bitmap.close();
+  return canvas;
 }

@@ -9,10 +9,10 @@ import {
 } from "../../../data/manifest.ts";
 import { colored, type Phrase } from "../../../parts/text.ts";
 import type { Palette } from "../../../styles/palette.ts";
-import { inFull } from "./metrics.ts";
 import { allHeads, type Row } from "./order.ts";
 import { countPatterns, patternColor, patternOf } from "./patterns.ts";
 import { divergingRamp, layerColor, ramp } from "./ramp.ts";
+import { inFull } from "./status.ts";
 
 export interface Coloring {
   colorOf(head: Head): string;

@@ -4,7 +4,7 @@ import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { largestOf } from "../../../basics/extremes.ts";
 import { type AttentionMatrix, isSigned } from "../../../data/attention-matrix.ts";
 import type { LensInfo, StackInfo } from "../../../data/manifest.ts";
-import { colored, numberOf, type Phrase } from "../../../parts/text.ts";
+import { numberOf, type Phrase, signs } from "../../../parts/text.ts";
 import type { Palette } from "../../../styles/palette.ts";
 
 export interface Drawn {
@@ -51,7 +51,7 @@ export const peakOf = (matrices: readonly AttentionMatrix[]): number =>
 export function scaleLegend(
   { difference, layers }: StackInfo,
   lens: LensInfo,
-  { positive, negative }: Palette,
+  palette: Palette,
   computed: boolean,
 ): Phrase {
   const peaks = layers.flatMap((layer) => layer.peaks?.[lens.name] ?? []);
@@ -62,8 +62,7 @@ export function scaleLegend(
   const of = difference && computed ? ` of ${lens.many},` : "";
   const what = `   pictures: √${one}${of} ${computed ? "per head" : `up to ${peak}`}`;
   if (!signed) return [what];
-  const [above, below] = difference ? ["more in B", "less"] : ["above 0", "below"];
-  return [`${what}, `, colored(positive, "■"), ` ${above} `, colored(negative, "■"), ` ${below}`];
+  return [`${what}, `, ...signs(palette, difference !== undefined)];
 }
 
 /** The numbers of one sign, times a factor. */

@@ -7,6 +7,7 @@ import {
   hint,
   inPair,
   joined,
+  numberAt,
   numberOf,
   type Phrase,
   pair,
@@ -117,11 +118,12 @@ function origin(matrix: AttentionMatrix, query: number, key: number, side: Side)
 
 function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: number): string[] {
   const { value } = matrix;
-  const of = (shown: AttentionMatrix) =>
-    numberOf(shown, shown.row(query)[key], shown.rounding(query, key));
   if (value.difference) {
-    const [a, b] = (value.sides ?? []).map(of);
-    return [...(value.sides ? [` A ${a} · B ${b} ·`] : []), ` B − A ${of(value)}`];
+    const [a, b] = (value.sides ?? []).map((side) => numberAt(side, query, key));
+    return [
+      ...(value.sides ? [` A ${a} · B ${b} ·`] : []),
+      ` B − A ${numberAt(value, query, key)}`,
+    ];
   }
   const [from, ...moreFrom] = axes.query.units.tokens[query];
   const [to, ...moreTo] = axes.key.units.tokens[key];
@@ -131,7 +133,7 @@ function pairNumbers({ data, axes, matrix }: HeadContent, query: number, key: nu
   }
   const beside = value.beside?.(query, key) ?? [];
   return [
-    ` ${value.lens.one} ${of(value)}${origin(value, query, key, "query")}`,
+    ` ${value.lens.one} ${numberAt(value, query, key)}${origin(value, query, key, "query")}`,
     ...beside.map((each) => ` · ${quantity(each)}`),
   ];
 }

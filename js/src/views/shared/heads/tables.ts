@@ -1,13 +1,12 @@
-/** The tables that can be copied from a view of heads. */
+/** The tables that can be copied from views: of heads, matrices and vectors. */
 
 import { roundingOfSum } from "../../../data/attention-matrix.ts";
 import type { LayerData } from "../../../data/layer-data.ts";
-import type { Table } from "../../../parts/table.ts";
+import type { Cells, Table } from "../../../parts/table.ts";
 import { rounded } from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
 import { type Axis, sideOf } from "../axes.ts";
 import { headIn } from "../layer-view.ts";
-import { matrixCells, vectorCells } from "../tables.ts";
 import type { HeadContent } from "./status.ts";
 
 /** The focused row or column of every drawn head, the matrix, and the vectors of a head. */
@@ -51,4 +50,34 @@ function stripRows({ matrices, strips, focused }: HeadContent, { units, shown, s
     ),
   ]);
   return [header, ...rows];
+}
+
+/** A matrix as a table, with tokens or words as headers. */
+export function matrixCells(
+  query: Pick<Axis, "units" | "shown">,
+  key: Pick<Axis, "units" | "shown">,
+  row: (query: number) => Float32Array,
+  rounding: (query: number, key: number) => number,
+): readonly Cells[] {
+  return [
+    ["", ...key.shown.map((unit) => key.units.labels[unit])],
+    ...query.shown.map((unit) => {
+      const weights = row(unit);
+      const cells = key.shown.map((to) => rounded(weights[to], rounding(unit, to)));
+      return [query.units.labels[unit], ...cells];
+    }),
+  ];
+}
+
+/** The vectors of all queries and keys of a head as a table. */
+export function vectorCells(data: LayerData, head: number): readonly Cells[] {
+  const { queries, keys } = data.stack;
+  const cells = (vector: Float32Array | null) =>
+    Array.from(vector ?? [], (value) => rounded(value, data.vectorRounding));
+  const components = Array.from({ length: data.info.dim ?? 0 }, (_, n) => `n${n}`);
+  return [
+    ["side", "position", "token", ...components],
+    ...queries.labels.map((label, i) => ["query", i, label, ...cells(data.query(head, i))]),
+    ...keys.labels.map((label, j) => ["key", j, label, ...cells(data.key(head, j))]),
+  ];
 }
