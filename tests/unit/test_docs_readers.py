@@ -290,5 +290,6 @@ def test_every_field_of_the_protocol_is_named() -> None:
         "widgets",
         "null",
         "interval",
+        "replay",  # of a generated text
         *EFFECT,
     }
