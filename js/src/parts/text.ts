@@ -80,11 +80,6 @@ export function weight(value: number, error = 0, most = 3): string {
   return value > 0 && value < unit / 2 ? `<${unit.toFixed(digits)}` : value.toFixed(digits);
 }
 
-/** A difference of weights, with its sign: "+0.075", "−0.146". */
-export function signed(value: number, error = 0): string {
-  return withPlus(number(value, Math.max(0, decimals(error, 3))));
-}
-
 const withPlus = (text: string) => (Number.parseFloat(text) > 0 ? `+${text}` : text);
 
 /** A number of a matrix, as its lens writes it, with its unit. */
