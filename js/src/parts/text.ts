@@ -261,6 +261,12 @@ export function ranges(numbers: readonly number[]): string {
   return runs.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(", ");
 }
 
+/** The least of 1, 2 and 5 times a power of ten that is not below a number: a step between labels. */
+export function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
+}
+
 interface Labelled {
   readonly labels: readonly string[];
 }
