@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -20,31 +19,8 @@ from .check import CallCheck
 from .explain_softmax import explain_softmax
 from .terms import Terms, terms
 
-_T = TypeVar("_T")
-
 # More kinds of layers than models alternate between.
-_SIZE = 4
-
-
-class Recent(Generic[_T]):
-    """The latest results, by arguments that are the same objects and by values that are equal."""
-
-    def __init__(self) -> None:
-        # Holds the objects themselves, because ids of freed objects may be reused.
-        self._entries: list[tuple[tuple[object, ...], object, _T]] = []
-
-    def get(self, objects: tuple[object, ...], values: object, make: Callable[[], _T]) -> _T:
-        """The result for these objects and values; made by `make` if it is not among the latest."""
-        for known, equal, result in self._entries:
-            if equal == values and _same(known, objects):
-                return result
-        result = make()
-        self._entries = [(objects, values, result), *self._entries[: _SIZE - 1]]
-        return result
-
-
-def _same(a: tuple[object, ...], b: tuple[object, ...]) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+_RECENT = 4
 
 
 class FunctionExplainer:
@@ -53,7 +29,9 @@ class FunctionExplainer:
     def __init__(self, *, values: bool, check: bool) -> None:
         self._values = values
         self._check = check
-        self._known: Recent[Terms] = Recent()
+        # The latest terms, by arguments that are the same objects and by values that are equal. The
+        # objects themselves are held, because ids of freed objects may be reused.
+        self._known: list[tuple[tuple[object, ...], object, Terms]] = []
 
     def layer(self, call: FunctionCall, item: Item, name: str) -> Layer:
         """The layer that this call computed.
@@ -86,12 +64,14 @@ class FunctionExplainer:
     def _terms(self, call: FunctionCall, item: Item, selection: Selection) -> Terms:
         extra = call.options.get("position_bias")
         size = call.options.get("sliding_window") if call.options.get("flash") else None
-        shapes = call.query.shape[:3], call.key.shape[-2]
-
-        def read() -> Terms:
-            return terms(*read_mask(call, selection), selection.count, selection.shape)
-
-        return self._known.get((call.mask, extra, item), (call.causal, size, shapes), read)
+        objects = call.mask, extra, item
+        values = call.causal, size, call.query.shape[:3], call.key.shape[-2]
+        for same, equal, known in self._known:
+            if equal == values and all(a is b for a, b in zip(same, objects, strict=True)):
+                return known
+        found = terms(*read_mask(call, selection), selection.count, selection.shape)
+        self._known = [(objects, values, found), *self._known[: _RECENT - 1]]
+        return found
 
 
 def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) -> Iterator[Layer]:
