@@ -17,7 +17,7 @@ from attnwidget.tracing.masks import additive, causal_mask, dense_mask
 
 from .check import CallCheck
 from .explain_softmax import explain_softmax
-from .terms import Terms, terms
+from .terms import terms
 
 # More kinds of layers than models alternate between.
 _RECENT = 4
@@ -31,7 +31,7 @@ class FunctionExplainer:
         self._check = check
         # The latest terms, by arguments that are the same objects and by values that are equal. The
         # objects themselves are held, because ids of freed objects may be reused.
-        self._known: list[tuple[tuple[object, ...], object, Terms]] = []
+        self._known: list[tuple[tuple[object, ...], object, ScoreProgram]] = []
 
     def layer(self, call: FunctionCall, item: Item, name: str) -> Layer:
         """The layer that this call computed.
@@ -61,7 +61,7 @@ class FunctionExplainer:
             return min([layer, *_replayed(call, item, check, layer)], key=_error)
         return layer
 
-    def _terms(self, call: FunctionCall, item: Item, selection: Selection) -> Terms:
+    def _terms(self, call: FunctionCall, item: Item, selection: Selection) -> ScoreProgram:
         extra = call.options.get("position_bias")
         size = call.options.get("sliding_window") if call.options.get("flash") else None
         objects = call.mask, extra, item
@@ -104,14 +104,16 @@ def _error(layer: Layer) -> float:
     return max((e if np.isfinite(e) else np.inf for e in errors if e is not None), default=np.inf)
 
 
-def _program(call: FunctionCall, terms: Terms, width: int) -> ScoreProgram:
+def _program(call: FunctionCall, terms: ScoreProgram, width: int) -> ScoreProgram:
+    """The terms with the scale, the softcap and the sinks of a call."""
     scale, softcap, sinks = (call.options.get(n) for n in ("scaling", "softcap", "s_aux"))
     if sinks is not None:
         sinks = sinks.detach().to("cpu", torch.float32).flatten().numpy().copy()
-    return terms.program(
-        float(scale) if scale is not None else width**-0.5,
-        None if softcap is None else float(softcap),
-        sinks,
+    return replace(
+        terms,
+        scale=float(scale) if scale is not None else width**-0.5,
+        softcap=None if softcap is None else float(softcap),
+        sinks=sinks,
     )
 
 
