@@ -27,7 +27,7 @@ from attnwidget.tracing.explicit import MOST_BYTES
 
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
-from .rotary import Rotations
+from .rotary import Rotation, Rotations, rotary
 
 
 @dataclass(frozen=True)
@@ -145,12 +145,13 @@ class _Recorder(Handler):
         self.rotations = Rotations(model)
 
     def attention(self, address: Address, read: Read) -> None:
+        rotated = self.rotations.taken()
         if not self._wanted(address.module):
             self._sink.add(RecordedCall(address, ()))
             return
         try:
             with without_autocast(self._device):
-                recorded = self._recorded(address, read())
+                recorded = self._recorded(address, read(), rotated)
         except Exception as error:  # other calls are still recorded; the record has the reason
             recorded = RecordedCall(address, (), str(error) or type(error).__name__)
         self._sink.add(recorded)
@@ -160,7 +161,7 @@ class _Recorder(Handler):
         if self._values:
             self.receivers.module_entered(module, args)
 
-    def _recorded(self, address: Address, call: Call) -> RecordedCall:
+    def _recorded(self, address: Address, call: Call, rotated: list[Rotation]) -> RecordedCall:
         """The call with its layer."""
         item = self._item(address.module)
         if isinstance(call, FunctionCall):
@@ -170,8 +171,8 @@ class _Recorder(Handler):
         if self._values:
             self.receivers.expect(address, None if layer.values is None else call.output)
         width = 0 if layer.queries is None else layer.queries.shape[2]
-        if (rotary := self.rotations.rotary(call, width)) is not None:
-            layer = replace(layer, rotary=rotary)
+        if (turned := rotary(rotated, call, width)) is not None:
+            layer = replace(layer, rotary=turned)
         return RecordedCall(address, (layer,))
 
 

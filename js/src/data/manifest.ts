@@ -63,7 +63,9 @@ export const ATTENTION: LensInfo = {
 
 /** The reason why a layer of a record's own stack lacks a lens; null if it has it. */
 export const whyNot = ({ why_not }: LensInfo, stack: string, layer: number): WhyNot | null =>
-  why_not[stack]?.find(({ layers }) => layers.includes(layer)) ?? null;
+  // A stack may be called "constructor".
+  (Object.hasOwn(why_not, stack) && why_not[stack].find(({ layers }) => layers.includes(layer))) ||
+  null;
 
 /** True if pictures of a lens travel with the record. */
 export const hasThumbnails = ({ kind }: LensInfo): boolean =>
