@@ -12,8 +12,7 @@ from attnwidget.capture import text_weights
 from attnwidget.record import Floats, Tokens
 from attnwidget.running.items import Item, Items
 from attnwidget.running.model import traceable, traits
-from attnwidget.running.one_text import OneText, one_text
-from attnwidget.running.stacks import Group, is_cross, tower
+from attnwidget.running.one_text import one_text
 from attnwidget.tracing import Call, head_values
 
 from .by_layer import ByLayer
@@ -119,7 +118,8 @@ def attention_gradients(
         assert isinstance(each.kept, _Factors)
         layer = each.kept.gradients(each.gradient)
         layers.setdefault(each.site.stack, {})[each.site.layer] = layer
-        tokens[each.site.stack] = _tokens(given, each.site.module, layer.weights.shape[1:])
+        shape = layer.weights.shape[1], layer.weights.shape[2]
+        tokens[each.site.stack] = given.sequences.of_module(each.site.module, shape)
     if not layers:
         raise ValueError(f"no attention has gradients by its weights: {'; '.join(missing)}")
     return AttentionGradients(layers, tuple(missing), loss=total, tokens=tokens)
@@ -162,12 +162,3 @@ def _factors(call: Call, item: Item, name: str) -> _Factors | str:
     except ValueError as error:
         return str(error)
     return _Factors(item, weights, values)
-
-
-def _tokens(given: OneText, module: str, shape: tuple[int, ...]) -> tuple[Tokens, Tokens]:
-    """The tokens of the queries and of the keys of a module's calls."""
-    group = Group(tower(module), is_cross(module))
-    queries = given.sequences.tokens(group, "query", shape[0])
-    if not group.cross and shape[0] == shape[1]:
-        return queries, queries
-    return queries, given.sequences.tokens(group, "key", shape[1])

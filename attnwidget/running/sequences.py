@@ -9,7 +9,7 @@ import torch
 
 from attnwidget.record import Tokens
 
-from .stacks import Group
+from .stacks import Group, is_cross, tower
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,17 @@ class Sequences:
             if labels is not None:
                 return labels
         return Tokens(tuple(str(position) for position in range(length)))
+
+    def of_module(self, module: str, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:
+        """Labels of both sides of a module's calls, which attend from Tq to Tk tokens.
+
+        They are the same object if both sides are one sequence.
+        """
+        group = Group(tower(module), is_cross(module))
+        queries = self.tokens(group, "query", shape[0])
+        if not group.cross and shape[0] == shape[1]:
+            return queries, queries
+        return queries, self.tokens(group, "key", shape[1])
 
     def _patches(self, group: Group, length: int) -> Tokens | None:
         """Patches by row and column, after a class token and registers.
