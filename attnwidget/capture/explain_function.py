@@ -12,7 +12,7 @@ import torch
 from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram
 from attnwidget.record.scores import MASKED, Bools
 from attnwidget.running.items import Item, Selection, joined, shared_heads
-from attnwidget.tracing import FunctionCall, SoftmaxCall
+from attnwidget.tracing import FunctionCall
 from attnwidget.tracing.masks import additive, causal_mask, dense_mask
 
 from .check import CallCheck
@@ -57,7 +57,7 @@ class FunctionExplainer:
             return layer
         check = CallCheck(call, selection)
         layer = replace(layer, fidelity=check.fidelity(layer))
-        if layer.fidelity.exact is False and call.replay is not None:
+        if layer.fidelity.exact is False:
             return min([layer, *_replayed(call, item, check, layer)], key=_error)
         return layer
 
@@ -76,13 +76,15 @@ class FunctionExplainer:
 
 def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) -> Iterator[Layer]:
     """Candidates of the layer, from the softmaxes within the model's explicit function."""
+    if call.replay is None:
+        return
     others: list[Layer] = []
     masks = [additive(call)]
     if isinstance(call.mask, torch.Tensor) and call.mask.dtype == torch.bool:
         masks.append(call.mask)  # such a function may add it as it is, 0 and 1, and hide nothing
     for mask in masks:
         with suppress(Exception):  # the function does not take these inputs
-            softmaxes = _softmaxes(call, mask)
+            softmaxes = call.replay(call.query, call.key, call.value, mask)
             others += [explain_softmax(other, item, "") for other in softmaxes]
     for other in others:
         if other.num_heads != layer.num_heads or other.shape != layer.shape:
@@ -92,11 +94,6 @@ def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) ->
         kept = replace(layer.fidelity, kept=other.fidelity.kept)
         other = replace(other, values=layer.values, fidelity=kept)
         yield replace(other, fidelity=check.fidelity(other))
-
-
-def _softmaxes(call: FunctionCall, mask: torch.Tensor | None) -> list[SoftmaxCall]:
-    assert call.replay is not None
-    return call.replay(call.query, call.key, call.value, mask)
 
 
 def _error(layer: Layer) -> float:
