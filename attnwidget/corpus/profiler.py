@@ -17,6 +17,7 @@ from attnwidget.running.missing import no_attention
 from attnwidget.running.model import name_of, traceable
 from attnwidget.running.random_weights import with_random_weights
 from attnwidget.running.sequences import Sequences
+from attnwidget.running.stacks import Group, is_cross, tower
 from attnwidget.running.texts import Shard
 from attnwidget.tracing import CallId
 
@@ -151,8 +152,8 @@ class Profiler:
             sequences = Sequences(
                 text.tokens, text.target, global_tokens=batch.rows[row].global_tokens
             )
-            shape = weights.shape[1], weights.shape[2]
-            queries, keys = sequences.of_module(call.module, shape)
+            group = Group(tower(call.module), is_cross(call.module))
+            queries, keys = sequences.sides(group, (weights.shape[1], weights.shape[2]))
             meter.add(call, text.index, weights, queries, keys)
 
         missing = read_attention(self._models[reading], batch, receive)

@@ -13,6 +13,7 @@ from attnwidget.record import Floats, Tokens
 from attnwidget.running.items import Item, Items
 from attnwidget.running.model import traceable, traits
 from attnwidget.running.one_text import one_text
+from attnwidget.running.stacks import Group, is_cross, tower
 from attnwidget.tracing import Call, head_values
 
 from .by_layer import ByLayer
@@ -118,8 +119,9 @@ def attention_gradients(
         assert isinstance(each.kept, _Factors)
         layer = each.kept.gradients(each.gradient)
         layers.setdefault(each.site.stack, {})[each.site.layer] = layer
-        shape = layer.weights.shape[1], layer.weights.shape[2]
-        tokens[each.site.stack] = given.sequences.of_module(each.site.module, shape)
+        group = Group(tower(each.site.module), is_cross(each.site.module))
+        _, num_queries, num_keys = layer.weights.shape
+        tokens[each.site.stack] = given.sequences.sides(group, (num_queries, num_keys))
     if not layers:
         raise ValueError(f"no attention has gradients by its weights: {'; '.join(missing)}")
     return AttentionGradients(layers, tuple(missing), loss=total, tokens=tokens)

@@ -9,7 +9,7 @@ import torch
 
 from attnwidget.record import Tokens
 
-from .stacks import Group, is_cross, tower
+from .stacks import Group
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,8 @@ class Sequences:
                 return labels
         return Tokens(tuple(str(position) for position in range(length)))
 
-    def of_module(self, module: str, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:
-        """Labels of both sides of a module's calls, which attend from Tq to Tk tokens.
-
-        They are the same object if both sides are one sequence.
-        """
-        group = Group(tower(module), is_cross(module))
+    def sides(self, group: Group, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:
+        """The tokens of the queries and of the keys; the same object if they are one sequence."""
         queries = self.tokens(group, "query", shape[0])
         if not group.cross and shape[0] == shape[1]:
             return queries, queries
