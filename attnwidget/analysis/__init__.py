@@ -12,6 +12,7 @@ from .head_difference import Difference
 from .head_scores import HeadScore, HeadScores, Rows
 from .head_summaries import HeadSummary, sampled_rows, summarize_heads
 from .lenses import (
+    ATTENTION,
     LENSES,
     BrowserLens,
     FactorLens,
@@ -51,6 +52,7 @@ from .token_positions import positions
 
 __all__ = [
     "ALL_METRICS",
+    "ATTENTION",
     "LENSES",
     "METRICS",
     "PATTERNS",
