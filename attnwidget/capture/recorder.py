@@ -28,7 +28,7 @@ from attnwidget.tracing.explicit import MOST_BYTES
 
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
-from .rotary import Rotations
+from .rotary import Rotation, Rotations, rotary
 
 
 class Check(Enum):
@@ -163,12 +163,13 @@ class _Recorder(Handler):
         self.rotations = Rotations(model)
 
     def attention(self, address: Address, read: Read) -> None:
+        rotated = self.rotations.taken()
         if not self._wanted(address.module):
             self._sink.add(RecordedCall(address, ()))
             return
         try:
             with without_autocast(self._device):
-                recorded = self._recorded(address, read())
+                recorded = self._recorded(address, read(), rotated)
         except Exception as error:  # other calls are still recorded; the record has the reason
             recorded = RecordedCall(address, (), str(error) or type(error).__name__)
         self._sink.add(recorded)
@@ -178,7 +179,7 @@ class _Recorder(Handler):
         if self._values:
             self.receivers.module_entered(module, args)
 
-    def _recorded(self, address: Address, call: Call) -> RecordedCall:
+    def _recorded(self, address: Address, call: Call, rotated: list[Rotation]) -> RecordedCall:
         """The call with the layer of each item."""
         layers = [
             self._explainer.layer(call, item, address.module)
@@ -190,8 +191,8 @@ class _Recorder(Handler):
             has_values = any(layer.values is not None for layer in layers)
             self.receivers.expect(address, call.output if has_values else None)
         width = 0 if layers[0].queries is None else layers[0].queries.shape[2]
-        if (rotary := self.rotations.rotary(call, width)) is not None:
-            layers = [replace(layer, rotary=rotary) for layer in layers]
+        if (turned := rotary(rotated, call, width)) is not None:
+            layers = [replace(layer, rotary=turned) for layer in layers]
         return RecordedCall(address, tuple(layers))
 
 

@@ -110,6 +110,8 @@ def draw_lines(
         if attention.signed
         else share_note(drawn * peak, total, attention.measure, "drawn")
     ]
+    if not attention.has_shares:
+        notes.append(f"the strongest stands for {peak:.3g}")
     if max(np.diff(bound).max() for bound in bounds) > 1:
         group = " × ".join(f"{np.diff(bound).max()}" for bound in bounds)
         notes.append(f"each line of up to {group} tokens")

@@ -8,6 +8,7 @@ import torch
 from transformers.models.llama import modeling_llama
 
 from attnwidget import AttentionRecord, capture
+from attnwidget.capture.explain_function import FunctionExplainer
 from attnwidget.record import Rotary
 from tests.unit.handwritten import TEXT
 from tests.unit.tiny import Loaded, Model, bert, gpt2, llama, t5, tiny, token_ids
@@ -136,6 +137,73 @@ def test_the_functions_of_the_models_file_are_put_back() -> None:
     with pytest.raises(KeyboardInterrupt):
         capture(model, None, {"input_ids": token_ids(5)})
     assert modeling_llama.rotate_half is before
+
+
+def _with_options(x: torch.Tensor, interleaved: bool = False) -> torch.Tensor:
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([-second, first], dim=-1)
+
+
+def _with_a_factor(x: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
+    return _with_options(x) * factor
+
+
+def _of_one_shape(x: torch.Tensor) -> torch.Tensor:
+    assert x.shape == (1, 4, 5, 8) or x.shape == (1, 2, 5, 8)
+    return _with_options(x)
+
+
+FUNCTIONS: dict[str, tuple[Any, Any, Rotary | None]] = {
+    "an option, not given": (_with_options, lambda f, x: f(x), Rotary("halves", 8)),
+    "by name": (_with_options, lambda f, x: f(x=x), Rotary("halves", 8)),
+    "an option, given": (_with_options, lambda f, x: f(x, False), None),
+    "two arguments": (_with_a_factor, lambda f, x: f(x, torch.ones(8)), None),
+    "of one shape": (_of_one_shape, lambda f, x: f(x), None),
+}
+
+
+@pytest.mark.parametrize(("function", "call", "rotary"), FUNCTIONS.values(), ids=FUNCTIONS)
+def test_a_function_may_take_what_it_likes(
+    function: Any, call: Any, rotary: Rotary | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def turned(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> Any:
+        cos, sin, by = cos[:, None], sin[:, None], modeling_llama.rotate_half
+        return q * cos + call(by, q) * sin, k * cos + call(by, k) * sin
+
+    monkeypatch.setattr(modeling_llama, "rotate_half", function)
+    monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", turned)
+    record = capture(llama(), None, {"input_ids": token_ids(5)})
+    assert record.missing == ()
+    assert _rotary(record) == [rotary] * 2
+
+
+def test_a_file_that_is_no_longer_among_the_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(modeling_llama.LlamaAttention, "__module__", "gone")
+    assert _rotary(capture(llama(), None, {"input_ids": token_ids(5)})) == [None, None]
+
+
+def test_one_layer_alone() -> None:
+    record = capture(llama(), None, {"input_ids": token_ids(5)}, layers=[1])
+    assert _rotary(record) == [Rotary("halves", 8)]
+
+
+def test_a_layer_after_one_that_could_not_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    explained = FunctionExplainer.layer
+
+    def layer(self: Any, call: Any, item: Any, module: str) -> Any:
+        if ".0." in module:
+            raise RuntimeError("not read")
+        return explained(self, call, item, module)
+
+    monkeypatch.setattr(FunctionExplainer, "layer", layer)
+    with pytest.warns(UserWarning, match="not read"):
+        record = capture(llama(), None, {"input_ids": token_ids(5)})
+    assert _rotary(record) == [Rotary("halves", 8)]
+
+
+def test_half_precision() -> None:
+    record = capture(llama().to(torch.bfloat16), None, {"input_ids": token_ids(5)})
+    assert _rotary(record) == [Rotary("halves", 8)] * 2
 
 
 def _stop(*_: Any) -> None:
