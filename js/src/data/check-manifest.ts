@@ -460,7 +460,7 @@ const compared = (stacks: Stacks) => {
       /** The largest |B − A| of each head. */
       peaks: perLayer(number, own),
       /** The same of other lenses; null for layers that one of both lacks. */
-      lenses: optional(record(ofLayers)),
+      lenses: record(ofLayers),
     });
   });
   const shape = fields({
@@ -500,8 +500,7 @@ export const manifest = also(
     const heads = stacks.flatMap(({ layers }) => layers.map(({ heads }) => heads));
     if (heads.reduce((sum, own) => sum + own, 0) > MOST_HEADS) return ".stacks";
     const numbers = fields({
-      /** Missing in a record that an older version wrote. */
-      lenses: optional(lenses(stacks)),
+      lenses: lenses(stacks),
       metrics: metrics(stacks),
       patterns: patterns(stacks),
       /** Null or missing for a single record. */
