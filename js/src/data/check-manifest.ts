@@ -357,8 +357,6 @@ export const examples = (stacks: Stacks) =>
     },
   );
 
-export type SentExamples = Checked<ReturnType<typeof examples>>;
-
 const kinds = list(fields({ label: text(), description: text() }), count);
 
 /** The pattern of each head: the tokens that it mostly attends to. */
@@ -382,7 +380,7 @@ export type SentPatterns = Checked<ReturnType<typeof patterns>>;
 
 const why = fields({
   brief: text(),
-  /** What is said of a layer. */
+  /** The reason, as said of a layer. */
   sentence: text(),
   layers: list(index, integer(0, MOST_HEADS)),
 });

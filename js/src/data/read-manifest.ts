@@ -164,15 +164,24 @@ const peaksOf = (
     all.filter((entry): entry is readonly [string, readonly number[]] => Boolean(entry[1])),
   );
 
+/** The most letters of a lens's words, which stand before the numbers of a line. */
+const MOST_LETTERS = 40;
+
+function word(text: string): string {
+  const letters = [...text];
+  const short = letters.slice(0, MOST_LETTERS - 1).join("");
+  return isolated(letters.length > MOST_LETTERS ? `${short}…` : text);
+}
+
 function readLens(sent: SentLens): LensInfo {
   const { label, one, many, unit, symbols } = sent;
   return {
     ...sent,
-    label: isolated(label),
-    one: isolated(one),
-    many: isolated(many),
-    unit: isolated(unit),
-    symbols: symbols && [isolated(symbols[0]), isolated(symbols[1])],
+    label: word(label),
+    one: word(one),
+    many: word(many),
+    unit: word(unit),
+    symbols: symbols && [word(symbols[0]), word(symbols[1])],
   };
 }
 
