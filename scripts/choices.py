@@ -16,9 +16,8 @@ from attnwidget.view_state import table
 from attnwidget.view_state.traits import (
     Integer,
     Integers,
-    LensName,
     Links,
-    MetricName,
+    Name,
     NamedSegments,
     Pairs,
 )
@@ -30,8 +29,7 @@ KINDS: dict[type, str] = {
     Enum: "oneOf",
     Bool: "flag",
     Unicode: "text",
-    MetricName: "text",
-    LensName: "text",
+    Name: "text",
     Integer: "index",
     Integers: "indices",
     Pairs: "pairs",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from attnwidget.record import Tokens
 
-from .words import words
+from .levels import Unit, word_units
 
 Level = Literal["tokens", "words"]
 
@@ -96,28 +96,18 @@ def align(a: Tokens, b: Tokens, level: Level | None = None) -> Alignment:
     return _alignment(_aligned(_words(a), _words(b)), a, b, "words")
 
 
-class _Unit(NamedTuple):
-    label: str
-    positions: range
+def _tokens(tokens: Tokens) -> list[Unit]:
+    return [Unit(n, n + 1, label) for n, label in enumerate(tokens.labels)]
 
 
-def _tokens(tokens: Tokens) -> list[_Unit]:
-    return [_Unit(label, range(n, n + 1)) for n, label in enumerate(tokens.labels)]
-
-
-def _words(tokens: Tokens) -> list[_Unit]:
-    found = words(tokens)
-    if found is None:
+def _words(tokens: Tokens) -> list[Unit]:
+    units = word_units(tokens)
+    if units is None:
         raise ValueError("the words of a text are not known, so its tokens can only be compared")
-    starts = [found.of.index(word) for word in range(len(found.labels))]
-    ends = [*starts[1:], len(tokens)]
-    return [
-        _Unit(label, range(start, end))
-        for label, start, end in zip(found.labels, starts, ends, strict=True)
-    ]
+    return units
 
 
-def _aligned(a: list[_Unit], b: list[_Unit]) -> list[Pair]:
+def _aligned(a: list[Unit], b: list[Unit]) -> list[Pair]:
     # difflib's matching may depend on the order of its arguments.
     if [unit.label for unit in b] < [unit.label for unit in a]:
         return [Pair(pair.b, pair.a, pair.label_b, pair.label_a) for pair in _aligned(b, a)]
@@ -130,7 +120,7 @@ def _aligned(a: list[_Unit], b: list[_Unit]) -> list[Pair]:
     return pairs
 
 
-def _paired(a: Sequence[_Unit], b: Sequence[_Unit]) -> Iterator[Pair]:
+def _paired(a: Sequence[Unit], b: Sequence[Unit]) -> Iterator[Pair]:
     """Pair units that lie between two common runs, or are such a run."""
     if len(a) == len(b):
         for one, other in zip(a, b, strict=True):
@@ -139,11 +129,11 @@ def _paired(a: Sequence[_Unit], b: Sequence[_Unit]) -> Iterator[Pair]:
         yield Pair(_joined(a), _joined(b), _text(a), _text(b))
 
 
-def _joined(units: Sequence[_Unit]) -> range:
-    return range(units[0].positions.start, units[-1].positions.stop)
+def _joined(units: Sequence[Unit]) -> range:
+    return range(units[0].start, units[-1].end)
 
 
-def _text(units: Sequence[_Unit]) -> str:
+def _text(units: Sequence[Unit]) -> str:
     return " ".join(unit.label for unit in units)
 
 

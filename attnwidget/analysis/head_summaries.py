@@ -60,14 +60,13 @@ def summarize_heads(
     rows = spread_rows(num_queries, sampled_rows(num_queries) or num_queries)
     batches = RowBatches(layer, rows)
     is_self = stack.queries == stack.keys
-    selected = {name: m for name, m in METRICS.items() if is_self or not m.self_only}
     splits = stack.queries.split, stack.keys.split
     summaries = []
     for heads in batches.groups:
         count = heads.stop - heads.start
         thumbnails = Thumbnails(count, layer.shape, splits)
         weighted = {name: Thumbnails(count, layer.shape, splits) for name in factors}
-        metrics = HeadMetrics(selected, stack.keys)
+        metrics = HeadMetrics(METRICS, stack.keys, is_self=is_self)
         for batch in batches.of(heads):
             thumbnails.add(batch)
             metrics.add(batch)

@@ -25,6 +25,11 @@ class Unit:
     end: int
     label: str
 
+    @property
+    def positions(self) -> range:
+        """Those of its tokens."""
+        return range(self.start, self.end)
+
 
 def by_words(record: AttentionRecord) -> AttentionRecord:
     """Sum a record's attention over the tokens of words.

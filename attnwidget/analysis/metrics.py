@@ -211,12 +211,18 @@ def _neighbours(batch: RowBatch, keys: Tokens, offset: int) -> RowValues:
 
 
 class HeadMetrics:
-    """The metrics of one head or, of batches with leading dimensions, of several."""
+    """The metrics of one head or, of batches with leading dimensions, of several.
 
-    def __init__(self, metrics: Mapping[str, Metric], keys: Tokens) -> None:
-        self._metrics = metrics
+    Args:
+        is_self: False to leave out those that are defined for self-attention only.
+    """
+
+    def __init__(
+        self, metrics: Mapping[str, Metric], keys: Tokens, *, is_self: bool = True
+    ) -> None:
+        self._metrics = {name: m for name, m in metrics.items() if is_self or not m.self_only}
         self._keys = keys
-        self._sums: dict[str, Numbers] = {name: np.zeros(()) for name in metrics}
+        self._sums: dict[str, Numbers] = {name: np.zeros(()) for name in self._metrics}
         self._counts = dict(self._sums)
 
     def add(self, batch: RowBatch) -> None:

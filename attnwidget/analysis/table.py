@@ -31,11 +31,10 @@ def metrics(record: AttentionRecord) -> pd.DataFrame:
     for name in record.stacks:
         stack = record.stack(name)
         is_self = stack.queries == stack.keys
-        defined = {key: m for key, m in ALL_METRICS.items() if is_self or not m.self_only}
         for layer in stack.layers:
             batches = RowBatches(layer, np.arange(layer.shape[0]))
             for heads in batches.groups:
-                summed = HeadMetrics(defined, stack.keys)
+                summed = HeadMetrics(ALL_METRICS, stack.keys, is_self=is_self)
                 for batch in batches.of(heads):
                     summed.add(batch)
                 means = summed.means()

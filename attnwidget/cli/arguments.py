@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import get_args
+from typing import Any, get_args
 
 from attnwidget.default_model import NAME
 from attnwidget.view_state import View
@@ -16,7 +16,13 @@ COMPARE = "compare"
 PROFILE = "profile"
 DOCTOR = "doctor"
 
-NULLS = ("random", "random weights", "shuffled", "none")
+NULLS: dict[str, Any] = {
+    "random": ("random weights", "position"),
+    "random weights": ("random weights", "position"),
+    "shuffled": ("shuffled", "position"),
+    "none": None,
+}
+"""The nulls of `attnwidget.profile` by their names here."""
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:

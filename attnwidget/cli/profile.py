@@ -16,15 +16,9 @@ from attnwidget.record.files import writable, write_whole
 from attnwidget.running.texts import read_texts
 from attnwidget.show import to_html
 
+from .arguments import NULLS
 from .output import Progress, say
 from .text import loaded_model
-
-_NULLS: dict[str, Any] = {
-    "random": ("random weights", "position"),
-    "random weights": ("random weights", "position"),
-    "shuffled": ("shuffled", "position"),
-    "none": None,
-}
 
 
 class _Interrupt:
@@ -75,7 +69,7 @@ def profile_page(args: Namespace, progress: Progress) -> tuple[str, tuple[str, .
     with loaded_model(args.model, progress) as (model, tokenizer):
         with progress.bar("Profiling", "texts", count), interrupt.heeded():
             found = profile(
-                model, tokenizer, texts, null=_NULLS[args.null], max_tokens=args.max_tokens
+                model, tokenizer, texts, null=NULLS[args.null], max_tokens=args.max_tokens
             )
         if args.table is not None:
             write_whole(args.table, found.table().to_csv(index=False).encode())

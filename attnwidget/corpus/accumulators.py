@@ -87,25 +87,24 @@ class Means:
         self.counts += other.counts
 
     def estimate(self) -> Estimate:
-        counts = self.counts[0]
-        means = self.sums / np.where(self.counts > 0, self.counts, np.nan)
-        low, high = bootstrap_interval(means[1:])
-        several = counts > 1
-        return Estimate(
-            means[0],
-            np.where(several, low, np.nan),
-            np.where(several, high, np.nan),
-            counts.astype(np.int64),
-        )
+        return bootstrap_estimate(self.sums, self.counts, self.counts[0] > 1)
 
 
-def bootstrap_interval(replicates: Numbers) -> tuple[Numbers, Numbers]:
-    """The ends of the middle 95% of replicates [replicates, ...]; NaN is left out."""
-    ordered = np.sort(replicates, axis=0)  # NaN, a sample without any text, comes last
+def bootstrap_estimate(
+    sums: Numbers, counts: Numbers, several: NDArray[np.bool_] | bool
+) -> Estimate:
+    """The means of sums [1 + 200, ...], the plain one with the middle 95% of the others.
+
+    Args:
+        counts: what was summed, in a shape that broadcasts to that of the sums.
+        several: False where it is of less than two texts, so that no interval is known.
+    """
+    means = sums / np.where(counts > 0, counts, np.nan)
+    ordered = np.sort(means[1:], axis=0)  # NaN, a sample without any text, comes last
     known = np.isfinite(ordered).sum(axis=0)
     ends = np.round(np.multiply.outer(_INTERVAL, (known - 1).clip(0))).astype(int)
-    low, high = np.take_along_axis(ordered, ends, axis=0)
-    return low, high
+    low, high = np.where(several, np.take_along_axis(ordered, ends, axis=0), np.nan)
+    return Estimate(means[0], low, high, np.broadcast_to(counts[0], low.shape).astype(np.int64))
 
 
 @lru_cache(maxsize=256)

@@ -55,10 +55,9 @@ class MetricSet:
             weights: float32 [heads, Tq, Tk].
             is_self: True if the queries are the keys' tokens.
         """
-        defined = {name: m for name, m in self.rows.items() if is_self or not m.self_only}
         found = np.full((len(self.names), len(weights)), np.nan)
         for heads in groups(weights):
-            metrics = HeadMetrics(defined, keys)
+            metrics = HeadMetrics(self.rows, keys, is_self=is_self)
             metrics.add(batch_of_weights(weights[heads], np.arange(weights.shape[1])))
             means = metrics.means()
             for number, name in enumerate(self.rows):

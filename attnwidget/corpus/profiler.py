@@ -11,7 +11,7 @@ import torch
 
 from attnwidget.capture import read_attention
 from attnwidget.progress import end_asked, on_step, step_done
-from attnwidget.record import Floats, Tokens
+from attnwidget.record import Floats
 from attnwidget.running.batches import Batches, TextBatch, first_text, shuffled
 from attnwidget.running.missing import no_attention
 from attnwidget.running.model import name_of, traceable
@@ -152,21 +152,13 @@ class Profiler:
             sequences = Sequences(
                 text.tokens, text.target, global_tokens=batch.rows[row].global_tokens
             )
-            queries, keys = _sides(call.module, sequences, (weights.shape[1], weights.shape[2]))
+            group = Group(tower(call.module), is_cross(call.module))
+            queries, keys = sequences.sides(group, (weights.shape[1], weights.shape[2]))
             meter.add(call, text.index, weights, queries, keys)
 
         missing = read_attention(self._models[reading], batch, receive)
         measurement.missing += [why for why in missing if why not in measurement.missing]
         meter.finish()
-
-
-def _sides(module: str, sequences: Sequences, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:
-    """The tokens of the queries and of the keys; the same object if they are one sequence."""
-    group = Group(tower(module), is_cross(module))
-    queries = sequences.tokens(group, "query", shape[0])
-    if not group.cross and shape[0] == shape[1]:
-        return queries, queries
-    return queries, sequences.tokens(group, "key", shape[1])
 
 
 def _digest(model: torch.nn.Module) -> str:

@@ -12,7 +12,7 @@ from attnwidget.capture import text_weights
 from attnwidget.record import Floats, Tokens
 from attnwidget.running.items import Item, Items
 from attnwidget.running.model import traceable, traits
-from attnwidget.running.one_text import OneText, one_text
+from attnwidget.running.one_text import one_text
 from attnwidget.running.stacks import Group, is_cross, tower
 from attnwidget.tracing import Call, head_values
 
@@ -119,7 +119,9 @@ def attention_gradients(
         assert isinstance(each.kept, _Factors)
         layer = each.kept.gradients(each.gradient)
         layers.setdefault(each.site.stack, {})[each.site.layer] = layer
-        tokens[each.site.stack] = _tokens(given, each.site.module, layer.weights.shape[1:])
+        group = Group(tower(each.site.module), is_cross(each.site.module))
+        _, num_queries, num_keys = layer.weights.shape
+        tokens[each.site.stack] = given.sequences.sides(group, (num_queries, num_keys))
     if not layers:
         raise ValueError(f"no attention has gradients by its weights: {'; '.join(missing)}")
     return AttentionGradients(layers, tuple(missing), loss=total, tokens=tokens)
@@ -162,12 +164,3 @@ def _factors(call: Call, item: Item, name: str) -> _Factors | str:
     except ValueError as error:
         return str(error)
     return _Factors(item, weights, values)
-
-
-def _tokens(given: OneText, module: str, shape: tuple[int, ...]) -> tuple[Tokens, Tokens]:
-    """The tokens of the queries and of the keys of a module's calls."""
-    group = Group(tower(module), is_cross(module))
-    queries = given.sequences.tokens(group, "query", shape[0])
-    if not group.cross and shape[0] == shape[1]:
-        return queries, queries
-    return queries, given.sequences.tokens(group, "key", shape[1])

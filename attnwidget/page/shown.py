@@ -38,9 +38,10 @@ def layer_numbers(layers: Iterable[SupportsIndex]) -> list[int]:
     Raises:
         TypeError: `layers` is one number, or no collection of numbers.
     """
-    if isinstance(layers, str) or not isinstance(layers, Iterable):
-        raise TypeError(f"layers is {layers!r}; expected several numbers, as [0, 5]")
-    return list(dict.fromkeys(_number(layer) for layer in layers))
+    try:
+        return list(dict.fromkeys(map(whole_number, layers)))
+    except TypeError:
+        raise TypeError(f"layers is {layers!r:.100}; expected several numbers, as [0, 5]") from None
 
 
 def included_layers(
@@ -87,10 +88,3 @@ def opening_choices(
             choices.layer = min(included, key=lambda number: abs(number - values["layer"]))
             break
     return choice_values(choices)
-
-
-def _number(value: Any) -> int:
-    try:
-        return whole_number(value)
-    except TypeError:
-        raise TypeError(f"layers has {value!r}; expected layer numbers, as [0, 5]") from None

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from attnwidget.view_state import NO_SIZE, SIMILARITY
-from attnwidget.wire import Metrics, SentMetric, SentSimilarity
+from attnwidget.wire import Metrics, SentMetric
 
 from .axes import PLAIN, Size, add_caption, clean, font_points, grown, new_axes
 from .colors import palette_of
@@ -69,8 +69,10 @@ def map(
     colors, metric = head_inks(heads, color, palette), heads.metrics.get(size or NO_SIZE)
     notes = [heads.of_texts]
     on: tuple[SentMetric, ...] = ()
+    nulls, null = np.zeros((0, 2)), ""
     if similarity is not None:
-        places, nulls, null = _similar_places(similarity, heads.stack_name)
+        rows = similarity["places"][heads.stack_name]
+        places = np.concatenate([np.array(row) for row in rows])
         ax.set(xticks=[], yticks=[])
         ax.set_aspect("equal", adjustable="datalim")
         notes.append(f"near each other: alike by {similarity['label']}")
@@ -123,15 +125,6 @@ def map_size() -> Size:
     """The size of the map and its legend, in inches."""
     width, height = grown(0)
     return 1.2 * width, height
-
-
-def _similar_places(similarity: SentSimilarity, name: str) -> tuple[Numbers, Numbers, str]:
-    """(places, places of the null, its label) of a stack's heads, [heads, 2]."""
-    places = np.concatenate([np.array(row) for row in similarity["places"][name]])
-    if "null" not in similarity:
-        return places, np.zeros((0, 2)), ""
-    nulls = similarity["null"]["places"][name]
-    return places, np.concatenate([np.array(row) for row in nulls]), similarity["null"]["label"]
 
 
 def _on_axes(heads: Heads, x: str, y: str) -> tuple[SentMetric, SentMetric]:

@@ -13,7 +13,7 @@ from attnwidget.corpus.accumulators import (
     REPLICATES,
     Estimate,
     bootstrap_copies,
-    bootstrap_interval,
+    bootstrap_estimate,
 )
 
 # The texts whose decisions are added at once.
@@ -96,11 +96,7 @@ class Shares:
         index = (slice(None), *at)
         sums = self._sums[index]
         counts = self._counts.reshape(-1, *[1] * (sums.ndim - 1))
-        shares = sums / np.where(counts > 0, counts, np.nan)
-        low, high = bootstrap_interval(shares[1:])
-        if self._texts < 2:
-            low, high = np.full_like(low, np.nan), np.full_like(high, np.nan)
-        return Estimate(shares[0], low, high, np.full(low.shape, self.count))
+        return bootstrap_estimate(sums, counts, self._texts > 1)
 
     def share(self, *at: int) -> Share:
         """The share of one kind."""

@@ -73,6 +73,13 @@ class Sequences:
                 return labels
         return Tokens(tuple(str(position) for position in range(length)))
 
+    def sides(self, group: Group, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:
+        """The tokens of the queries and of the keys; the same object if they are one sequence."""
+        queries = self.tokens(group, "query", shape[0])
+        if not group.cross and shape[0] == shape[1]:
+            return queries, queries
+        return queries, self.tokens(group, "key", shape[1])
+
     def _patches(self, group: Group, length: int) -> Tokens | None:
         """Patches by row and column, after a class token and registers.
 

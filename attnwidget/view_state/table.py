@@ -26,9 +26,8 @@ from attnwidget.interventions.edits import KnockOut
 from .traits import (
     Integer,
     Integers,
-    LensName,
     Links,
-    MetricName,
+    Name,
     NamedSegment,
     NamedSegments,
     Pairs,
@@ -130,14 +129,14 @@ class ChoiceOptions(TypedDict, total=False):
     named_segments: Annotated[Iterable[NamedSegment], NamedSegments()]
     segments: Annotated[str | Iterable[NamedSegment], Unicode("all")]
     combine: Annotated[Combine, one_of(Combine)]
-    lens: Annotated[str, LensName()]
+    lens: Annotated[str, Name("attention", "lenses")]
     words: Annotated[bool, Bool(False)]
     arcs_shown: Annotated[bool, Bool(True)]
     orientation: Annotated[Orientation, one_of(Orientation)]
     picture: Annotated[bool, Bool(True)]
     thumbnails: Annotated[Thumbnails, one_of(Thumbnails)]
-    sort: Annotated[str, MetricName("model", beside=("model", PAIR))]
-    color: Annotated[str, MetricName("pattern", beside=("pattern", "layer"))]
+    sort: Annotated[str, Name("model", beside=("model", PAIR))]
+    color: Annotated[str, Name("pattern", beside=("pattern", "layer"))]
     opened: Annotated[bool, Bool(False)]
     ranking: Annotated[bool, Bool(False)]
     include_layers: Annotated[Numbers | None, Integers(None)]
@@ -147,9 +146,9 @@ class ChoiceOptions(TypedDict, total=False):
     off: Annotated[Iterable[tuple[SupportsIndex, SupportsIndex]], Pairs()]
     cut: Annotated[Iterable[KnockOut], Links()]
     expanded: Annotated[bool, Bool(True)]
-    map_x: Annotated[str, MetricName("distance")]
-    map_y: Annotated[str, MetricName("entropy")]
-    map_size: Annotated[str, MetricName(NO_SIZE, beside=(NO_SIZE,))]
+    map_x: Annotated[str, Name("distance")]
+    map_y: Annotated[str, Name("entropy")]
+    map_size: Annotated[str, Name(NO_SIZE, beside=(NO_SIZE,))]
     theme: Annotated[Theme, one_of(Theme)]
 
 

@@ -22,38 +22,29 @@ def one_of(options: object) -> Any:
     return traitlets.Enum(get_args(options), get_args(options)[0])
 
 
-class MetricName(traitlets.Unicode):  # type: ignore[type-arg]
-    """The name of a metric, or one of a few others.
+# By the trait that has numbers of the user's own: a name that there is, and one of theirs.
+_NAMES = {"metrics": ("entropy", "my score"), "lenses": ("scores", "mine")}
+
+
+class Name(traitlets.Unicode):  # type: ignore[type-arg]
+    """The name of a metric or a lens, or one of a few others.
 
     Args:
-        beside: these others.
+        own: the trait that has the user's own, "metrics" or "lenses".
+        beside: the few others.
     """
 
-    def __init__(self, default: str, *, beside: tuple[str, ...] = ()) -> None:
+    def __init__(self, default: str, own: str = "metrics", *, beside: tuple[str, ...] = ()) -> None:
         super().__init__(default)
-        self.beside = beside
+        self.own, self.beside = own, beside
 
     def validate(self, obj: Any, value: Any) -> Any:
         if isinstance(value, str):
             return value
+        known, mine = _NAMES[self.own]
         raise TraitError(
-            f"{self.name} is {type(value).__name__}; expected a name, as 'entropy'. Numbers of "
-            f"your own have one in metrics: metrics={{'my score': array}}, {self.name}='my score'"
-        )
-
-
-class LensName(traitlets.Unicode):  # type: ignore[type-arg]
-    """The name of a lens."""
-
-    def __init__(self) -> None:
-        super().__init__("attention")
-
-    def validate(self, obj: Any, value: Any) -> Any:
-        if isinstance(value, str):
-            return value
-        raise TraitError(
-            f"{self.name} is {type(value).__name__}; expected a name, as 'scores'. Numbers of your "
-            "own have one in lenses: lenses={'mine': array}, lens='mine'"
+            f"{self.name} is {type(value).__name__}; expected a name, as {known!r}. Numbers of "
+            f"your own have one in {self.own}: {self.own}={{{mine!r}: array}}, {self.name}={mine!r}"
         )
 
 

@@ -15,13 +15,12 @@ from attnwidget.record import Floats, Layer, ScoreProgram, Stack, sample_rows
 from .rounding import (
     RIGHT_TO_THREE_DECIMALS,
     BlockError,
-    add_shares_error,
     difference,
+    error_of,
     float_type,
     from_int16,
     to_float16,
     to_int16,
-    vectors_error,
 )
 
 DType = Literal["f16", "f32", "bits", "i8", "i16"]
@@ -151,14 +150,11 @@ def _error(
     layer: Layer, sent: Layer, rows: NDArray[np.intp], factors: Mapping[str, Floats]
 ) -> BlockError | None:
     """The error of rounded floats; None if weights are not right to three decimals."""
-    error = difference(layer, sent, rows).error
+    error = error_of(difference(layer, sent, rows), layer, sent, rows, factors)
     limit = RIGHT_TO_THREE_DECIMALS
     if len(rows) < layer.shape[0]:
         error["rows"] = len(rows)
         limit /= 2
-    if layer.queries is not None:
-        error["vectors"] = vectors_error(layer, sent)
-    add_shares_error(error, layer, sent, rows, factors)
     return error if error["largest"] <= limit else None
 
 

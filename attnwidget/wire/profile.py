@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,21 +16,11 @@ from attnwidget.record import AttentionRecord, Fidelity, Layer, Stack, Tokens
 from .manifest import EncodedHeads
 from .metrics import HeadNumbers, SentMetric, digits_of, kinds_of
 
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
 # Shares have four decimals at most where they are shown.
 _SIGNIFICANT = 5
 
 # The nearest heads that are sent of each.
 _NEAREST = 5
-
-
-class NullPlaces(TypedDict):
-    """The places of heads of a null, found together with those of the heads."""
-
-    label: str
-    places: dict[str, list[list[list[float]]]]
 
 
 class SentSimilarity(TypedDict):
@@ -41,14 +31,12 @@ class SentSimilarity(TypedDict):
         places: by stack, by layer, of every head (x, y).
         nearest: likewise, (layer, head, distance) of the heads nearest to it, the nearest first.
         kept: the share of the variance of the distances that two dimensions keep; None if unknown.
-        null: missing if there is none.
     """
 
     label: str
     places: dict[str, list[list[list[float]]]]
     nearest: dict[str, list[list[list[tuple[int, int, float]]]]]
     kept: float | None
-    null: NotRequired[NullPlaces]
 
 
 def encode_profile(profile: HeadProfile, record: AttentionRecord) -> EncodedHeads:

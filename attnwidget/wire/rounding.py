@@ -62,13 +62,6 @@ class Difference:
         """The largest difference of a weight."""
         return float(self.rows.max())
 
-    @property
-    def error(self) -> BlockError:
-        error: BlockError = {"largest": self.largest}
-        if self.scores is not None:
-            error["scores"] = self.scores
-        return error
-
 
 class Comparison:
     """The attention of some query rows of a layer, to be compared with it as it is sent.
@@ -131,33 +124,36 @@ def difference(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> Difference:
     return Comparison(layer, rows).difference(sent)
 
 
-def vectors_error(layer: Layer, sent: Layer) -> float:
-    """The largest difference of a component of a query or key."""
-    sides = (layer.queries, sent.queries), (layer.keys, sent.keys)
-    return max(
-        float(np.abs(recorded - other).max())
-        for recorded, other in sides
-        if recorded is not None and other is not None
-    )
-
-
-def add_shares_error(
-    error: BlockError,
+def error_of(
+    measured: Difference,
     layer: Layer,
     sent: Layer,
     rows: NDArray[np.intp],
     factors: Mapping[str, Floats],
-) -> None:
-    """Add the largest error in these rows of weights times factors, as shares of their row."""
-    if not factors:
-        return
-    largest = 0.0
-    for head in range(layer.num_heads):
+) -> BlockError:
+    """The error of a layer as it is sent, where its attention in these rows was compared.
+
+    Args:
+        factors: those of its lenses, by name.
+    """
+    error: BlockError = {"largest": measured.largest}
+    if measured.scores is not None:
+        error["scores"] = measured.scores
+    vectors = [
+        float(np.abs(recorded - other).max())
+        for recorded, other in ((layer.queries, sent.queries), (layer.keys, sent.keys))
+        if recorded is not None and other is not None and other is not recorded
+    ]
+    if vectors:
+        error["vectors"] = max(vectors)
+    if factors:
+        error["shares"] = 0.0
+    for head in range(layer.num_heads if factors else 0):
         ours, theirs = (own.head_weights(head, rows) for own in (sent, layer))
         for each in factors.values():
             moved = row_shares(ours * each[head]) - row_shares(theirs * each[head])
-            largest = max(largest, float(np.abs(moved).max()))
-    error["shares"] = largest
+            error["shares"] = max(error["shares"], float(np.abs(moved).max()))
+    return error
 
 
 def float_type(array: Floats) -> Literal["f16", "f32"]:

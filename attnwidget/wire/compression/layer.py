@@ -25,8 +25,7 @@ from attnwidget.wire.rounding import (
     RIGHT_TO_THREE_DECIMALS,
     BlockError,
     Difference,
-    add_shares_error,
-    vectors_error,
+    error_of,
 )
 
 from .balanced import Turned, bases, turned
@@ -214,11 +213,9 @@ def rounded_weights(layer: Layer, limits: Limits, factors: Mapping[str, Floats])
 def _error(
     layer: Layer, received: Layer, measured: Difference, factors: Mapping[str, Floats]
 ) -> BlockError:
-    error: BlockError = {**measured.error, "variation": measured.variation}
-    if layer.program is not None:
-        error["vectors"] = vectors_error(layer, received)
-    add_shares_error(error, layer, received, np.arange(layer.shape[0]), factors)
-    return error
+    rows = np.arange(layer.shape[0])
+    error = error_of(measured, layer, received, rows, factors)
+    return {**error, "variation": measured.variation}
 
 
 def _completed(block: Block, factors: Mapping[str, Floats], measured: Difference) -> Block:

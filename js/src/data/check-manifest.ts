@@ -277,8 +277,6 @@ export const similarity = (stacks: Stacks) =>
       places: byHead(place, stacks),
       /** The nearest heads of each, the nearest first. */
       nearest: byHead(list(neighbour, integer(0, MOST_NEAREST)), stacks),
-      /** The places of heads of a null, found together with those of the heads. */
-      null: optional(fields({ label: name, places: byHead(place, stacks) })),
     }),
     ({ nearest }) => {
       const known = stacks.every(({ name, layers }) => {

@@ -82,10 +82,9 @@ export interface Metric extends Omit<SentMetric, "values" | "null" | "interval">
 }
 
 /** The similarity of heads: places on a map on which alike heads are near each other. */
-export interface Similarity extends Omit<SentSimilarity, "places" | "nearest" | "null"> {
+export interface Similarity extends Omit<SentSimilarity, "places" | "nearest"> {
   readonly places: ByHead<Position>;
   readonly nearest: ByHead<readonly Neighbour[]>;
-  readonly null: { readonly label: string; readonly places: ByHead<Position> } | null;
 }
 
 /** The pattern of each head. */

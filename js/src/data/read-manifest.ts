@@ -95,12 +95,11 @@ export const readArcs = (sent: unknown, { stacks }: Manifest): readonly Arc[] =>
 /** Read the similarity of heads; null if it is not known. */
 export function readSimilarity(sent: unknown, { stacks }: Manifest): Similarity | null {
   if (sent === null || sent === undefined) return null;
-  const { null: random, ...read } = valid("similarity", checks.similarity(stacks), sent);
+  const read = valid("similarity", checks.similarity(stacks), sent);
   return {
     ...read,
     places: byLayer(read.places, stacks),
     nearest: byLayer(read.nearest, stacks),
-    null: random ? { ...random, places: byLayer(random.places, stacks) } : null,
   };
 }
 

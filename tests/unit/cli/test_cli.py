@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from attnwidget.cli import main
-from attnwidget.cli.arguments import parse
-from attnwidget.cli.profile import _NULLS
+from attnwidget.cli.arguments import NULLS, parse
 from tests.support import PATIENCE_SECONDS
 from tests.unit.pages import content_of
 
@@ -64,7 +63,7 @@ def test_a_profile_of_a_file_of_texts(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_a_null_is_spelled_as_in_python_too() -> None:
     args = parse(["profile", "--texts", "a.txt", "-o", "out.html", "--null", "random weights"])
-    assert _NULLS[args.null] == _NULLS["random"]
+    assert NULLS[args.null] == NULLS["random"]
 
 
 def test_an_interrupted_profile_keeps_what_was_read(

@@ -201,8 +201,8 @@ def test_without_the_neuron_view_weights_need_no_vectors() -> None:
         ({"layers": []}, ValueError, "layers is empty"),
         ({"layers": 2}, TypeError, r"layers is 2; expected several numbers, as \[0, 5\]"),
         ({"layers": "2"}, TypeError, "layers is '2'; expected several numbers"),
-        ({"layers": [1.0]}, TypeError, "layers has 1.0; expected layer numbers"),
-        ({"layers": [True]}, TypeError, "layers has True; expected layer numbers"),
+        ({"layers": [1.0]}, TypeError, r"layers is \[1.0\]; expected several numbers"),
+        ({"layers": [True]}, TypeError, r"layers is \[True\]; expected several numbers"),
     ],
 )
 def test_what_cannot_be_chosen(

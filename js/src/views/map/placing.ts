@@ -37,12 +37,12 @@ export function placingOf(
     : placedByMetrics(metrics, x, y);
 }
 
-function placedBySimilarity({ places, null: random }: Similarity): Placing {
+function placedBySimilarity({ places }: Similarity): Placing {
   return {
     axes: null,
-    nullLabel: random?.label ?? null,
+    nullLabel: null,
     placeOf: ({ layer, head }) => places.get(layer)?.[head] ?? null,
-    nullPlaceOf: ({ layer, head }) => random?.places.get(layer)?.[head] ?? null,
+    nullPlaceOf: () => null,
   };
 }
 
