@@ -116,10 +116,8 @@ def test_hidden_states_of_a_bare_encoder() -> None:
 
 def test_the_attention_without_heads() -> None:
     model = llama()
-    record, rerun = (
-        aw.capture(model, None, INPUTS),
-        Rerun(model, None, INPUTS, None, target=None, batch_index=0),
-    )
+    record = aw.capture(model, None, INPUTS)
+    rerun = Rerun(model, None, INPUTS, None, target=None, batch_index=0)
     ones = [np.ones(layer.shape) for layer in record.stack().layers]
     lenses = (*LENSES, *own_lenses(record, {"mine": ones}, LENSES))
     view = Conversation(record, rerun, lenses)
