@@ -6,20 +6,16 @@ bytes of layers, and `budget.py` says which of them a notebook has room for. Kno
 """
 
 from .assemble import pack_example, page_html, page_of_examples
-from .budget import Method, check_selection, layers_within, numbers_within
+from .budget import Method, check_selection, layers_within
 from .frame import frame_html
-from .pack import PackedLayers, PackedNumbers
 from .shown import layer_numbers
 
 __all__ = [
     "Method",
-    "PackedLayers",
-    "PackedNumbers",
     "check_selection",
     "frame_html",
     "layer_numbers",
     "layers_within",
-    "numbers_within",
     "pack_example",
     "page_html",
     "page_of_examples",
