@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Generic, TypeVar
 
 import numpy as np
 import torch
@@ -13,38 +12,15 @@ import torch
 from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram
 from attnwidget.record.scores import MASKED, Bools
 from attnwidget.running.items import Item, Selection, joined, shared_heads
-from attnwidget.tracing import FunctionCall, SoftmaxCall
+from attnwidget.tracing import FunctionCall
 from attnwidget.tracing.masks import additive, causal_mask, dense_mask
 
 from .check import CallCheck
 from .explain_softmax import explain_softmax
-from .terms import Terms, terms
-
-_T = TypeVar("_T")
+from .terms import terms
 
 # More kinds of layers than models alternate between.
-_SIZE = 4
-
-
-class Recent(Generic[_T]):
-    """The latest results, by arguments that are the same objects and by values that are equal."""
-
-    def __init__(self) -> None:
-        # Holds the objects themselves, because ids of freed objects may be reused.
-        self._entries: list[tuple[tuple[object, ...], object, _T]] = []
-
-    def get(self, objects: tuple[object, ...], values: object, make: Callable[[], _T]) -> _T:
-        """The result for these objects and values; made by `make` if it is not among the latest."""
-        for known, equal, result in self._entries:
-            if equal == values and _same(known, objects):
-                return result
-        result = make()
-        self._entries = [(objects, values, result), *self._entries[: _SIZE - 1]]
-        return result
-
-
-def _same(a: tuple[object, ...], b: tuple[object, ...]) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+_RECENT = 4
 
 
 class FunctionExplainer:
@@ -53,7 +29,9 @@ class FunctionExplainer:
     def __init__(self, *, values: bool, check: bool) -> None:
         self._values = values
         self._check = check
-        self._known: Recent[Terms] = Recent()
+        # The latest terms, by arguments that are the same objects and by values that are equal. The
+        # objects themselves are held, because ids of freed objects may be reused.
+        self._known: list[tuple[tuple[object, ...], object, ScoreProgram]] = []
 
     def layer(self, call: FunctionCall, item: Item, name: str) -> Layer:
         """The layer that this call computed.
@@ -79,30 +57,34 @@ class FunctionExplainer:
             return layer
         check = CallCheck(call, selection)
         layer = replace(layer, fidelity=check.fidelity(layer))
-        if layer.fidelity.exact is False and call.replay is not None:
+        if layer.fidelity.exact is False:
             return min([layer, *_replayed(call, item, check, layer)], key=_error)
         return layer
 
-    def _terms(self, call: FunctionCall, item: Item, selection: Selection) -> Terms:
+    def _terms(self, call: FunctionCall, item: Item, selection: Selection) -> ScoreProgram:
         extra = call.options.get("position_bias")
         size = call.options.get("sliding_window") if call.options.get("flash") else None
-        shapes = call.query.shape[:3], call.key.shape[-2]
-
-        def read() -> Terms:
-            return terms(*read_mask(call, selection), selection.count, selection.shape)
-
-        return self._known.get((call.mask, extra, item), (call.causal, size, shapes), read)
+        objects = call.mask, extra, item
+        values = call.causal, size, call.query.shape[:3], call.key.shape[-2]
+        for same, equal, known in self._known:
+            if equal == values and all(a is b for a, b in zip(same, objects, strict=True)):
+                return known
+        found = terms(*read_mask(call, selection), selection.count, selection.shape)
+        self._known = [(objects, values, found), *self._known[: _RECENT - 1]]
+        return found
 
 
 def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) -> Iterator[Layer]:
     """Candidates of the layer, from the softmaxes within the model's explicit function."""
+    if call.replay is None:
+        return
     others: list[Layer] = []
     masks = [additive(call)]
     if isinstance(call.mask, torch.Tensor) and call.mask.dtype == torch.bool:
         masks.append(call.mask)  # such a function may add it as it is, 0 and 1, and hide nothing
     for mask in masks:
         with suppress(Exception):  # the function does not take these inputs
-            softmaxes = _softmaxes(call, mask)
+            softmaxes = call.replay(call.query, call.key, call.value, mask)
             others += [explain_softmax(other, item, "") for other in softmaxes]
     for other in others:
         if other.num_heads != layer.num_heads or other.shape != layer.shape:
@@ -114,24 +96,21 @@ def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) ->
         yield replace(other, fidelity=check.fidelity(other))
 
 
-def _softmaxes(call: FunctionCall, mask: torch.Tensor | None) -> list[SoftmaxCall]:
-    assert call.replay is not None
-    return call.replay(call.query, call.key, call.value, mask)
-
-
 def _error(layer: Layer) -> float:
     errors = (layer.fidelity.weights_error, layer.fidelity.output_error)
     return max((e if np.isfinite(e) else np.inf for e in errors if e is not None), default=np.inf)
 
 
-def _program(call: FunctionCall, terms: Terms, width: int) -> ScoreProgram:
+def _program(call: FunctionCall, terms: ScoreProgram, width: int) -> ScoreProgram:
+    """The terms with the scale, the softcap and the sinks of a call."""
     scale, softcap, sinks = (call.options.get(n) for n in ("scaling", "softcap", "s_aux"))
     if sinks is not None:
         sinks = sinks.detach().to("cpu", torch.float32).flatten().numpy().copy()
-    return terms.program(
-        float(scale) if scale is not None else width**-0.5,
-        None if softcap is None else float(softcap),
-        sinks,
+    return replace(
+        terms,
+        scale=float(scale) if scale is not None else width**-0.5,
+        softcap=None if softcap is None else float(softcap),
+        sinks=sinks,
     )
 
 

@@ -79,8 +79,8 @@ def _with_program(softmax: _ItemSoftmax, plain: Layer, noise: float) -> Layer | 
     with np.errstate(invalid="ignore"):  # -inf where masked
         bias = np.where(seen, softmax.logits - product, 0).astype(np.float32)
     limit = noise * max(1.0, float(np.abs(product).max(initial=0)))
-    mask_and_bias = terms(seen, bias, count, softmax.shape, limit)
-    program = mask_and_bias.program(scale if len(scale) > 1 else scale[0], softcap)
+    program = terms(seen, bias, count, softmax.shape, limit)
+    program = replace(program, scale=scale if len(scale) > 1 else scale[0], softcap=softcap)
     return replace(plain, program=program, weights=None)
 
 

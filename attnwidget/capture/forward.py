@@ -12,13 +12,14 @@ import torch
 
 from attnwidget.arguments import several_numbers
 from attnwidget.progress import progress_bar
-from attnwidget.record import AttentionRecord, Stack
+from attnwidget.record import AttentionRecord, Replay, Stack
 from attnwidget.running.forward import run_inputs
-from attnwidget.running.generation import generate as generated_by
+from attnwidget.running.generation import generated
 from attnwidget.running.inputs import Inputs, prepare
 from attnwidget.running.items import Items
 from attnwidget.running.missing import missing_attention, no_attention
 from attnwidget.running.model import name_of, traceable, traits
+from attnwidget.running.replay import Answer, NotReplayed
 from attnwidget.running.sequences import PlacedTokens
 from attnwidget.running.stacks import grouped, stacks
 from attnwidget.tracing import can_generate, changes_of
@@ -106,17 +107,8 @@ def capture(
         if generate is None:
             read = _read(model, inputs, chosen, values=values, with_image=image)
         else:
-            answer = generated_by(model, tokenizer, inputs, generate)
-            failed: list[ValueError] = []
-            for inputs in answer.ways:
-                try:
-                    read = _read(model, inputs, chosen, values=values, with_image=image)
-                    replay = answer.replay(model, read.output)
-                    break
-                except ValueError as error:
-                    failed.append(error)
-            else:
-                raise failed[0]
+            answer = generated(model, tokenizer, inputs, generate)
+            inputs, read, replay = _reread(model, answer, chosen, values=values, with_image=image)
     missing = missing_attention(model, read.calls, read.called)
     if not read.stacks and not (chosen is not None and read.calls and not missing):
         raise ValueError(no_attention(model, missing))
@@ -187,6 +179,35 @@ def _read(
         if chosen <= {n for stack in by_name.values() for n in stack.numbers}:
             break
     return _Read(sink.calls, ran.called, ran.output, by_name, placed)
+
+
+def _reread(
+    model: torch.nn.Module,
+    answer: Answer,
+    chosen: frozenset[int] | None,
+    *,
+    values: bool,
+    with_image: bool,
+) -> tuple[Inputs, _Read, Replay]:
+    """Record one pass over a generated text, in the first way that is as its generation was.
+
+    Raises:
+        NotReplayed: there is none; the reason is that of the first.
+    """
+    refused: NotReplayed | None = None
+    for way in answer.ways:
+        try:
+            inputs = way()
+            read = _read(model, inputs, chosen, values=values, with_image=with_image)
+            return inputs, read, answer.replay(model, inputs, read.output)
+        except Exception as error:
+            # The second way may be one that the model does not take at all.
+            if refused is None:
+                if not isinstance(error, NotReplayed):
+                    raise
+                refused = error.with_traceback(None)  # which would keep the pass's output
+    assert refused is not None
+    raise refused
 
 
 def _must_generate(model: torch.nn.Module, inputs: Inputs) -> bool:

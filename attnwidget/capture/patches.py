@@ -23,7 +23,7 @@ from attnwidget.running.model import device_of
 from attnwidget.running.sequences import PlacedTokens, Sequences
 from attnwidget.running.stacks import is_cross, tower
 
-from .recorder import Check, RecordedCall, RecordedCalls, record_pass
+from .recorder import RecordedCall, RecordedCalls, record_pass
 
 # Relative to the largest query component. An unchanged token has the same query to the last bit
 # on most processors; a changed one is far above.
@@ -180,7 +180,7 @@ def _first_call(
             sink,
             wanted=lambda name: not is_cross(name) and tower(name) not in _NOT_SEEING,
             values=False,
-            check=Check.NONE,
+            check=False,
         )
     if not sink.calls:
         return None

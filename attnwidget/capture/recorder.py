@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from enum import Enum
 from typing import Any
 
 import torch
@@ -31,29 +30,13 @@ from .explain_softmax import explain_softmax
 from .rotary import Rotation, Rotations, rotary
 
 
-class Check(Enum):
-    """Extent of the checks: the texts whose calls are compared with the model's own attention.
-
-    A model's own softmax is always compared with its score program, because its weights are kept
-    if the program does not give them.
-    """
-
-    ALL = "all"
-    FIRST_TEXT = "first text"
-    NONE = "none"
-
-    def includes(self, text: int) -> bool:
-        """True if the text of this number, counted from 0, is checked."""
-        return self is Check.ALL or (self is Check.FIRST_TEXT and text == 0)
-
-
 @dataclass(frozen=True)
 class RecordedCall:
     """An attention call as layers.
 
     Attributes:
         address: its place in the forward pass.
-        layers: the layer of each item; empty if the call was left out or not understood.
+        layers: its layer; empty if the call was left out or not understood.
         reason: why there is no layer, or "".
     """
 
@@ -114,29 +97,28 @@ class ForwardPass:
 def record_pass(
     model: torch.nn.Module,
     run: Callable[[], Any],
-    items: Callable[[str], Sequence[Item]],
+    item: Callable[[str], Item],
     sink: RecordedCalls,
     *,
     wanted: Callable[[str], bool],
     values: bool,
-    check: Check = Check.ALL,
-    text: int = 0,
+    check: bool = True,
 ) -> ForwardPass:
     """Run the model without gradients and dropout, and send all its attention calls to a sink.
 
     Args:
         model: the model.
         run: calls it.
-        items: returns the items of the batch to record, by the name of the module.
+        item: returns the item of the batch to record, by the name of the module.
         sink: receives the calls.
         wanted: True for the names of the modules whose attention is recorded.
         values: True to record values and output projections as well.
-        check: the texts that are checked.
-        text: the number of the text that the model reads.
+        check: True to compare the calls of functions with the model's own results. A softmax is
+            always compared, because its weights are kept if no score program gives them.
     """
-    recorder = _Recorder(model, items, sink, wanted, values, check.includes(text))
+    recorder = _Recorder(model, item, sink, wanted, values, check)
     with undisturbed(model), recorder.rotations.watched():
-        with trace(model, recorder, items("")[0].batch) as traced:
+        with trace(model, recorder, item("").batch) as traced:
             output = run()
         for address, matrix in projections(recorder.receivers.by_call):
             sink.add_projection(address, matrix)
@@ -147,7 +129,7 @@ class _Recorder(Handler):
     def __init__(
         self,
         model: torch.nn.Module,
-        items: Callable[[str], Sequence[Item]],
+        item: Callable[[str], Item],
         sink: RecordedCalls,
         wanted: Callable[[str], bool],
         values: bool,
@@ -155,7 +137,7 @@ class _Recorder(Handler):
     ) -> None:
         self.receivers = Receivers()
         self._device = device_of(model)
-        self._items = items
+        self._item = item
         self._sink = sink
         self._wanted = wanted
         self._values = values
@@ -180,20 +162,18 @@ class _Recorder(Handler):
             self.receivers.module_entered(module, args)
 
     def _recorded(self, address: Address, call: Call, rotated: list[Rotation]) -> RecordedCall:
-        """The call with the layer of each item."""
-        layers = [
-            self._explainer.layer(call, item, address.module)
-            if isinstance(call, FunctionCall)
-            else explain_softmax(call, item, address.module, values=self._values)
-            for item in self._items(address.module)
-        ]
+        """The call with its layer."""
+        item = self._item(address.module)
+        if isinstance(call, FunctionCall):
+            layer = self._explainer.layer(call, item, address.module)
+        else:
+            layer = explain_softmax(call, item, address.module, values=self._values)
         if self._values:
-            has_values = any(layer.values is not None for layer in layers)
-            self.receivers.expect(address, call.output if has_values else None)
-        width = 0 if layers[0].queries is None else layers[0].queries.shape[2]
+            self.receivers.expect(address, None if layer.values is None else call.output)
+        width = 0 if layer.queries is None else layer.queries.shape[2]
         if (turned := rotary(rotated, call, width)) is not None:
-            layers = [replace(layer, rotary=turned) for layer in layers]
-        return RecordedCall(address, tuple(layers))
+            layer = replace(layer, rotary=turned)
+        return RecordedCall(address, (layer,))
 
 
 def _projected(layer: Layer, matrix: Floats) -> Layer:

@@ -1,8 +1,8 @@
-"""Compact descriptions of the masks and biases of a softmax."""
+"""Score programs of the masks and biases of a softmax, as compact as can be."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -14,30 +14,10 @@ from attnwidget.record.scores import Bools, MaskKind
 _Array = TypeVar("_Array", Bools, Floats)
 
 
-@dataclass(frozen=True)
-class Terms:
-    """The mask and bias of a score program; see the fields of `ScoreProgram`."""
-
-    mask: MaskKind = "none"
-    window: tuple[int, int] | None = None
-    blocks: tuple[int, int] | None = None
-    visible: Bools | None = None
-    bias: Floats | None = None
-    relative: Floats | None = None
-
-    def program(
-        self,
-        scale: float | tuple[float, ...],
-        softcap: float | None = None,
-        sinks: Floats | None = None,
-    ) -> ScoreProgram:
-        return ScoreProgram(scale, **vars(self), softcap=softcap, sinks=sinks)
-
-
 def terms(
     seen: Bools | None, bias: Floats | None, groups: int, shape: tuple[int, int], noise: float = 0.0
-) -> Terms:
-    """Find the most compact description of a mask and a bias.
+) -> ScoreProgram:
+    """The most compact score program with a mask and a bias, of scale 1.
 
     Args:
         seen: bool [1 or heads, R, Tk], true where a query sees a key; None for everywhere.
@@ -109,7 +89,7 @@ def _rows(seen: Bools, bias: Floats) -> Bools:
 
 def _in_blocks(
     seen: Bools | None, bias: Floats | None, groups: int, shape: tuple[int, int], noise: float
-) -> Terms:
+) -> ScoreProgram:
     def once_if_equal(array: _Array) -> _Array:
         """One block's rows for all blocks, if they are equal."""
         if array.shape[1] != groups * shape[0]:
@@ -121,23 +101,26 @@ def _in_blocks(
 
     visible = None if seen is None else np.ascontiguousarray(once_if_equal(seen))
     added = None if bias is None else np.ascontiguousarray(once_if_equal(bias), dtype=np.float32)
-    return Terms("none" if visible is None else "explicit", None, shape, visible, added)
+    mask: MaskKind = "none" if visible is None else "explicit"
+    return ScoreProgram(1.0, mask, blocks=shape, visible=visible, bias=added)
 
 
-def _mask(seen: Bools | None, shape: tuple[int, int], *, chunks: bool) -> Terms:
+def _mask(seen: Bools | None, shape: tuple[int, int], *, chunks: bool) -> ScoreProgram:
     if seen is None:
-        return Terms()
+        return ScoreProgram(1.0)
     seen = np.broadcast_to(seen, (len(seen), *shape))
     if len(seen) == 1:
         band = _band(seen[0])
         if band is not None:
             left, right = band
             whole = left >= shape[0] - 1
-            return Terms("causal") if whole and right == 0 else Terms("window", (left, right))
+            if whole and right == 0:
+                return ScoreProgram(1.0, "causal")
+            return ScoreProgram(1.0, "window", (left, right))
         chunk = _chunk(seen[0]) if chunks else None
         if chunk is not None:
-            return Terms("causal", None, (chunk, chunk))
-    return Terms("explicit", visible=np.ascontiguousarray(seen))
+            return ScoreProgram(1.0, "causal", blocks=(chunk, chunk))
+    return ScoreProgram(1.0, "explicit", visible=np.ascontiguousarray(seen))
 
 
 def _band(seen: Bools) -> tuple[int, int] | None:
@@ -164,8 +147,8 @@ def _chunk(seen: Bools) -> int | None:
     return size if size and np.array_equal(seen, np.tril(same_chunk)) else None
 
 
-def _with_bias(mask: Terms, seen: Bools | None, bias: Floats, noise: float) -> Terms:
-    """Add a bias to the terms: one number per key, or per relative position, or a matrix."""
+def _with_bias(mask: ScoreProgram, seen: Bools | None, bias: Floats, noise: float) -> ScoreProgram:
+    """Add a bias to a mask: one number per key, or per relative position, or a matrix."""
     heads, rows, columns = bias.shape
     shown = np.ones((1, rows, columns), bool) if seen is None else seen
     shown = np.broadcast_to(shown, (len(shown), rows, columns))

@@ -75,7 +75,7 @@ class _Reader(Handler):
         name = address.module
         try:
             with without_autocast(self._device):
-                items = [item for each in self._items for item in each.of(name)]
+                items = [each.of(name) for each in self._items]
                 found = text_weights(read(), items, name, self._explainers)
         except Exception as error:  # other calls are still read
             reason = str(error) or type(error).__name__

@@ -25,8 +25,11 @@ def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:
         TypeError, ValueError, IndexError: see `attnwidget.capture`.
     """
     for text in (args.text, args.pair, args.target):
-        if text is not None and not _is_unicode(text):
-            raise ValueError(f"the text {text!r} is no Unicode text")
+        try:
+            # A shell's text may be in another encoding than the declared one.
+            (text or "").encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"the text {text!r} is no Unicode text") from None
     with loaded_model(args.model, progress) as (model, tokenizer):
         # Imported here, so that records can be shown without torch.
         from attnwidget.capture import capture
@@ -78,12 +81,3 @@ def _quiet_transformers(*, bars: bool) -> Iterator[None]:
                 yield
     finally:
         logging.set_verbosity(verbosity)
-
-
-def _is_unicode(text: str) -> bool:
-    """True if the shell's text was in its declared encoding."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

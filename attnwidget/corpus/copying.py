@@ -170,7 +170,7 @@ class _CopyReader(Handler):
             return
         try:
             call = read()
-            items = [item for each in self._items for item in each.of(address.module)]
+            items = [each.of(address.module) for each in self._items]
             weights = text_weights(call, items, address.module)
             values = head_values(call).detach().to("cpu", torch.float32).numpy()
         except ValueError:  # which `HeadProfile.missing` says

@@ -107,7 +107,7 @@ def attention_gradients(
     given = one_text(model, tokenizer, text, text_pair, target, batch_index)
     items = Items(given.row, two=traits(model).has_decoder)
     total, found, missed = output_gradients(
-        model, given.batch, loss, lambda name, call: _factors(call, items.of(name)[0], name)
+        model, given.batch, loss, lambda name, call: _factors(call, items.of(name), name)
     )
     missing = list(missed)
     layers: dict[str, dict[int, LayerGradients]] = {}

@@ -4,8 +4,5 @@ from .assemble import page_of_examples as page_of_examples
 from .budget import Method as Method
 from .budget import check_selection as check_selection
 from .budget import layers_within as layers_within
-from .budget import numbers_within as numbers_within
 from .frame import frame_html as frame_html
-from .pack import PackedLayers as PackedLayers
-from .pack import PackedNumbers as PackedNumbers
 from .shown import layer_numbers as layer_numbers

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, SupportsIndex
 
-from attnwidget.analysis import Lens
 from attnwidget.arguments import checked, one_of, real
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, runs
+from attnwidget.view_state import ShownRecord
+from attnwidget.wire import partner_stacks
 from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Limits, Quality
 
 from .base85 import base85_size
@@ -64,63 +65,55 @@ class Saved:
 
 
 def layers_within(
-    record: AttentionRecord,
-    stack: str,
-    layer: int,
+    shown: ShownRecord,
     *,
-    lenses: Sequence[Lens],
     layers: Iterable[SupportsIndex] | None,
     quality: Quality | None,
     budget: float | None,
     method: Method,
-    partners: Mapping[str, str],
-) -> tuple[PackedLayers, str]:
-    """Pack layers for a notebook: (layers by stack and number, a note for the reader).
+) -> tuple[PackedLayers, PackedNumbers, str]:
+    """Pack layers for a notebook: (layers, the matrices of their lenses, a note for the reader).
+
+    Of a comparison, layers of both go together, since the difference needs both.
 
     Args:
-        stack, layer: the current stack and layer.
-        lenses: those of the package, and the user's own.
         layers, quality, budget: see `AttentionWidget.embed`.
         method: the widget's method that saves the layers, which the note recommends for another
             selection.
-        partners: of a comparison, by each stack of a, that of b. Layers of both go together, since
-            the difference needs both.
 
     Raises:
         TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
     """
+    record, stack, partners = shown.record, shown.choices["stack"], partner_stacks(shown.manifest)
     numbers = None if layers is None else layer_numbers(layers)
     check_selection(record, stack, numbers, quality, budget)
     if numbers is None:
-        places = _by_importance(record, stack, layer, partners)
+        places = _by_importance(record, stack, shown.choices["layer"], partners)
     else:
         names = [name for name in (stack, partners.get(stack)) if name is not None]
         places = [(name, number) for number in numbers for name in names]
-    chosen = {place: ToPack.of(record, *place, lenses) for place in places}
+    chosen = {place: ToPack.of(record, *place, shown.lenses) for place in places}
     finest = FINE_DIFFERENCES if partners else FINE
     with progress_bar("Packing", "layers", len(chosen) if budget is None else None):
         if budget is None:
             room = PAGE_SIZE * _DENSITY[method]
             whole = packed_layers([*chosen.values()], quality or "default", room, finest)
-            return dict(zip(chosen, whole, strict=True)), ""
-        saved, finer = _fitted(chosen, quality, budget, finest, method)
-    advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
-    return saved.packed, _note(saved, finer, budget, record, advice)
+            packed, note = dict(zip(chosen, whole, strict=True)), ""
+        else:
+            saved, finer = _fitted(chosen, quality, budget, finest, method)
+            advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
+            packed, note = saved.packed, _note(saved, finer, budget, record, advice)
+    return packed, _numbers_within(shown, packed, budget, method), note
 
 
-def numbers_within(
-    record: AttentionRecord,
-    lenses: Sequence[Lens],
-    chosen: str,
-    packed: PackedLayers,
-    budget: float | None,
-    method: Method,
+def _numbers_within(
+    shown: ShownRecord, packed: PackedLayers, budget: float | None, method: Method
 ) -> PackedNumbers:
     """Pack the matrices of lenses of saved layers, as far as there is room beside the layers."""
     room = math.inf if budget is None else budget
     room -= _in_notebook(packed.values(), method)
     found: PackedNumbers = {}
-    for place, numbers in packed_numbers(record, lenses, chosen, packed):
+    for place, numbers in packed_numbers(shown.record, shown.lenses, shown.choices["lens"], packed):
         room -= _in_notebook([numbers], method)
         if room < 0:
             break

@@ -64,17 +64,21 @@ class Replay:
     Attributes:
         difference: max |difference| of a logit by which a token was chosen, relative to the largest
             logit.
-        tolerance: the largest difference with which an answer is recorded.
+        tolerance: the largest difference with which an answer is recorded; in half precision, in
+            which single tokens may differ, the largest `typical` one.
         reason: why they differ by more than float32 rounds, or "".
+        typical: the median over those tokens of |difference| / |logits|, as the lengths of vectors;
+            None in records that were saved without it.
     """
 
     difference: float
     tolerance: float
     reason: str = ""
+    typical: float | None = None
 
     def __post_init__(self) -> None:
-        numbers = (self.difference, self.tolerance)
+        numbers = (self.difference, self.tolerance, self.typical or 0.0)
         if not all(isinstance(number, (int, float)) and number >= 0 for number in numbers):
-            raise ValueError("a replay's difference and tolerance must be numbers from 0")
+            raise ValueError("a replay's differences and tolerance must be numbers from 0")
         if not isinstance(self.reason, str):
             raise ValueError("a replay's reason must be a string")

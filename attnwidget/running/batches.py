@@ -12,7 +12,7 @@ import torch
 from attnwidget.arguments import checked, whole
 from attnwidget.record import Tokens
 
-from .inputs import decoder_inputs, labelled, on_device, segments_of
+from .inputs import decoder_inputs, kept_positions, labelled, on_device, segments_of
 from .items import Batch, Padded
 from .labels import text_tokenizer
 from .model import check_vocabulary, traits
@@ -288,14 +288,8 @@ def _shuffle(
 
 def _places(tensors: Mapping[str, Any], row: int) -> dict[str, Padded]:
     """The positions of one text, and of its target, that are not padding."""
-    places = {}
-    for name, mask_name in _MASKS.items():
-        if tensors.get(name) is None:
-            continue
-        length, mask = tensors[name].shape[1], tensors.get(mask_name)
-        kept = torch.arange(length) if mask is None else mask[row].cpu().nonzero()[:, 0]
-        places[name] = Padded(length, kept)
-    return places
+    found = {name: kept_positions(tensors, name, mask, row) for name, mask in _MASKS.items()}
+    return {name: padded for name, padded in found.items() if padded is not None}
 
 
 def _shape(text: Text) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,18 +73,16 @@ def prepare(
     if not 0 <= batch_index < size:
         raise IndexError(f"batch_index {batch_index}: the batch has {size} items")
     name = "input_ids" if "input_ids" in tensors else "inputs_embeds"
-    padded = _padded(tensors, name, "attention_mask", batch_index)
+    padded = kept_positions(tensors, name, "attention_mask", batch_index)
     tokens = None
     if padded is not None and not len(padded.kept) and not isinstance(text, str):
         raise ValueError("the inputs have no tokens")
     if padded is not None and name == "input_ids" and tensors[name].ndim == 2:
         ids = _ids(tensors["input_ids"], batch_index, padded)
-        special = _special_positions(tokenizer, ids)
-        if not ids or (isinstance(text, str) and len(special) == len(ids)):
+        tokens = labelled(tokenizer, ids)
+        if isinstance(text, str) and len(tokens.special) == len(ids):
             raise ValueError(
                 f"the text {text!r} gives no tokens{' but special ones' if ids else ''}"
-                if isinstance(text, str)
-                else "the inputs have no tokens"
             )
         positions = padded.kept.tolist()
         texts = None
@@ -92,8 +90,10 @@ def prepare(
             texts = (text,) if text_pair is None else (text, text_pair)
         words, offsets = word_spans(encoding, batch_index, positions, texts)
         segments = segments_of(encoding, batch_index, positions) if text_pair is not None else None
-        tokens = Tokens(token_labels(tokenizer, ids), segments, special, words, offsets)
-    target_padded = _padded(tensors, "decoder_input_ids", "decoder_attention_mask", batch_index)
+        tokens = replace(tokens, segments=segments, words=words, offsets=offsets)
+    target_padded = kept_positions(
+        tensors, "decoder_input_ids", "decoder_attention_mask", batch_index
+    )
     target_ids = tensors.get("decoder_input_ids")
     labels = None
     if target_padded is not None and target_ids is not None and target_ids.ndim == 2:
@@ -121,7 +121,12 @@ def prepare(
 
 def labelled(tokenizer: Any, ids: list[int]) -> Tokens:
     """Labels of token ids, with special tokens marked."""
-    return Tokens(token_labels(tokenizer, ids), None, _special_positions(tokenizer, ids))
+    owner = text_tokenizer(tokenizer)
+    special = set(getattr(owner, "all_special_ids", None) or ())
+    # Unknown and mask tokens stand for text.
+    special -= {getattr(owner, f"{name}_token_id", None) for name in ("unk", "mask")}
+    places = tuple(position for position, token in enumerate(ids) if token in special)
+    return Tokens(token_labels(tokenizer, ids), special=places)
 
 
 def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torch.Tensor:
@@ -242,7 +247,7 @@ def _cached(tensors: Mapping[str, Any], text: Padded | None, batch_index: int) -
     return Padded(mask.shape[1], mask[batch_index].nonzero()[:, 0].cpu())
 
 
-def _padded(
+def kept_positions(
     tensors: Mapping[str, Any], ids_name: str, mask_name: str, batch_index: int
 ) -> Padded | None:
     """The item's positions in the tensor of this name that its mask does not hide."""
@@ -257,14 +262,6 @@ def _padded(
 
 def _ids(ids: torch.Tensor, batch_index: int, padded: Padded) -> list[int]:
     return [int(token) for token in ids[batch_index].cpu()[padded.kept]]
-
-
-def _special_positions(tokenizer: Any, ids: list[int]) -> tuple[int, ...]:
-    tokenizer = text_tokenizer(tokenizer)
-    special = set(getattr(tokenizer, "all_special_ids", None) or ())
-    # Unknown and mask tokens stand for text.
-    special -= {getattr(tokenizer, f"{name}_token_id", None) for name in ("unk", "mask")}
-    return tuple(position for position, token in enumerate(ids) if token in special)
 
 
 def segments_of(encoding: Any, batch_index: int, positions: list[int]) -> tuple[int, ...] | None:

@@ -144,13 +144,13 @@ class Items:
         self._batch = batch
         self._two = two
         # Calls of one kind get the same object, so that a mask that they share is read once.
-        self._items: dict[tuple[str, bool], list[Item]] = {}
+        self._items: dict[tuple[str, bool], Item] = {}
 
-    def of(self, name: str) -> list[Item]:
-        """The recorded item of a module's calls, in a list."""
+    def of(self, name: str) -> Item:
+        """The recorded item of a module's calls."""
         kind = tower(name), is_cross(name)
         if kind not in self._items:
-            self._items[kind] = [self._item(*kind)]
+            self._items[kind] = self._item(*kind)
         return self._items[kind]
 
     def _item(self, module_tower: str, cross: bool) -> Item:

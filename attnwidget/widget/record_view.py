@@ -13,15 +13,7 @@ from traitlets import TraitError
 
 from attnwidget.analysis import LENSES, Comparison, OwnLenses, own_lenses
 from attnwidget.interventions.edits import KnockOut
-from attnwidget.page import (
-    Method,
-    PackedLayers,
-    PackedNumbers,
-    frame_html,
-    layers_within,
-    numbers_within,
-    page_html,
-)
+from attnwidget.page import frame_html, layers_within, page_html
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import progress_bar
 from attnwidget.record import Arc, AttentionRecord
@@ -329,31 +321,11 @@ class RecordView(Choices):
         if height != "auto" and (type(height) is not int or height < 1):
             raise ValueError(f'height is {height!r}; expected "auto" or pixels, as 600')
         shown = self.shown_record()
-        packed, numbers, note = self._layers_within(layers, quality, budget, "static")
+        packed, numbers, note = layers_within(
+            shown, layers=layers, quality=quality, budget=budget, method="static"
+        )
         pixels = None if height == "auto" else height
         return StaticCell(frame_html(shown, packed, numbers, note, pixels))
-
-    def _layers_within(
-        self,
-        layers: Iterable[SupportsIndex] | None,
-        quality: Quality | None,
-        budget: float | None,
-        method: Method,
-    ) -> tuple[PackedLayers, PackedNumbers, str]:
-        """The layers and matrices that a notebook keeps, and a note for its reader; see `embed`."""
-        packed, note = layers_within(
-            self._record,
-            self.stack,
-            self.layer,
-            lenses=self._lenses,
-            layers=layers,
-            quality=quality,
-            budget=budget,
-            method=method,
-            partners=self._partners,
-        )
-        numbers = numbers_within(self._record, self._lenses, self.lens, packed, budget, method)
-        return packed, numbers, note
 
     def shown_record(self, effects: Iterable[OffSet] = ()) -> ShownRecord:
         """The record, and the current choices with which a page shows it.

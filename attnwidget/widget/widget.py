@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
+from attnwidget.page import layers_within
 from attnwidget.view_state import CHOICES, choice_values
 from attnwidget.view_state.table import described
 from attnwidget.wire import Replies
@@ -99,7 +100,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         Raises:
             TypeError, ValueError, IndexError: there is no such layer or quality.
         """
-        packed, numbers, note = self._layers_within(layers, quality, budget, "embed")
+        packed, numbers, note = layers_within(
+            self._shown_now(), layers=layers, quality=quality, budget=budget, method="embed"
+        )
         blocks = {
             f"{stack}.{number}": layer.content | {"data": layer.data}
             for (stack, number), layer in packed.items()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import ALL_METRICS, RULE_PATTERNS
+from attnwidget.analysis import ALL_METRICS, RULE_PATTERNS, HeadPattern
 from attnwidget.analysis.thumbnails import levels_of
 from attnwidget.corpus import HeadProfile, ProfileMetric, StackProfile
 from attnwidget.record import AttentionRecord, Fidelity, Layer, Stack, Tokens
@@ -105,20 +105,18 @@ def _metrics(profile: HeadProfile) -> list[SentMetric]:
 def _patterns(profile: HeadProfile) -> dict[str, Any]:
     """Encode the words for every head, the rules behind them, and the index of their pattern."""
     patterns = {name: profile.patterns(name) for name in profile.stacks}
+
+    def by_head(said: Callable[[HeadPattern], object]) -> dict[str, Any]:
+        return {
+            name: [[said(head) for head in heads] for heads in layers]
+            for name, layers in patterns.items()
+        }
+
     return {
         "kinds": kinds_of(RULE_PATTERNS),
-        "values": {
-            name: [[head.kind for head in heads] for heads in layers]
-            for name, layers in patterns.items()
-        },
-        "words": {
-            name: [[head.words for head in heads] for heads in layers]
-            for name, layers in patterns.items()
-        },
-        "reasons": {
-            name: [[", ".join(head.reasons) for head in heads] for heads in layers]
-            for name, layers in patterns.items()
-        },
+        "values": by_head(lambda head: head.kind),
+        "words": by_head(lambda head: head.words),
+        "reasons": by_head(lambda head: ", ".join(head.reasons)),
     }
 
 

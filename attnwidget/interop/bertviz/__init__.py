@@ -8,7 +8,6 @@ A notebook written for BertViz runs with other imports:
 """
 
 from . import neuron_view
-from .head_view import head_view
-from .model_view import model_view
+from .views import head_view, model_view
 
 __all__ = ["head_view", "model_view", "neuron_view"]

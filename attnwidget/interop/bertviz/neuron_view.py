@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from attnwidget.arguments import checked
 from attnwidget.capture import capture
 
-from .action import CHECKS, DisplayMode, HtmlAction, act
+from .views import CHECKS, DisplayMode, HtmlAction, act
 
 if TYPE_CHECKING:
     import torch

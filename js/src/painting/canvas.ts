@@ -103,15 +103,6 @@ export function repaint(canvas: HTMLCanvasElement, painter: Painter, ratio: numb
   paints.get(canvas)?.(painter, ratio);
 }
 
-/** Paint as a single bitmap, for drawings of too many shapes. */
-export const asPicture =
-  (width: number, height: number, paint: Paint): Paint =>
-  (painter, ratio) => {
-    const canvas = document.createElement("canvas");
-    paint(sizedCanvas(canvas, width, height, ratio), ratio);
-    painter.drawImage(canvas, 0, 0, width, height);
-  };
-
 /** A canvas with the pixels of an image. */
 export function imageCanvas(image: ImageData): HTMLCanvasElement {
   const canvas = document.createElement("canvas");

@@ -80,11 +80,6 @@ export function weight(value: number, error = 0, most = 3): string {
   return value > 0 && value < unit / 2 ? `<${unit.toFixed(digits)}` : value.toFixed(digits);
 }
 
-/** A difference of weights, with its sign: "+0.075", "−0.146". */
-export function signed(value: number, error = 0): string {
-  return withPlus(number(value, Math.max(0, decimals(error, 3))));
-}
-
 const withPlus = (text: string) => (Number.parseFloat(text) > 0 ? `+${text}` : text);
 
 /** A number of a matrix, as its lens writes it, with its unit. */
@@ -264,6 +259,12 @@ export function ranges(numbers: readonly number[]): string {
     else runs.push([number, number]);
   }
   return runs.map(([first, last]) => (first === last ? `${first}` : `${first}–${last}`)).join(", ");
+}
+
+/** The least of 1, 2 and 5 times a power of ten that is not below a number: a step between labels. */
+export function roundStep(least: number): number {
+  const power = 10 ** Math.floor(Math.log10(least));
+  return power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
 }
 
 interface Labelled {

@@ -43,6 +43,15 @@ export function togglePair(state: State, side: Side, position: number): void {
   lock(state, { ...kept, [side]: kept[side] === position ? null : position });
 }
 
+/** Lock a place, and scroll to it. */
+export function seek(state: State, place: TokenPair): void {
+  batch(() => {
+    state.hover.value = null;
+    lock(state, place);
+    state.sought.value = place;
+  });
+}
+
 export const otherSide = (side: Side): Side => (side === "query" ? "key" : "query");
 
 /** Release whatever is locked. */

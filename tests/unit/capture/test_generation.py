@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import peft
 import pytest
 import torch
 from transformers import AttentionInterface, AttentionMaskInterface, GenerationConfig
@@ -13,7 +14,7 @@ from transformers.generation import utils as generation_utils
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
-from attnwidget import AttentionRecord, capture
+from attnwidget import Ablate, AttentionRecord, capture, intervene
 from tests.unit.running.test_stacks import PIXELS, SEEN, llava
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import (
@@ -166,6 +167,19 @@ def test_a_sliding_cache_drops_what_is_out_of_sight() -> None:
     assert (program.mask, program.window) == ("window", (3, 0))
 
 
+def test_values_of_a_generation() -> None:
+    """They are those of the pass over the prompt and its answer."""
+    model, ids = DECODERS["Llama"]("sdpa"), token_ids(5)
+    options = {**GREEDY, "max_new_tokens": 5, "eos_token_id": None}
+    record = capture(model, None, {"input_ids": ids}, generate=options, values=True)
+    read = model.generate(ids, **options)[:, :-1]
+    expected = capture(model, None, {"input_ids": read}, values=True)
+    values, own = record.layer(1).values, expected.layer(1).values
+    assert values is not None
+    assert own is not None
+    np.testing.assert_allclose(values, own, rtol=0, atol=1e-6)
+
+
 def test_generated_tokens_are_causal() -> None:
     record, _ = _captured(DECODERS["Llama"]("sdpa"), {"input_ids": token_ids(5)}, GREEDY)
     program = record.layer(1).program
@@ -222,6 +236,40 @@ def test_an_item_that_ends_before_the_others() -> None:
     _assert_decoder(
         record, DECODERS["Llama"]("eager"), torch.ones(1, 6, dtype=torch.long), sequence[:, :8]
     )
+
+
+def test_an_item_that_a_criterion_ends_before_the_others() -> None:
+    """If there is an end of a text, generate fills up what a criterion ended."""
+
+    def ended(ids: torch.Tensor, scores: Any, **_: Any) -> torch.Tensor:
+        return torch.tensor([ids.shape[1] >= 11, False, False])
+
+    model, batch = DECODERS["Llama"]("sdpa"), _batch()
+    for end, length in ((1, 10), (None, 13)):
+        options = {"eos_token_id": end, "pad_token_id": 0, "stopping_criteria": [ended]}
+        record, sequence = _captured(model, batch, {**GREEDY, **options})
+        mask = batch["attention_mask"][:1]
+        _assert_decoder(record, DECODERS["Llama"]("eager"), mask, sequence[:, :length])
+
+
+@pytest.mark.parametrize("first", [2, 6], ids=["its own start", "a start is put before"])
+@pytest.mark.parametrize("name", PAIRS)
+def test_padded_prompts_of_a_decoder(name: str, first: int) -> None:
+    model = PAIRS[name]("sdpa")
+    first = model.config.decoder_start_token_id if first == 2 else first
+    ids = torch.tensor([[first, first, first, 5], [first, 7, 8, 9]])
+    mask = torch.tensor([[0, 0, 1, 1], [1, 1, 1, 1]])
+    texts = {"input_ids": torch.cat([token_ids(7), token_ids(7, seed=3)])}
+    inputs = {**texts, "decoder_input_ids": ids, "decoder_attention_mask": mask}
+    options = {**GREEDY, "max_new_tokens": 5, "eos_token_id": None}
+    written = model.generate(**inputs, **options)
+    for item, kept in enumerate(mask.bool()):
+        record = capture(model, Spelling(), inputs, generate=options, batch_index=item)
+        before = written.shape[1] - 5 - len(kept)
+        kept = torch.cat([torch.ones(before), kept, torch.ones(4)]).bool()
+        labels = [f"t{token}" for token in written[item, :-1][kept].tolist()]
+        assert record.tokens("decoder")[0] == labels
+        assert record.stack("decoder").queries.generated == len(labels) - 4
 
 
 @pytest.mark.parametrize("item", range(3))
@@ -422,6 +470,38 @@ def test_a_prompt_of_which_the_first_tokens_are_in_a_cache() -> None:
     _assert_decoder(record, DECODERS["Llama"]("eager"), torch.ones_like(ids), sequence)
 
 
+def test_a_cache_that_was_computed_with_gradients_or_is_among_the_options() -> None:
+    """GPT-2 adds the positions, which those of the steps would be wrong for."""
+    model, ids = DECODERS["GPT-2"]("sdpa"), token_ids(8)
+    options = {**GREEDY, "max_new_tokens": 7, "eos_token_id": None}
+    sequence = model.generate(ids, **options)[:, :-1]
+    name = "cache" if hasattr(generation_utils, "ALL_CACHE_NAMES") else "past_key_values"
+    for given in (True, False):
+        cache = {name: model(ids[:, :6], use_cache=True).past_key_values}
+        inputs, more = {"input_ids": ids, **(cache if given else {})}, {} if given else cache
+        record = capture(model, Spelling(), inputs, generate={**options, **more})
+        assert cache[name].get_seq_length() == 6
+        _assert_decoder(record, DECODERS["GPT-2"]("eager"), torch.ones_like(ids), sequence)
+
+
+def test_a_prompt_of_which_the_first_tokens_are_in_a_cache_alone() -> None:
+    model, ids = DECODERS["Llama"]("sdpa"), token_ids(8)
+    with torch.no_grad():
+        cache = model(ids[:, :6], use_cache=True).past_key_values
+    inputs = {"input_ids": ids[:, 6:], "attention_mask": torch.ones_like(ids)}
+    with pytest.raises(ValueError, match=r"give all of input_ids, along with the cache"):
+        capture(model, None, {**inputs, "past_key_values": cache}, generate=GREEDY)
+
+
+def test_a_model_with_an_adapter() -> None:
+    """Its generate is that of the model inside, whose positions follow from the padding."""
+    batch, config = _batch(), {"target_modules": ["c_attn"], "fan_in_fan_out": True}
+    inner = DECODERS["GPT-2"]("sdpa")
+    model = peft.PeftModelForCausalLM(inner, peft.LoraConfig(task_type="CAUSAL_LM", **config))
+    record, sequence = _captured(model.eval(), batch, GREEDY)
+    _assert_decoder(record, DECODERS["GPT-2"]("eager"), batch["attention_mask"][:1], sequence)
+
+
 def test_a_prompt_that_is_a_mask_alone() -> None:
     model = DECODERS["Llama"]("sdpa")
     inputs = {"attention_mask": torch.ones(1, 1, dtype=torch.long)}
@@ -439,6 +519,13 @@ def test_a_prompt_of_vectors() -> None:
     expected = capture(model, Spelling(), {"input_ids": ids}, generate=options)
     assert record.layer(0).shape == (8, 8)
     np.testing.assert_allclose(record.weights(1, 3), expected.weights(1, 3), rtol=0, atol=1e-5)
+    written = expected.tokens()[0]
+    assert record.tokens()[0] == ["0", "1", "2", "3", "4", *written[5:]]
+    assert record.stack().queries.generated == 5
+    both = {"input_ids": ids, "inputs_embeds": vectors}
+    record = capture(model, Spelling(), both, generate=options)
+    assert record.tokens()[0] == written
+    np.testing.assert_array_equal(record.weights(1, 3), expected.weights(1, 3))
 
 
 def test_an_image_is_described_from_no_text_at_all() -> None:
@@ -498,9 +585,10 @@ def test_whisper_begins_with_tokens_of_its_own(more: dict[str, Any]) -> None:
 # Answers that one pass over all tokens does not explain.
 
 
-def test_a_rotary_embedding_that_depends_on_the_length() -> None:
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_a_rotary_embedding_that_depends_on_the_length(dtype: torch.dtype) -> None:
     rope = {"rope_type": "dynamic", "factor": 4.0, "rope_theta": 1e4}
-    model = tiny("LlamaForCausalLM", max_position_embeddings=8, rope_parameters=rope)
+    model = tiny("LlamaForCausalLM", max_position_embeddings=8, rope_parameters=rope).to(dtype)
     inputs = {"input_ids": token_ids(6)}
     with pytest.raises(ValueError, match=r"differ.*its rotary embedding \(dynamic\) depends on"):
         capture(model, None, inputs, generate={"max_new_tokens": 8, "eos_token_id": None})
@@ -516,12 +604,50 @@ def test_experts_with_room_for_some_tokens() -> None:
         capture(model, None, {"input_ids": token_ids(6)}, generate=options)
 
 
+def test_a_model_that_takes_no_other_mask_is_refused_with_the_first_reason() -> None:
+    model = tiny("XLMWithLMHeadModel", "eager", emb_dim=32, n_layers=2, n_heads=4, n_langs=1)
+    model.transformer.embeddings.weight.data.normal_()
+    options = {**GREEDY, "max_new_tokens": 5, "eos_token_id": None}
+    with pytest.raises(ValueError, match=r"differ from .*: for a reason that is not known"):
+        capture(model, None, {"input_ids": token_ids(7)}, generate=options)
+
+
+def test_an_intervention_that_is_another_in_each_pass() -> None:
+    model = DECODERS["Llama"]("sdpa")
+    with (
+        pytest.raises(ValueError, match="it is changed by intervene"),
+        intervene(model, Ablate(0, 1, mode="mean")),
+    ):
+        capture(model, None, {"input_ids": token_ids(7)}, generate={"max_new_tokens": 5})
+
+
+def test_sound_that_is_longer_than_a_window_is_refused_in_words() -> None:
+    sound = {"input_features": SOUND.repeat(1, 1, 3), "attention_mask": torch.ones(1, 300)}
+    with pytest.raises(ValueError, match=r"300 frames, which .* reads in windows of 100"):
+        capture(whisper(), None, sound, generate={"max_new_tokens": 5})
+
+
+def test_half_precision_that_sends_a_token_to_other_experts() -> None:
+    """The largest difference of many tokens grows with their number; that of most does not."""
+    model = tiny(
+        "Qwen3MoeForCausalLM", num_key_value_heads=2, head_dim=8, num_experts=8,
+        num_experts_per_tok=2, moe_intermediate_size=32, num_hidden_layers=8, initializer_range=0.2,
+    ).to(torch.bfloat16)  # fmt: skip
+    options = {**GREEDY, "max_new_tokens": 40, "eos_token_id": None}
+    for seed in range(2):
+        record = capture(model, None, {"input_ids": token_ids(12, seed=seed)}, generate=options)
+        assert record.replay is not None
+        assert record.replay.typical is not None
+        assert record.replay.typical < 0.04
+
+
 def test_half_precision_is_said_to_be_another_pass() -> None:
     model = DECODERS["Llama"]("sdpa").to(torch.bfloat16)
     options = {"max_new_tokens": 6, "eos_token_id": None}
     record = capture(model, None, {"input_ids": token_ids(6)}, generate=options)
     assert record.replay is not None
-    assert record.replay.difference <= record.replay.tolerance == 3e-2
+    assert record.replay.typical is not None
+    assert record.replay.typical <= record.replay.tolerance == 8e-2
     if record.replay.difference > 1e-5:
         assert record.replay.reason.startswith("it computes in half precision")
     assert all(fidelity.exact for fidelity in record.fidelity["self"])

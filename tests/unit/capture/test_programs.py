@@ -1,13 +1,14 @@
 """The few numbers that say what is masked and added give the softmax of the whole matrices."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from attnwidget.capture.terms import Terms, terms
+from attnwidget.capture.terms import terms
 from attnwidget.record import ScoreProgram
 
 T = 12
@@ -20,10 +21,10 @@ def _chunks(size: int) -> np.ndarray:
     return CAUSAL & (COLUMNS // size == ROWS // size)
 
 
-def _fields(found: Terms) -> dict[str, Any]:
-    """The fields that are set."""
-    fields = {name: getattr(found, name) for name in Terms.__dataclass_fields__}
-    return {name: value for name, value in fields.items() if value is not None}
+def _fields(found: ScoreProgram) -> dict[str, Any]:
+    """The fields that are set, without the scale."""
+    fields = {name: value for name, value in vars(found).items() if value is not None}
+    return {name: value for name, value in fields.items() if name != "scale"}
 
 
 def _normal(*shape: int) -> np.ndarray:
@@ -167,7 +168,7 @@ def test_the_program_gives_the_softmax_of_the_whole_matrices(
         cells = added[:, own] if seen is None else np.where(seen, added[:, own], -np.inf)
         whole[:, own, own] = 0.5 * queries[:, own] @ keys[:, own].swapaxes(1, 2) + cells
     tiled = None if seen is None else np.tile(seen[None], (1, groups, 1))
-    program = ScoreProgram(0.5, **_fields(terms(tiled, added, groups, (T, T))))
+    program = replace(terms(tiled, added, groups, (T, T)), scale=0.5)
     program.check(heads, size, size)
     for head in range(heads):
         given = program.softmax(program.scores(queries[head], keys[head], head), head)

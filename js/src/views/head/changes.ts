@@ -1,11 +1,11 @@
 /** The table of the pairs of tokens whose numbers differ most between two records. */
 
-import { batch, type ReadonlySignal, untracked } from "@preact/signals-core";
+import { type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { button, el, setAttributes } from "../../parts/dom.ts";
 import { inPair, numberAt, numberOf } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { lock } from "../../state/locks.ts";
+import { seek } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { type Axes, type FocusedUnits, placeOf } from "../shared/axes.ts";
 import { type Link, strongestLinks } from "../shared/links.ts";
@@ -62,13 +62,7 @@ export function changesTable(
     current: AttentionMatrix,
   ): HTMLElement {
     const name = `${inPair(axes.query.names[query])} → ${inPair(axes.key.names[key])}`;
-    const go = () =>
-      batch(() => {
-        const place = placeOf(axes, query, key);
-        state.hover.value = null;
-        lock(state, place);
-        state.sought.value = place;
-      });
+    const go = () => seek(state, placeOf(axes, query, key));
     const numbers = [
       ...sides.map((side) => numberAt(side, query, key)),
       numberOf(current, change, current.rounding(query, key)),

@@ -4,7 +4,7 @@ import { batch, type ReadonlySignal, signal, untracked } from "@preact/signals-c
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { button, el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { lock } from "../../state/locks.ts";
+import { seek } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { type Axes, placeOf } from "../shared/axes.ts";
 import { LIMIT, type Link, strongestLinks } from "../shared/links.ts";
@@ -69,12 +69,9 @@ export function jump(
     if (!found?.length || !shown) return;
     const from = at.peek() < 0 && by < 0 ? 0 : at.peek();
     const to = (from + by + found.length) % found.length;
-    const place = placeOf(shown.axes, found[to].query, found[to].key);
     batch(() => {
       at.value = to;
-      state.hover.value = null;
-      lock(state, place);
-      state.sought.value = place;
+      seek(state, placeOf(shown.axes, found[to].query, found[to].key));
     });
   }
 

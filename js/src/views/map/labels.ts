@@ -93,6 +93,3 @@ export function groupName({ layer, head }: Head): string {
   const first = Math.floor(head / size) * size;
   return `${shortName({ layer, head: first })}…${shortName({ layer, head: first + size - 1 })}`;
 }
-
-export const sameHead = (a: Head | null, b: Head | null): boolean =>
-  a === b || (a?.layer === b?.layer && a?.head === b?.head);

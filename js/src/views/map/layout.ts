@@ -2,7 +2,7 @@
 
 import { largestOf, smallestOf } from "../../basics/extremes.ts";
 import { type Head, type Metric, metricValue, type Position } from "../../data/manifest.ts";
-import { fontOf, textMeasure } from "../../parts/text.ts";
+import { fontOf, roundStep, textMeasure } from "../../parts/text.ts";
 import type { Range } from "../shared/all-heads/null.ts";
 import type { Placing } from "./placing.ts";
 
@@ -175,10 +175,4 @@ export function scaleOf(
     digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)),
     at: (value) => start + ((value - low) / (high - low)) * (end - start),
   };
-}
-
-/** The least of 1, 2 and 5 times a power of ten that is not below `least`. */
-function roundStep(least: number): number {
-  const power = 10 ** Math.floor(Math.log10(least));
-  return power * ([1, 2, 5].find((factor) => factor * power >= least) ?? 10);
 }

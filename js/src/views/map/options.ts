@@ -1,9 +1,9 @@
 /** The accessible points of the map: a listbox with an option per head, at its place. */
 
-import { type Head, type Metric, metricValue, type Patterns } from "../../data/manifest.ts";
+import type { Head, Metric, Patterns } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { described } from "../shared/all-heads/patterns.ts";
-import { headName, inFull } from "../shared/all-heads/status.ts";
+import { headName, measured } from "../shared/all-heads/status.ts";
 import type { Point } from "./layout.ts";
 
 const idOf = ({ layer, head }: Head) => `point-${layer.number}-${head}`;
@@ -30,9 +30,7 @@ export function mapOptions(
     ({ head: a }, { head: b }) => a.layer.number - b.layer.number || a.head - b.head,
   );
   const elements = inOrder.map(({ head, x, y, radius }) => {
-    const numbers = metrics.map(
-      (metric) => `${metric.label} ${inFull(metric, metricValue(metric, head))}`,
-    );
+    const numbers = metrics.map((metric) => measured(metric, head));
     const words = [described(patterns, head), ...numbers, outsideOf(head)].filter(Boolean);
     const option = el("div", {
       role: "option",

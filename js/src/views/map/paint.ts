@@ -4,15 +4,8 @@ import type { Head, Metric } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, number, textMeasure } from "../../parts/text.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
-import {
-  covers,
-  LABEL_FONT,
-  type Label,
-  overlap,
-  placedLabel,
-  sameHead,
-  shortName,
-} from "./labels.ts";
+import { sameHead } from "../shared/all-heads/order.ts";
+import { covers, LABEL_FONT, type Label, overlap, placedLabel, shortName } from "./labels.ts";
 import type { Frame, MapLayout, Point, Ranges, Scale } from "./layout.ts";
 
 export interface Painting {

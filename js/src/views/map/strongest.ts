@@ -4,15 +4,15 @@ import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { type Head, metricValue } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { el } from "../../parts/dom.ts";
-import { fontOf, number, shorten, signed, textMeasure, weight } from "../../parts/text.ts";
+import { fontOf, number, numberAt, shorten, textMeasure } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { attentionOf } from "../../state/lens.ts";
 import type { Palette } from "../../styles/palette.ts";
+import { sameHead } from "../shared/all-heads/order.ts";
 import { type Axis, axesOf, sameText } from "../shared/axes.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
 import { type Link, strongestLinks } from "../shared/links.ts";
 import type { Context } from "../shared/view.ts";
-import { sameHead } from "./labels.ts";
 
 /** The number of links that are drawn, and of those that are written. */
 const DRAWN = 5;
@@ -96,10 +96,9 @@ export function strongest(
         paintSentence(canvas, width, axes.query, drawn, color, palette.value);
       });
       const named = (name: (text: string) => string) =>
-        drawn.map(({ query, key, weight: value }) => {
-          const error = matrix.rounding(query, key);
-          const written = stack.difference ? signed(value, error) : weight(value, error);
-          return `${name(axes.query.names[query])} → ${name(axes.key.names[key])} ${written}`;
+        drawn.map(({ query, key }) => {
+          const [from, to] = [axes.query.names[query], axes.key.names[key]];
+          return `${name(from)} → ${name(to)} ${numberAt(matrix, query, key)}`;
         });
       const short = named((text) => shorten(text, WIDEST, measure));
       const whole = named((text) => text);

@@ -19,8 +19,6 @@ export interface ModelGrid {
   /** The element of role "grid", which takes the keys. */
   readonly element: HTMLElement;
   readonly fill: Pictures["fill"];
-  /** The header row, which is sticky. */
-  readonly top: HTMLElement;
   readonly setGap: Pictures["setGap"];
   cell(row: number, column: number): HTMLElement | undefined;
   /** Mark the cells of the heads that are switched off, and no others. */
@@ -93,7 +91,6 @@ export function modelGrid(
   return {
     element,
     fill: pictures.fill,
-    top,
     setGap(below, space) {
       lines.forEach((line, row) => {
         line.style.marginBottom = row === below ? `${space}px` : "";

@@ -13,7 +13,7 @@ import { toggleOff } from "../../state/off.ts";
 import type { State } from "../../state/state.ts";
 import { coloringOf } from "../shared/all-heads/color.ts";
 import { colorMenu, metricOptions, orFirst } from "../shared/all-heads/menus.ts";
-import { allHeads, placeOf, rowsOf } from "../shared/all-heads/order.ts";
+import { allHeads, placeOf, rowsOf, sameHead } from "../shared/all-heads/order.ts";
 import { described } from "../shared/all-heads/patterns.ts";
 import {
   headsTable,
@@ -72,7 +72,7 @@ export function modelView(context: Context): View {
   const enlarged = computed(() => {
     const shown = hovered.value ?? (byKeyboard.value ? current.value : null);
     // The opened head needs no preview.
-    return state.opened.value && shown && same(shown, current.value) ? null : shown;
+    return state.opened.value && sameHead(shown, current.value) ? null : shown;
   });
 
   const lens = weighting(scope, state, store, "model");
@@ -138,7 +138,7 @@ export function modelView(context: Context): View {
     let revealed = false;
 
     const toggle = (head: Head) => {
-      const isOpen = state.opened.peek() && same(head, current.peek());
+      const isOpen = state.opened.peek() && sameHead(head, current.peek());
       batch(() => {
         goToHead(head);
         state.opened.value = !isOpen;
@@ -150,8 +150,7 @@ export function modelView(context: Context): View {
     };
     bindPointer(stage, grid, {
       hover(head) {
-        const before = hovered.peek();
-        if (head && before ? !same(head, before) : head !== before) hovered.value = head;
+        if (!sameHead(head, hovered.peek())) hovered.value = head;
       },
       switchOff: ({ layer, head }) => toggleOff(state, layer.number, head),
       click(head) {
@@ -335,8 +334,6 @@ export function modelView(context: Context): View {
 
 /** The space between a row and its panel, and below the panel, in CSS pixels. */
 const PANEL_MARGIN = 16;
-
-const same = (a: Head, b: Head) => a.layer === b.layer && a.head === b.head;
 
 const THUMBNAILS = { matrix: "Matrix", lines: "Lines" };
 

@@ -1,9 +1,8 @@
 /** A larger picture of a head and its metrics, beside its cell. */
 
-import { paintCanvas } from "../../painting/canvas.ts";
+import { type Box, paintCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
-import type { Box } from "../shared/all-heads/thumbnail.ts";
 
 export interface Preview {
   readonly title: string;

@@ -6,9 +6,11 @@ import { button, el, setAttributes } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { within } from "../../state/state.ts";
 import type { Coloring } from "../shared/all-heads/color.ts";
+import { ranked, sameHead } from "../shared/all-heads/order.ts";
 import { described } from "../shared/all-heads/patterns.ts";
 import { briefly, headName, inFull, ordered } from "../shared/all-heads/status.ts";
 import { reveal } from "./grid.ts";
+import { barsOn } from "./summary.ts";
 
 export interface RankingOptions {
   readonly heads: readonly Head[];
@@ -34,22 +36,12 @@ const COLUMN = 92;
 /** The size of the sticky header. */
 const COVERED = { left: 0, top: 38 } as const;
 
-/** The heads from the highest to the lowest value, those without one last. */
-export function ranked(heads: readonly Head[], by: Metric): readonly Head[] {
-  const value = (head: Head) => metricValue(by, head) ?? Number.NEGATIVE_INFINITY;
-  return heads
-    .map((head, at) => ({ head, at, value: value(head) }))
-    .sort((a, b) => (a.value === b.value ? a.at - b.at : b.value - a.value))
-    .map(({ head }) => head);
-}
-
 export function ranking(scope: Scope, options: RankingOptions): HTMLElement {
   const { metrics, by, patterns, coloring, current, width, rankBy, choose, enter } = options;
   const all = ranked(options.heads, by);
   const columns = ordered(by, metrics).slice(0, Math.max(1, Math.floor((width - FIRST) / COLUMN)));
   const values = all.map((head) => metricValue(by, head) ?? 0);
-  const [lowest, highest] = [Math.min(0, ...values), Math.max(0, ...values)];
-  const percent = (value: number) => `${(100 * value) / (highest - lowest || 1)}%`;
+  const barOf = barsOn(values);
   const whole = signal(false);
 
   const headers = columns.map((metric) => {
@@ -66,10 +58,6 @@ export function ranking(scope: Scope, options: RankingOptions): HTMLElement {
       if (detail === 0) enter(head);
     });
     open.textContent = `${head.layer.number}-${head.head}`;
-    const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("i"));
-    const value = values[at];
-    bar.style.setProperty("--from", percent(Math.min(0, value) - lowest));
-    bar.style.setProperty("--length", percent(Math.abs(value)));
     const square = el("span", { "aria-hidden": "true" }, "■ ");
     const cells = columns.map((metric) => {
       const own = metricValue(metric, head);
@@ -81,7 +69,7 @@ export function ranking(scope: Scope, options: RankingOptions): HTMLElement {
       el("td", {}, `${at + 1}`),
       el("th", { scope: "row" }, open),
       el("td", { class: "kind" }, square, described(patterns, head)),
-      el("td", { class: "bar-cell" }, bar),
+      el("td", { class: "bar-cell" }, barOf(values[at])),
       ...cells,
     );
     element.addEventListener("click", ({ detail }) => {
@@ -129,9 +117,7 @@ export function ranking(scope: Scope, options: RankingOptions): HTMLElement {
   const at = computed(() =>
     Math.max(
       0,
-      rows.value.findIndex(
-        ({ head: { layer, head } }) => layer === current.value.layer && head === current.value.head,
-      ),
+      rows.value.findIndex(({ head }) => sameHead(head, current.value)),
     ),
   );
   scope.effect(() => {

@@ -51,7 +51,7 @@ export const meanText = (metric: Metric, value: number | null) =>
 const BETWEEN_VALUES = 6;
 
 /**
- * An element per mean. The bars start at zero and share one scale.
+ * An element per mean.
  *
  * @param available width of a value in CSS pixels: if one is wider, all are left out
  */
@@ -64,12 +64,20 @@ export function meanBars(
   const widest = Math.max(...values.map(textMeasure(fontOf(12))));
   const fit = widest + BETWEEN_VALUES <= available;
   const numbers = means.map((value) => value ?? 0);
-  const [lowest, highest] = [Math.min(0, ...numbers), Math.max(0, ...numbers)];
+  const bars = numbers.map(barsOn(numbers));
+  return bars.map((bar, n) =>
+    el("div", { class: "mean", "aria-hidden": "true" }, bar, fit ? values[n] : ""),
+  );
+}
+
+/** The bar of each of these values: all start at zero, and share one scale. */
+export function barsOn(values: readonly number[]): (value: number) => HTMLElement {
+  const [lowest, highest] = [Math.min(0, ...values), Math.max(0, ...values)];
   const percent = (value: number) => `${(100 * value) / (highest - lowest || 1)}%`;
-  return numbers.map((value, n) => {
-    const bar = el("span", { class: "bar" }, el("i"));
+  return (value) => {
+    const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("i"));
     bar.style.setProperty("--from", percent(Math.min(0, value) - lowest));
     bar.style.setProperty("--length", percent(Math.abs(value)));
-    return el("div", { class: "mean", "aria-hidden": "true" }, bar, fit ? values[n] : "");
-  });
+    return bar;
+  };
 }

@@ -32,8 +32,6 @@ export interface PairsOptions extends AttentionOptions, ColumnsOptions {
 
 export interface Pairs {
   readonly element: HTMLElement;
-  /** The weights of the focused row or column (or their sums), by matrix; null if none. */
-  readonly strips: ReadonlySignal<readonly Float32Array[] | null>;
   readonly share: ReadonlySignal<number | null>;
   /** The range of visible tokens of a long text, for a figure. */
   named(): string;
@@ -220,7 +218,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     }
   });
 
-  return { element, strips, share: drawn.share, named };
+  return { element, share: drawn.share, named };
 }
 
 function maxima(rows: readonly Float32Array[]): Float32Array {

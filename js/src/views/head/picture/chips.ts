@@ -4,26 +4,16 @@ import type { ReadonlySignal } from "@preact/signals-core";
 import { el, revealWithin, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
-import type { Side } from "../../../state/state.ts";
 import { alpha } from "../../../styles/palette.ts";
-import { GRID_NAMES } from "./stage.ts";
+import { GRID_NAMES, type PictureSide } from "./stage.ts";
 
-export interface ChipsOptions {
-  readonly side: Side;
+export interface ChipsOptions extends PictureSide {
   readonly tokens: readonly number[];
   readonly names: readonly string[];
-  /** By token; null for none. */
-  readonly weights: ReadonlySignal<Float32Array | null>;
-  /** A bound of the difference between a token's weight and the record's. */
-  rounding(token: number): number;
   /** The colour of the bars. */
   readonly color: ReadonlySignal<string>;
-  readonly focused: ReadonlySignal<readonly number[]>;
   /** The tokens whose attention is shown: those in focus, or the one that stands in for them. */
   readonly shown: ReadonlySignal<readonly number[]>;
-  readonly locked: ReadonlySignal<readonly number[]>;
-  pointAt(token: number | null): void;
-  toggle(token: number, event: MouseEvent | KeyboardEvent): void;
 }
 
 /** More tokens, as those of a text, have a shade in place of a bar and a number. */

@@ -12,23 +12,27 @@ import { boxOf, patchAt, type Size } from "./layout.ts";
 import { type Mark, paintGrid, paintImage, paintMarks, veilOf } from "./paint.ts";
 import { type Shades, tokensOf } from "./shade.ts";
 
-export interface StageOptions {
+/** The tokens on one side, as the patches of a picture and the tokens beside it show them. */
+export interface PictureSide {
   readonly side: Side;
+  /** By token; null for none. */
+  readonly weights: ReadonlySignal<Float32Array | null>;
+  /** A bound of the difference between a token's weight and the record's. */
+  rounding(token: number): number;
+  readonly focused: ReadonlySignal<readonly number[]>;
+  readonly locked: ReadonlySignal<readonly number[]>;
+  pointAt(token: number | null): void;
+  toggle(token: number, event: MouseEvent | KeyboardEvent): void;
+}
+
+export interface StageOptions extends PictureSide {
   readonly patches: Patches;
   readonly size: Size;
   readonly image: ReadonlySignal<HTMLCanvasElement | null>;
   readonly palette: ReadonlySignal<Palette>;
   /** The shades of the patches; null for the image alone. */
   readonly shades: ReadonlySignal<Shades | null>;
-  /** The weights of tokens, for their names; null for none. */
-  readonly weights: ReadonlySignal<Float32Array | null>;
-  /** A bound of the difference between a token's weight and the record's. */
-  rounding(token: number): number;
   readonly marks: ReadonlySignal<readonly Mark[]>;
-  readonly focused: ReadonlySignal<readonly number[]>;
-  readonly locked: ReadonlySignal<readonly number[]>;
-  pointAt(token: number | null): void;
-  toggle(token: number, event: MouseEvent | KeyboardEvent): void;
   /** Moves to the first token without a patch. */
   leave(): void;
   /** The last position of the keyboard, where it continues. */

@@ -35,16 +35,24 @@ export function rowsOf(stack: StackInfo, sort: Metric | null, included: Included
   return rows.length ? rows : rowsOf(stack, sort, { layers: null, heads: null });
 }
 
-/** In decreasing order, heads without a value last; equal ones as in the model. */
 function headsOf(layer: LayerInfo, sort: Metric | null, included: readonly number[] | null) {
   const heads = [...Array(layer.heads).keys()].filter((head) => included?.includes(head) ?? true);
   if (!sort) return heads;
-  const value = (head: number) => metricValue(sort, { layer, head }) ?? Number.NEGATIVE_INFINITY;
-  return heads.sort((a, b) => {
+  const inModel = heads.map((head) => ({ layer, head }));
+  return ranked(inModel, sort).map(({ head }) => head);
+}
+
+/** The heads from the highest to the lowest value, those without one last; equal ones as they were. */
+export function ranked(heads: readonly Head[], by: Metric): readonly Head[] {
+  const value = (head: Head) => metricValue(by, head) ?? Number.NEGATIVE_INFINITY;
+  return [...heads].sort((a, b) => {
     const [first, second] = [value(a), value(b)];
-    return first === second ? a - b : second - first;
+    return first === second ? 0 : second - first;
   });
 }
+
+export const sameHead = (a: Head | null, b: Head | null): boolean =>
+  a === b || (a?.layer === b?.layer && a?.head === b?.head);
 
 /** The row and column of a head; null if it is not shown. */
 export function placeOf(

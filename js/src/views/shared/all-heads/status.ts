@@ -27,7 +27,7 @@ const MOST_METRICS = 12;
 export function statusOf(head: Head, patterns: Patterns, metrics: readonly Metric[]): Phrase {
   const [first = "", ...others] = metrics
     .slice(0, MOST_METRICS)
-    .map((metric) => ` · ${metric.label} ${inFull(metric, metricValue(metric, head))}`);
+    .map((metric) => ` · ${measured(metric, head)}`);
   const more = metrics.length - MOST_METRICS;
   if (more > 0) others.push(` · and ${more} more`);
   return [
@@ -47,10 +47,12 @@ export function sampledText({ sampled, queries }: StackInfo, { texts }: Manifest
 }
 
 /** The pattern and the metric of a head, for screen readers. */
-export function description(head: Head, patterns: Patterns, metric: Metric): string {
-  const value = inFull(metric, metricValue(metric, head));
-  return `${described(patterns, head)}, ${metric.label} ${value}`;
-}
+export const description = (head: Head, patterns: Patterns, metric: Metric): string =>
+  `${described(patterns, head)}, ${measured(metric, head)}`;
+
+/** "entropy 1.23 nats" */
+export const measured = (metric: Metric, head: Head): string =>
+  `${metric.label} ${inFull(metric, metricValue(metric, head))}`;
 
 /** A row per head, in the order of the grid. */
 export function headsTable(

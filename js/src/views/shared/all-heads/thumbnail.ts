@@ -9,13 +9,10 @@ import { leavesOut, type Shown, shownSegments, shownTokens } from "../../../data
 import type { Store } from "../../../data/store.ts";
 import { cropped, sharesCells } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
-import { imageCanvas } from "../../../painting/canvas.ts";
+import { type Box, imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import type { Choices } from "../../../state/choices.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
-
-/** Left, top, width and height. */
-export type Box = readonly [x: number, y: number, width: number, height: number];
 
 /**
  * The thumbnails of a stack's heads, cropped to the chosen segments, and their aspect.

@@ -1,7 +1,7 @@
 /** The labels of an axis: of every row or column, or of some with their positions. */
 
 import type { Painter } from "../../../painting/painter.ts";
-import { fontOf, shorten, textMeasure } from "../../../parts/text.ts";
+import { fontOf, roundStep, shorten, textMeasure } from "../../../parts/text.ts";
 import type { Palette } from "../../../styles/palette.ts";
 import type { Axis } from "../axes.ts";
 
@@ -62,7 +62,7 @@ export function axisNames({ side, units, shown }: Axis, available: number): Pain
   };
   return (painter, palette, cell, from, length) => {
     const all = cell >= NAMES_FROM;
-    const every = all ? 1 : roundStep(TICKS_APART / cell);
+    const every = all ? 1 : Math.max(1, roundStep(TICKS_APART / cell));
     const font = fontOf(all ? Math.min(12, cell * 0.85) : 11);
     painter.fillStyle = palette.muted;
     painter.font = font;
@@ -78,11 +78,4 @@ export function axisNames({ side, units, shown }: Axis, available: number): Pain
       painter.fillText(textOf(unit, all, font), sign * (all ? GAP : GAP + TICK - 1), middle);
     }
   };
-}
-
-/** The next larger of 1, 2, 5, 10, 20, 50 … */
-function roundStep(least: number): number {
-  const unit = 10 ** Math.floor(Math.log10(least));
-  const step = [1, 2, 5, 10].find((factor) => factor * unit >= least) as number;
-  return Math.max(1, step * unit);
 }

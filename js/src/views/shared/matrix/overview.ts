@@ -5,7 +5,7 @@ import type { Palette } from "../../../styles/palette.ts";
 import type { Extent, Point, Viewport } from "./viewport.ts";
 
 /** A box in CSS pixels from the first cell shown, above and to the left of it. */
-export interface Box {
+export interface Corner {
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -15,14 +15,18 @@ export interface Box {
 const GAP = 8;
 
 /** @param side the side of the corner */
-export function overviewBox({ rows, columns }: Extent, side: number): Box {
+export function overviewBox({ rows, columns }: Extent, side: number): Corner {
   const scale = (side - GAP - 2) / Math.max(rows, columns);
   const [width, height] = [Math.max(4, columns * scale), Math.max(4, rows * scale)];
   return { x: -GAP - width, y: -GAP - height, width, height };
 }
 
 /** The column (x) and row (y) at a point of the box; null outside of it. */
-export function overviewPlace(box: Box, { rows, columns }: Extent, { x, y }: Point): Point | null {
+export function overviewPlace(
+  box: Corner,
+  { rows, columns }: Extent,
+  { x, y }: Point,
+): Point | null {
   const [across, down] = [(x - box.x) / box.width, (y - box.y) / box.height];
   if (across < 0 || down < 0 || across > 1 || down > 1) return null;
   return { x: across * columns, y: down * rows };
@@ -32,7 +36,7 @@ export function overviewPlace(box: Box, { rows, columns }: Extent, { x, y }: Poi
 export function paintOverview(
   painter: Painter,
   { border, accent }: Palette,
-  { x, y, width, height }: Box,
+  { x, y, width, height }: Corner,
   { rows, columns }: Extent,
   { cell, row, column, across, down }: Viewport,
   image: CanvasImageSource | null,

@@ -2,12 +2,12 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { type AttentionMatrix, isSigned } from "../../../data/attention-matrix.ts";
-import { imageCanvas } from "../../../painting/canvas.ts";
+import { type Box, imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 import type { Axes } from "../axes.ts";
 import { axisNames, NAMES_FROM } from "./names.ts";
-import { type Box, paintOverview } from "./overview.ts";
+import { type Corner, paintOverview } from "./overview.ts";
 import { type Pixels, pooled, type Tile, type Tiles } from "./tiles.ts";
 import type { Extent, Viewport } from "./viewport.ts";
 
@@ -19,7 +19,7 @@ export interface PlotOptions {
   /** The space for the labels of rows, and of columns. */
   readonly left: number;
   readonly top: number;
-  readonly overview: Box;
+  readonly overview: Corner;
   readonly extent: Extent;
 }
 
@@ -82,10 +82,7 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
   };
 }
 
-/** Left, top, width and height. */
-type Rectangle = readonly [x: number, y: number, width: number, height: number];
-
-const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Rectangle => [
+const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Box => [
   (columns.first - column) * cell,
   (rows.first - row) * cell,
   (columns.end - columns.first) * cell,
@@ -96,9 +93,9 @@ const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Rect
 function paintAround(
   painter: Painter,
   { across, down }: Viewport,
-  covered: Rectangle | null,
+  covered: Box | null,
   picture: HTMLCanvasElement,
-  place: Rectangle,
+  place: Box,
 ): void {
   if (!covered) {
     painter.drawImage(picture, ...place);
