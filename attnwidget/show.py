@@ -374,7 +374,8 @@ def to_html(
         to_html(profile)                        an atlas: the map, the model view, and examples
 
     The page opens with the choices of its widgets, or with the nearest layer and the first view if
-    it does not include the chosen ones. Widgets of the same record share its layers.
+    it does not include the chosen ones. Widgets of the same record share its layers, as long as the
+    lenses and the names of heads that their user gave are the same.
 
     An atlas has the attention over as many texts as `size` has room for, at the quality "compact":
     those that together are examples of the most heads.
