@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, Union
 
-from attnwidget.analysis import Comparison, HeadScores, compare
+from attnwidget.analysis import LENSES, Comparison, HeadScores, compare
 from attnwidget.corpus import HeadProfile
 from attnwidget.page import page_html
 from attnwidget.probe import AlignmentScores, ProbeScores, RelationScores
@@ -51,7 +52,7 @@ Openable: TypeAlias = Union[
     ProbeScores,
     HeadScores,
 ]
-"""What `show` opens."""
+"""The things that `show` opens."""
 
 
 class CaptureOptions(RecordOptions, total=False):
@@ -86,7 +87,18 @@ _CAPTURE: Mapping[str, Any] = {
     "values": False,
     "image": True,
 }
-# What an effect of heads that are off is measured with.
+# The options of only some of the things that are shown, and of which.
+_OWNERS: Mapping[str, str] = {
+    **dict.fromkeys(_CAPTURE, "a model"),
+    "image": "a model or a record",
+    "tokenizer": "a model, a profile or scores",
+    "text": "a model or scores",
+    "text_pair": "a model or scores",
+    "model": "a profile or scores",
+    "similarity": "a profile",
+    "relation": "scores of relations",
+}
+# The options of a capture with which an effect of heads that are off is measured.
 _RERUN = ("target", "batch_index", "values")
 _DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(Options.__annotations__),
@@ -166,46 +178,78 @@ def _open(
     tokenizer: Any = None,
     text: str | Mapping[str, Any] | None = None,
     text_pair: str | None = None,
+    *more: Any,
     **options: Any,
 ) -> Opened:
+    torch_nn = sys.modules.get("torch.nn")  # without it, there is no model
+    if torch_nn is None or not isinstance(model, torch_nn.Module):
+        raise TypeError(
+            f"{type(model).__name__} cannot be shown: show opens a model with its tokenizer and "
+            "text (in this order), a record or the path of one, a list of two records, a "
+            "comparison, a profile, or scores"
+        )
     captured = {name: options.pop(name) for name in _CAPTURE if name in options}
+    options = _checked("a model", options, more)
     check_names(set(options) - set(RecordOptions.__annotations__) - {"view"})  # a pass takes long
     if text is None:
         missing = "a text" if tokenizer is not None else "a tokenizer and a text"
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")
-    if options.get("lens") == "values":
+    if any(lens.needs_values for lens in LENSES if lens.name == options.get("lens")):
         captured.setdefault("values", True)
     # Imported here, so that records can be shown without torch.
     from attnwidget.capture import capture
     from attnwidget.interventions.rerun import Rerun
 
     record = capture(model, tokenizer, text, text_pair, **captured)
-    opened = _viewed(record, static, options)
+    opened = _viewed("a model", record, static, options)
     inputs = {name: captured.get(name, _CAPTURE[name]) for name in _RERUN}
     opened._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))
     return opened
 
 
-def _viewed(x: AttentionRecord | Comparison, static: bool, options: Mapping[str, Any]) -> Opened:
-    return StaticView(x, **options) if static else AttentionWidget(x, **options)
+def _viewed(
+    what: str,
+    x: AttentionRecord | Comparison,
+    static: bool,
+    options: Mapping[str, Any],
+    more: Sequence[Any] = (),
+) -> Opened:
+    chosen = _checked(what, options, more)
+    return StaticView(x, **chosen) if static else AttentionWidget(x, **chosen)
+
+
+def _checked(what: str, options: Mapping[str, Any], more: Sequence[Any] = ()) -> dict[str, Any]:
+    """Take those options that every view has.
+
+    Args:
+        what: the kind of thing that is shown, with its article.
+        more: inputs that it does not take.
+
+    Raises:
+        TypeError: an option or an input belongs to another kind of thing.
+    """
+    for each in more:
+        if each is not None:
+            raise TypeError(
+                f"{what} has its text already: show takes no {type(each).__name__} beside it"
+            )
+    for name, value in options.items():
+        if name in _OWNERS and value is not _DEFAULTS[name]:
+            raise TypeError(f"{name} is an option of {_OWNERS[name]}, not of {what}")
+    return {name: value for name, value in options.items() if name not in _OWNERS}
 
 
 @_open.register
 def _open_record(
     record: AttentionRecord, static: bool, *inputs: Any, image: bool = True, **options: Any
 ) -> Opened:
-    texts = (*inputs, *(options.pop(name, None) for name in ("tokenizer", "text", "text_pair")))
-    if any(each is not None for each in texts) or any(name in options for name in _CAPTURE):
-        raise TypeError(
-            "a record has its text already: show(record) takes no text, and no option of "
-            "attnwidget.capture"
-        )
-    return _viewed(record if image else record.without_image(), static, options)
+    shown = record if image else record.without_image()
+    return _viewed("a record", shown, static, options, inputs)
 
 
 @_open.register
-def _open_comparison(comparison: Comparison, static: bool, **options: Any) -> Opened:
-    return _viewed(comparison, static, options)
+def _open_comparison(comparison: Comparison, static: bool, *inputs: Any, **options: Any) -> Opened:
+    return _viewed("a comparison", comparison, static, options, inputs)
 
 
 @_open.register
@@ -214,10 +258,13 @@ def _open_profile(
     static: bool,
     model: Any = None,
     tokenizer: Any = None,
+    *more: Any,
+    similarity: bool = False,
     **options: Any,
 ) -> Opened:
-    reader = profile.reader(model, tokenizer)
-    return (StaticProfile if static else ProfileWidget)(profile, reader, **options)
+    chosen = _checked("a profile", options, more)
+    opened = StaticProfile if static else ProfileWidget
+    return opened(profile, profile.reader(model, tokenizer), similarity=similarity, **chosen)
 
 
 @_open.register(HeadScores)
@@ -225,6 +272,11 @@ def _open_profile(
 def _open_scores(
     scores: HeadScores | ProbeScores, static: bool, *inputs: Any, **options: Any
 ) -> Opened:
+    model = options.pop("model", None)
+    if model is not None and not inputs:
+        inputs = (model,)
+    elif model is not None:
+        raise TypeError(f"model is given, and {type(inputs[0]).__name__} beside it: give one")
     if not inputs:
         raise TypeError(
             "scores are numbers of heads, shown with a text: show(scores, record), or "
@@ -242,9 +294,16 @@ def _open_relations(
 ) -> Opened:
     if relation is None:
         return _open_scores(scores, static, *inputs, **options)
-    given = {name: options.pop(name) for name in ("model", "tokenizer", "text") if name in options}
-    record, choices = scores.on_text(relation, *inputs, **given)
-    return _viewed(record, static, {**choices, **options})
+    names = ("model", "tokenizer", "text")
+    given = {name: options.pop(name) for name in names if name in options}
+    given |= dict(zip(names, inputs, strict=False))
+    if given.get("model") is None or given.get("tokenizer") is None:
+        raise TypeError(
+            "a relation is shown in a text that the model reads once more: show(scores, model, "
+            "tokenizer, relation=...)"
+        )
+    record, choices = scores.on_text(relation, **given)
+    return _viewed("scores", record, static, {**choices, **options}, inputs[3:])
 
 
 @_open.register
@@ -254,13 +313,14 @@ def _open_alignment(
     model: Any = None,
     tokenizer: Any = None,
     text: Any = None,
+    *more: Any,
     **options: Any,
 ) -> Opened:
     if text is None:
         inputs = (each for each in (model, tokenizer) if each is not None)
         return _open_scores(scores, static, *inputs, **options)
     record, choices = scores.on_pair(model, tokenizer, text)
-    return _viewed(record, static, {**choices, **options})
+    return _viewed("scores", record, static, {**choices, **options}, more)
 
 
 @_open.register(str)
@@ -271,17 +331,18 @@ def _open_path(path: str | PathLike[str], static: bool, *inputs: Any, **options:
 
 @_open.register(list)
 @_open.register(tuple)
-def _open_records(records: Sequence[Any], static: bool, **options: Any) -> Opened:
+def _open_records(records: Sequence[Any], static: bool, *inputs: Any, **options: Any) -> Opened:
     loaded: list[Any] = [
         _loaded(each) if isinstance(each, (str, PathLike)) else each for each in records
     ]
     if len(loaded) != 2 or not all(isinstance(each, AttentionRecord) for each in loaded):
+        kinds = ", ".join(type(each).__name__ for each in loaded) or "nothing"
         raise TypeError(
-            f"a {type(records).__name__} of {', '.join(type(each).__name__ for each in loaded)} "
+            f"a {type(records).__name__} of {kinds} "
             "cannot be shown: show([a, b]) compares two records, and save_html(path, a, b, c) "
             "writes several below each other"
         )
-    return _viewed(compare(*loaded), static, options)
+    return _viewed("a comparison", compare(*loaded), static, options, inputs)
 
 
 def _loaded(path: str | PathLike[str]) -> AttentionRecord | HeadProfile:
@@ -313,7 +374,8 @@ def to_html(
         to_html(profile)                        an atlas: the map, the model view, and examples
 
     The page opens with the choices of its widgets, or with the nearest layer and the first view if
-    it does not include the chosen ones. Widgets of the same record share its layers.
+    it does not include the chosen ones. Widgets of the same record share its layers, as long as the
+    lenses and the names of heads that their user gave are the same.
 
     An atlas has the attention over as many texts as `size` has room for, at the quality "compact":
     those that together are examples of the most heads.
@@ -346,6 +408,8 @@ def to_html(
         ReferenceError: the model of a widget was deleted, and there are effects.
         Exception: see `show`.
     """
+    if "static" in options:
+        raise TypeError("static is an option of show alone: a page needs no kernel in any case")
     if isinstance(x, (str, PathLike)):
         x = _loaded(x)
     if isinstance(x, HeadProfile):
@@ -354,8 +418,10 @@ def to_html(
                 "an atlas has whole texts: its only limit is size, the most bytes of the page"
             )
         similarity = options.pop("similarity", False)
-        reader = x.reader(*more, **{n: options.pop(n) for n in _READER if n in options})
-        return atlas_html(x, reader, size=size, similarity=similarity, **options)
+        read = {name: options.pop(name) for name in _READER if name in options}
+        read |= dict(zip(_READER, more, strict=False))
+        chosen = _checked("a profile", options, more[len(_READER) :])
+        return atlas_html(x, x.reader(**read), size=size, similarity=similarity, **chosen)
     sets = list(effects)
     shown = [each.shown_record(sets) for each in _views(x, more, options)]
     return page_html(shown, views=views, layers=layers, quality=quality)

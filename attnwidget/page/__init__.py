@@ -5,18 +5,6 @@ first, makes pages and the atlas of a profile, `frame.py` a piece of another pag
 bytes of layers, and `budget.py` says which of them a notebook has room for. Knows no widget.
 """
 
-from .assemble import pack_example, page_html, page_of_examples
-from .budget import Method, check_selection, layers_within
-from .frame import frame_html
-from .shown import layer_numbers
+from attnwidget.lazy import lazy_names
 
-__all__ = [
-    "Method",
-    "check_selection",
-    "frame_html",
-    "layer_numbers",
-    "layers_within",
-    "pack_example",
-    "page_html",
-    "page_of_examples",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__)

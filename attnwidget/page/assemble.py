@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, SupportsIndex
 
+import numpy as np
+
 from attnwidget.analysis import LENSES, Lens
 from attnwidget.arguments import checked, one_of
 from attnwidget.progress import progress_bar
@@ -52,40 +54,66 @@ def page_html(
     See `attnwidget.to_html` for the other arguments and the errors.
     """
     names = included_views(views)
-    # Widgets of the same record share its layers.
-    by_record: dict[int, ShownRecord] = {}
+    numbers = included_layers(layers, [each.record for each in shown])
+    # Widgets of the same record share its layers, unless their user's lenses or words differ.
+    distinct: list[_Contents] = []
+    widgets = []
     for each in shown:
-        by_record.setdefault(id(each.record), each)
-    places, distinct = list(by_record), list(by_record.values())
-    numbers = included_layers(layers, [each.record for each in distinct])
-    widgets = [
-        _widget(each, opening_choices(each, names, numbers), places.index(id(each.record)))
-        for each in shown
-    ]
-    included = [_included(each.record, numbers, each.lenses) for each in distinct]
-    of_lenses: list[PackedNumbers] = [{} for _ in distinct]
-    for each in shown:
-        place = places.index(id(each.record))
-        of_lenses[place] |= packed_numbers(
-            each.record, each.lenses, each.choices["lens"], included[place]
-        )
+        contents = _Contents.of(each, numbers)
+        place = next((n for n, own in enumerate(distinct) if own.has(contents)), len(distinct))
+        if place == len(distinct):
+            distinct.append(contents)
+        distinct[place].numbers.update(contents.numbers)
+        widgets.append(_widget(each, opening_choices(each, names, numbers), place))
 
     def page(packed: Sequence[PackedLayers]) -> str:
         records = [
-            _record(each, names, own, own_numbers)
-            for each, own, own_numbers in zip(distinct, packed, of_lenses, strict=True)
+            _record(contents.shown, names, own, contents.numbers)
+            for contents, own in zip(distinct, packed, strict=True)
         ]
         return document(records, widgets, names, complete=numbers is None)
 
-    layers_of_all = [layer for own in included for layer in own.values()]
+    layers_of_all = [layer for contents in distinct for layer in contents.layers.values()]
     with progress_bar("Packing", "layers", len(layers_of_all)):
         room = PAGE_SIZE - len(page([{} for _ in distinct])) - _LAYER_TEXT * len(layers_of_all)
-        compared = any("compared" in each.manifest for each in distinct)
+        compared = any("compared" in contents.shown.manifest for contents in distinct)
         finest = FINE_DIFFERENCES if compared else FINE
         packed = iter(
             packed_layers(layers_of_all, quality, room * 4 / 5, finest, vectors="neuron" in names)
         )
-        return page([{place: next(packed) for place in own} for own in included])
+        return page([{place: next(packed) for place in each.layers} for each in distinct])
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """A record of a page: its manifest, layers with the factors of lenses, and their matrices."""
+
+    shown: ShownRecord
+    layers: dict[tuple[str, int], ToPack]
+    numbers: PackedNumbers
+
+    @classmethod
+    def of(cls, shown: ShownRecord, included: Sequence[int] | None) -> _Contents:
+        """The contents for a widget, with the layers of these numbers, or all of them if None."""
+        layers = _included(shown.record, included, shown.lenses)
+        chosen = shown.choices["lens"]
+        numbers = dict(packed_numbers(shown.record, shown.lenses, chosen, layers))
+        return cls(shown, layers, numbers)
+
+    def has(self, other: _Contents) -> bool:
+        """True if they say the same wherever both say something."""
+        return (
+            self.shown.record is other.shown.record
+            and self.shown.manifest == other.shown.manifest
+            and all(
+                np.array_equal(own.factors[lens], other.layers[place].factors[lens])
+                for place, own in self.layers.items()
+                for lens in own.factors
+            )
+            and all(
+                self.numbers[n] == other.numbers[n] for n in self.numbers.keys() & other.numbers
+            )
+        )
 
 
 def page_within(shown: ShownRecord, packed: PackedLayers, numbers: PackedNumbers, note: str) -> str:

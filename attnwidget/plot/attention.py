@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from attnwidget.analysis import LENSES, Lens, MatrixLens, combined_heads
+from attnwidget.analysis import ATTENTION, LENSES, Lens, MatrixLens, combined_heads
 from attnwidget.analysis.levels import Unit, joined_tokens, summed, word_units
 from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, runs
 from attnwidget.view_state import combination
@@ -19,7 +19,6 @@ from attnwidget.view_state.table import Combine
 SideName = Literal["query", "key"]
 
 _COMBINED = {"mean": "Mean", "max": "Largest"}
-_ATTENTION = LENSES[0]
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ class Attention:
     layer: int
     heads: Sequence[int] | None = None
     head: int = 0
-    lens: Lens = _ATTENTION
+    lens: Lens = ATTENTION
     combine: Combine = "none"
     words: bool = False
     segments: str = "all"
@@ -120,7 +119,7 @@ class Attention:
         segments: str = "all",
         query: int | None = None,
     ) -> Attention:
-        """That of a record.
+        """Take the attention of a record.
 
         Raises:
             KeyError, IndexError: it lacks the stack, layer, head or query.
@@ -161,11 +160,16 @@ class Attention:
     @property
     def numbers_lens(self) -> Lens:
         """The lens of the numbers: combined layers are of attention."""
-        return _ATTENTION if self._over == "layers" else self.lens
+        return ATTENTION if self._over == "layers" else self.lens
 
     @property
     def signed(self) -> bool:
         return self.numbers_lens.signed or self.other is not None
+
+    @property
+    def has_shares(self) -> bool:
+        """True if the numbers are shares of 1; others are drawn up to the largest."""
+        return self.numbers_lens.shares and not self.signed
 
     @property
     def measure(self) -> str:
@@ -203,12 +207,11 @@ class Attention:
 
     @property
     def _over(self) -> Literal["heads", "layers"] | None:
-        """What is combined; a lens may be of no single head."""
+        """Of what the numbers are combined, if at all; a lens may be of no single head."""
         combined = combination(self.combine)
         if combined is not None and combined.over == "layers":
             return "layers"
-        of_layer = isinstance(self.lens, MatrixLens) and not self.lens.by_head
-        return "heads" if combined is not None or of_layer else None
+        return "heads" if combined is not None or not self.lens.by_head else None
 
     @property
     def drawn(self) -> list[int | None]:
@@ -232,13 +235,13 @@ class Attention:
         which = "" if self.heads is None else f"Heads {runs(self.heads)}"
         if len(heads) == 1:
             which = f"Head {heads[0]}"
-        of = "" if lens.name == "attention" else lens.label
+        of = "" if lens is ATTENTION else lens.label
         if self._over == "layers" and combined is not None:
             count = sum(each.num_heads for each in self.stack.layers)
             layer, which, of = "", f"{_COMBINED[combined.how]} of all {count} heads", ""
-        elif isinstance(lens, MatrixLens) and not lens.by_head:
+        elif not lens.by_head:
             which = ""
-            if lens.accumulates:
+            if isinstance(lens, MatrixLens) and lens.accumulates:
                 layer, of = f"{lens.label} of layers 0–{self.layer}", ""
         elif combined is not None:
             few = f"head {self._heads[0]}" if len(self._heads) == 1 else f"{len(self._heads)} heads"
@@ -279,7 +282,7 @@ class Attention:
 
 
 def lens_of(lens: str | Lens) -> Lens:
-    """The lens of a name.
+    """The lens of a name; one that is no name is itself.
 
     Raises:
         ValueError: there is no such lens.
@@ -288,5 +291,8 @@ def lens_of(lens: str | Lens) -> Lens:
         return lens
     known = {each.name: each for each in LENSES}
     if lens not in known:
-        raise ValueError(f"lens is {lens!r}; there are {', '.join(map(repr, known))}")
+        raise ValueError(
+            f"lens is {lens!r}; there are {', '.join(map(repr, known))}, and numbers of your own: "
+            "lens=attnwidget.analysis.own_lenses(record, {'mine': array})[0]"
+        )
     return known[lens]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from textwrap import fill
@@ -13,6 +14,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis, XAxis
 from matplotlib.font_manager import FontProperties
+from numpy.typing import NDArray
 
 from attnwidget.wire.text import sendable
 
@@ -167,6 +169,18 @@ def add_caption(
             **PLAIN,
         )
         caption.set_gid("caption")
+
+
+def share_note(part: float, total: float, of: str, done: str = "shown") -> str:
+    """Say "99.9% of attention shown", rounded down, so that 100% means all of it; "" for all."""
+    percent = 100 * part / total if total else 100
+    # The rounding of a sum is no attention that is left out.
+    return "" if percent >= 99.9999 else f"{math.floor(percent * 10) / 10:g}% of {of} {done}"
+
+
+def magnitude(numbers: NDArray[np.floating]) -> float:
+    """The sum of all numbers without their signs."""
+    return float(np.abs(numbers).sum(dtype=np.float64))
 
 
 def group_bounds(count: int, max_groups: int) -> np.ndarray:

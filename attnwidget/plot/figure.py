@@ -24,7 +24,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from attnwidget.analysis import Lens
+from attnwidget.analysis import ATTENTION, Lens
 from attnwidget.arguments import real
 from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY, ShownRecord
 from attnwidget.wire import SentArc, SentMetric, partner_stacks
@@ -58,7 +58,7 @@ _SETTINGS = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "attnwi
 
 
 class Shown(ShownRecord):
-    """What a widget shows, as plots take it."""
+    """A record and the choices of its widget, as plots take them."""
 
     @property
     def view(self) -> str:
@@ -180,7 +180,9 @@ def _draw_model(axes: Axes, shown: Shown) -> None:
     else:
         segments = shown.choices["segments"]
         style: dict[str, Any] = {"color": shown.color, "segments": segments, **shown.included}
-        model(shown.heads, lens=shown.lens, ax=axes, **style)
+        # As the view, with attention where a lens is of whole layers.
+        lens = shown.lens if shown.lens.by_head else ATTENTION
+        model(shown.heads, lens=lens, ax=axes, **style)
 
 
 def _draw_map(axes: Axes, shown: Shown) -> None:

@@ -14,7 +14,7 @@ from PIL import Image
 from attnwidget.record import Patches
 
 from .attention import Attention
-from .axes import PLAIN, add_caption, clean
+from .axes import PLAIN, add_caption, clean, magnitude, share_note
 from .colors import palette_of
 
 # The opacity of the veil where there is no attention, as in the view.
@@ -47,8 +47,12 @@ def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> Non
     assert patches is not None
     own = list(attention.locked) or [_first(attention, patches)]
     head, labels = attention.current, attention.stack.keys.labels
-    numbers = attention.numbers(head)
-    received = (numbers[own] if attention.side == "query" else numbers[:, own].T).sum(axis=0)
+    numbers, others = attention.numbers(head), attention.keys
+    if attention.side == "key":
+        numbers, others = numbers.T, attention.queries
+    whole = numbers[own].sum(axis=0)
+    received = np.zeros_like(whole)
+    received[others.shown] = whole[others.shown]
     with Image.open(io.BytesIO(image.data)) as opened:
         pixels = np.asarray(opened.convert("RGB"))
     width, height = image.size
@@ -59,8 +63,8 @@ def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> Non
     grid = np.zeros(patches.rows * patches.columns)
     grid[tokens[tokens >= 0]] = received[tokens >= 0]
     # The attention of a patch to itself may be far above all other.
-    others = np.delete(grid, [tokens[token] for token in own if tokens[token] >= 0])
-    largest = float(others.max(initial=0)) or 1.0
+    scale = np.delete(grid, [tokens[token] for token in own if tokens[token] >= 0])
+    largest = float(scale.max(initial=0)) or 1.0
     veil = np.tile([*to_rgb(palette.background), 0.0], (256, 1))
     veil[:, 3] = np.linspace(_DENSEST, 0, 256)
     axes.imshow(
@@ -83,19 +87,24 @@ def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> Non
     if caption:
         way = "from" if attention.side == "query" else "to"
         names = " + ".join(labels[token] for token in own)
-        rest = [token for token in np.flatnonzero(tokens < 0) if token not in own][:2]
-        notes = [f"{attention.measure} {way} {names}, up to {largest:.3g}"]
-        add_caption(axes, notes + [f"{labels[n]} {received[n]:.3f}" for n in rest], palette)
+        rest = [token for token in others.shown if tokens[token] < 0 and token not in own][:2]
+        notes = [
+            f"{attention.measure} {way} {names}, up to {largest:.3g}",
+            share_note(magnitude(received), magnitude(whole), "it"),
+            *(f"{labels[token]} {received[token]:.3f}" for token in rest),
+        ]
+        add_caption(axes, notes, palette)
 
 
 def _first(attention: Attention, patches: Patches) -> int:
-    """The first token without a patch, or that of the patch in the middle.
+    """The first token without a patch that is shown, or that of the patch in the middle.
 
     With a mask, the last token: only that one may see all others.
     """
     program = attention.stack.layer(attention.layer).program
     if program is not None and program.mask != "none":
         return len(patches.of) - 1
-    if None in patches.of:
-        return patches.of.index(None)
+    for token in attention.keys.shown:
+        if patches.of[token] is None:
+            return token
     return patches.of.index(patches.rows // 2 * patches.columns + patches.columns // 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,13 +17,14 @@ from attnwidget.record import Floats
 from attnwidget.wire import SentArc
 
 from .attention import Attention
-from .axes import PLAIN, clean, group_bounds, size_in_points
+from .axes import PLAIN, clean, group_bounds, magnitude, share_note, size_in_points
 from .colors import Palette, head_colors
 
 MAX_SINGLE_TOKENS = 64
 """With more tokens than this, neighbours share a line."""
 
-# Smaller weights are not drawn, and of the others, so many of the largest.
+# Smaller shares of 1, or of the largest number, are not drawn; of the others, so many of the
+# largest.
 _FAINTEST, _MAX_LINES = 0.0005, 2000
 # Widths of lines in points: of a weight of 0, what a weight of 1 adds, and the widest of locked
 # tokens.
@@ -65,23 +65,25 @@ def draw_lines(
     names, colors = _legend(attention, palette)
     units = [np.array(side.shown)[at] for side, at in zip(sides, chosen, strict=True)]
     parts: list[Numbers] = []
-    total = 0.0
+    all_shown = total = 0.0
     for head in attention.drawn:
         numbers = attention.numbers(head).astype(np.float64)
-        total += float(
-            (numbers[:, units[1]] if attention.side == "key" else numbers[units[0]]).sum()
-        )
-        sums = np.add.reduceat(numbers[np.ix_(*units)], rows[:-1], axis=0)
+        total += magnitude(numbers[:, units[1]] if attention.side == "key" else numbers[units[0]])
+        here = numbers[np.ix_(*units)]
+        all_shown += magnitude(here)
+        sums = np.add.reduceat(here, rows[:-1], axis=0)
         means = np.add.reduceat(sums, columns[:-1], axis=1) / np.diff(rows)[:, None]
         parts += [np.maximum(means, 0), np.maximum(-means, 0)] if attention.signed else [means]
     table = np.stack(parts)
+    # Numbers with a scale of their own are drawn up to the largest.
+    peak = 1.0 if attention.has_shares else float(table.max()) or 1.0
+    table /= peak
     # The strongest are on top.
     order = np.argsort(-table, axis=None, kind="stable")[:_MAX_LINES][::-1]
     part, row, column = np.unravel_index(order[table.flat[order] >= _FAINTEST], table.shape)
     weights = table[part, row, column]
-    shown = float((weights * np.diff(rows)[row]).sum())
-    # Numbers with a sign have a scale of their own.
-    weights = np.minimum(weights / (table.max() if attention.signed else 1), 1)
+    drawn = float((weights * np.diff(rows)[row]).sum())
+    weights = np.minimum(weights, 1)
 
     width, height = size_in_points(axes)
     row_points = height / max(at[-1] + at[0] for at in places)
@@ -102,10 +104,14 @@ def draw_lines(
     shift = ((part + 0.5) / len(table) - 0.5) * spread
     _add_curves(axes, starts[row] + shift, ends[column] + shift, inks, widths)
 
-    percent, notes = 100 * shown / total if total else 100, []
-    # The rounding of a sum is no attention that is left out, and signs cancel each other out.
-    if percent < 99.9999 and not attention.signed:
-        notes.append(f"{math.floor(percent * 10) / 10:g}% of {attention.measure} drawn")
+    # In neighbours that share a line, signs cancel each other out.
+    notes = [
+        share_note(all_shown, total, attention.measure)
+        if attention.signed
+        else share_note(drawn * peak, total, attention.measure, "drawn")
+    ]
+    if not attention.has_shares:
+        notes.append(f"the strongest stands for {peak:.3g}")
     if max(np.diff(bound).max() for bound in bounds) > 1:
         group = " × ".join(f"{np.diff(bound).max()}" for bound in bounds)
         notes.append(f"each line of up to {group} tokens")

@@ -24,7 +24,9 @@ from .axes import (
     grown,
     label_tokens,
     labels_inches,
+    magnitude,
     new_axes,
+    share_note,
     size_in_points,
 )
 from .colors import palette_of, shade
@@ -145,7 +147,8 @@ def draw_matrix(
         most: the number that has the full shade; the largest if None.
     """
     palette, queries, keys = palette_of(axes), attention.queries, attention.keys
-    numbers = attention.numbers(attention.current)[np.ix_(queries.shown, keys.shown)]
+    of_queries = attention.numbers(attention.current)[queries.shown]
+    numbers = of_queries[:, keys.shown]
     rows, columns = numbers.shape
     width, height = size_in_points(axes)
     # A cell lower than a point would be invisible.
@@ -175,9 +178,10 @@ def draw_matrix(
             axes.add_patch(frame)
     if colorbar:
         add_colorbar(axes, image, attention.measure)
-    if caption and max(rows, columns) > max_cells:
+    if caption:
+        notes = [share_note(magnitude(numbers), magnitude(of_queries), attention.measure)]
         group = math.ceil(max(rows, columns) / max_cells)
-        notes = [f"each cell the largest of up to {group} × {group}"]
+        notes.append(f"each cell the largest of up to {group} × {group}" if group > 1 else "")
         add_caption(axes, notes, palette, axes.xaxis.label)
     return image
 

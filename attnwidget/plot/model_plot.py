@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from numpy.typing import ArrayLike, NDArray
 
-from attnwidget.analysis import Lens, sampled_rows
+from attnwidget.analysis import ATTENTION, Lens, sampled_rows
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds, signed_cells
 from attnwidget.progress import step_done
-from attnwidget.record import runs
+from attnwidget.record import Floats, Stack, runs
 from attnwidget.record.scores import spread_rows
 from attnwidget.view_state.segments import segment_choice, shown_positions
 from attnwidget.wire import decode_overview
@@ -65,7 +65,7 @@ def model(
 
     Raises:
         ValueError: the record has no such metric, the array has another shape, or no layer has the
-            lens.
+            lens, or not of its single heads.
         KeyError, ImportError: as in `head`.
     """
     heads, lens = Heads.of(record, stack), lens_of(lens)
@@ -77,7 +77,12 @@ def model(
         ax = new_axes(grown(len(heads.stack.layers))) if ax is None else ax
         _draw_metric(ax, heads, metric)
         return ax
-    without = [] if lens.name == "attention" else heads.layers_without(lens)
+    if not lens.by_head:
+        raise ValueError(
+            f"lens {lens.name!r} has a matrix of each layer, none of each head: draw it with "
+            "attnwidget.plot.matrix or head"
+        )
+    without = [] if lens is ATTENTION else heads.layers_without(lens)
     rows = heads.order(sort, include_layers, include_heads)
     ax = new_axes(model_size(rows)) if ax is None else ax
     palette, columns = palette_of(ax), max(len(chosen) for _, chosen in rows)
@@ -110,7 +115,7 @@ def model(
     else:
         inks.explain(ax)
     if caption:
-        notes = [f"{lens.label.lower()}, up to each head’s largest"] if lens.signed else []
+        notes = [] if lens is ATTENTION else [f"{lens.label}, up to each head’s largest"]
         if without:
             notes.append(f"attention in layers {runs(without)}")
         sampled, count = sampled_rows(len(heads.stack.queries)), len(heads.stack.queries)
@@ -174,19 +179,19 @@ def _thumbnails(
     found = []
     for layer, cells in zip(heads.stack.layers, levels, strict=True):
         shares = [each / 15 for each in cells]
-        if lens.name != "attention" and layer.number not in without:
-            shares = [_seen(heads, lens, layer.number, head) for head in range(layer.num_heads)]
+        if lens is not ATTENTION and layer.number not in without:
+            matrices = lens.heads(heads.record, heads.stack_name, layer.number)
+            shares = [_seen(heads.stack, each) for each in matrices]
         shares = [each[box] for each in shares]
         zoom = max(1, THUMBNAIL_SIZE // max(shares[0].shape))
         found.append([each.repeat(zoom, 0).repeat(zoom, 1) for each in shares])
     return found
 
 
-def _seen(heads: Heads, lens: Lens, layer: int, head: int) -> NDArray[np.float64]:
-    """The thumbnail of a head through a lens, of the queries that other thumbnails read."""
-    numbers = lens.matrix(heads.record, heads.stack_name, layer, head)
+def _seen(stack: Stack, numbers: Floats) -> NDArray[np.float64]:
+    """The thumbnail of a head's numbers, of the queries that other thumbnails read."""
     rows = spread_rows(len(numbers), sampled_rows(len(numbers)) or len(numbers))
-    cells = signed_cells(heads.stack, lambda chosen: numbers[chosen], rows)
+    cells = signed_cells(stack, lambda chosen: numbers[chosen], rows)
     peak = float(np.abs(cells).max()) or 1.0
     shares: NDArray[np.float64] = np.sign(cells) * np.sqrt(np.abs(cells) / peak)
     return shares

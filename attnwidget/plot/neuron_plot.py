@@ -9,7 +9,17 @@ from matplotlib.colors import Normalize
 from attnwidget.record import AttentionRecord, Floats
 
 from .attention import Attention
-from .axes import PLAIN, Size, grown, label_tokens, new_axes, shorten, size_in_points
+from .axes import (
+    PLAIN,
+    Size,
+    grown,
+    label_tokens,
+    magnitude,
+    new_axes,
+    share_note,
+    shorten,
+    size_in_points,
+)
 from .colors import palette_of
 
 # The left end and the width of each column, in shares of the Axes.
@@ -63,7 +73,8 @@ def draw_neuron(axes: Axes, attention: Attention) -> None:
     rows = np.array([query])
     q = np.asarray(layer.head_queries(head))[query]
     k = np.asarray(layer.head_keys(head))[keys.shown]
-    weights = layer.head_weights(head, rows)[0][keys.shown]
+    whole = layer.head_weights(head, rows)[0]
+    weights = whole[keys.shown]
     program = layer.program
     scores = None if program is None else layer.head_scores(head, rows)[0][keys.shown]
 
@@ -102,7 +113,7 @@ def draw_neuron(axes: Axes, attention: Attention) -> None:
     strip.set_yticks([0], labels=["q"])
     titles = {"k": "", "q × k": "q × k", "score": _score_title(attention), "weight": "softmax"}
     if program is not None and program.sinks is not None:
-        titles["weight"] += f", {1 - weights.sum():.3f} in sink"
+        titles["weight"] += f", {1 - whole.sum():.3f} in sink"
     for name, numbers in (("score", scores), ("weight", weights)):
         column = columns[name]
         if numbers is None:
@@ -115,6 +126,9 @@ def draw_neuron(axes: Axes, attention: Attention) -> None:
         column.spines[["top", "right", "left"]].set_visible(False)
         column.axvline(0, color=palette.muted, linewidth=0.8)
         column.tick_params(labelsize="x-small")
+    of = "the query’s\nattention"
+    note = share_note(magnitude(weights), magnitude(whole), of)
+    columns["weight"].set_xlabel(note, fontsize="x-small", color=palette.muted)
     for name, column in columns.items():
         column.set_title(titles[name], fontsize="medium", **PLAIN)
     room = size_in_points(axes)[1] * height / len(k)

@@ -16,7 +16,7 @@ class ShownRecord:
     """A record, and the choices with which it is shown: what a page or a figure is made of.
 
     Attributes:
-        record: the record. Widgets of the same record share its layers in a page.
+        record: the record.
         manifest, overview: as `attnwidget.wire.encode_overview` returns them.
         choices: the value of every choice, see `attnwidget.view_state`.
         metrics: the user's own, as `attnwidget.wire.encode_own_metrics` returns them.

@@ -6,22 +6,6 @@ saved notebook, `static_view.py` a display without a kernel, and `profile_widget
 profile and its atlas.
 """
 
-from .profile_widget import ProfileWidget, StaticProfile, atlas_html
-from .record_view import RecordOptions, RecordView, StaticCell
-from .selection import Selection
-from .static_view import STATIC_VARIABLE, StaticView, static_by_default
-from .widget import AttentionWidget
+from attnwidget.lazy import lazy_names
 
-__all__ = [
-    "STATIC_VARIABLE",
-    "AttentionWidget",
-    "ProfileWidget",
-    "RecordOptions",
-    "RecordView",
-    "Selection",
-    "StaticCell",
-    "StaticProfile",
-    "StaticView",
-    "atlas_html",
-    "static_by_default",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -43,6 +43,7 @@ class ProfileView(RecordView):
         view, metrics, choices: as of `AttentionWidget`.
 
     Raises:
+        TypeError: lenses are given, which are of one text.
         ValueError: the reader cannot read the texts, or has the heads of another model.
         ModuleNotFoundError: for similarity, scikit-learn is not installed.
     """
@@ -57,6 +58,11 @@ class ProfileView(RecordView):
         view: View = "map",
         **options: Unpack[RecordOptions],
     ) -> None:
+        if options.get("lenses"):
+            raise TypeError(
+                "a profile takes no lenses, which are numbers of one text: give them to "
+                "show(record, lenses=...)"
+            )
         texts = profile.example_texts(_MAX_TEXTS)
         if not texts:
             raise ValueError(
@@ -74,7 +80,7 @@ class ProfileView(RecordView):
             self.map_x = map_x
 
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
-        return encode_overview(record, encode_profile(self._profile, record), self._lenses)
+        return encode_overview(record, encode_profile(self._profile, record))
 
 
 class StaticProfile(ProfileView, StaticView):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from attnwidget.analysis import LENSES, Lens
 from attnwidget.interventions.effect import Effect, Predicts
 from attnwidget.interventions.off import Off
 from attnwidget.record import AttentionRecord
@@ -57,12 +59,14 @@ class Effects:
 
     Args:
         reply: sends a message, from any thread.
+        lenses: those of the package, and the user's own.
     """
 
-    def __init__(self, reply: Reply) -> None:
+    def __init__(self, reply: Reply, lenses: Sequence[Lens] = LENSES) -> None:
         self.rerun: Rerun | None = None
         self.replies = LaterReplies(reply, self._work)
         self._reply = reply
+        self._lenses = lenses
         # The attention without some heads, of which the view asks for layers.
         self._changed: tuple[Off, AttentionRecord] | None = None
 
@@ -111,7 +115,7 @@ class Effects:
                 effect, predicts = rerun.effect(request.off)
                 return {"effect": encode_effect(effect, predicts, request)}, []
             record = rerun.record(request.off)
-            manifest, overview = encode_overview(record)
+            manifest, overview = encode_overview(record, lenses=self._lenses)
             self._changed = request.off, record
             return {"manifest": manifest}, [overview]
         except ReferenceError as error:

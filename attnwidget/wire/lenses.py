@@ -73,7 +73,7 @@ def why_not_sent(lens: Lens, record: AttentionRecord, stack: str, layer: int) ->
     return WhyNot(
         "too many tokens",
         f"has too many tokens to show its {lens.label.lower()}: capture a shorter text for that, "
-        "or use attnwidget.analysis",
+        "or draw it with attnwidget.plot",
     )
 
 

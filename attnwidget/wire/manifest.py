@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -28,7 +29,11 @@ from .lenses import encode_lenses, thumbnails_of
 from .metrics import SentMetric, encode_metrics, encode_patterns
 from .text import sendable
 
-VERSION = 3
+VERSION = 4
+
+# In bytes. A page reads 2^26 at most, see js/src/host/thumbnails.ts; a comparison has those of its
+# differences as well, half as many.
+_MOST_THUMBNAILS = 40_000_000
 
 
 @dataclass(frozen=True)
@@ -68,8 +73,10 @@ def encode_overview(
         lenses: those of the package, and the user's own.
 
     Raises:
-        ValueError: scores are beyond single precision.
+        ValueError: scores are beyond single precision, or the thumbnails of lenses are too many.
     """
+    if heads is None:
+        _check_thumbnails(record, lenses)
     heads = heads or _heads_of(record, lenses)
     manifest = {
         **encode_record(record, lenses),
@@ -79,6 +86,21 @@ def encode_overview(
     }
     levels = [head for name in record.stacks for layer in heads.levels[name] for head in layer]
     return manifest, b"".join(map(pack_levels, [*levels, *heads.by_lens]))
+
+
+def _check_thumbnails(record: AttentionRecord, lenses: Sequence[Lens]) -> None:
+    whole = 0
+    for stack in map(record.stack, record.stacks):
+        rows, columns = thumbnail_shape(stack, {"texts": None})
+        whole += math.ceil(rows * columns / 2) * sum(layer.num_heads for layer in stack.layers)
+    of_heads = [lens for lens in lenses if lens.has_thumbnails]
+    whole *= 1 + len(of_heads)
+    if whole > _MOST_THUMBNAILS:
+        raise ValueError(
+            f"the pictures of all heads, of attention and of {len(of_heads)} lenses, take "
+            f"{whole:,} bytes, and a view reads {_MOST_THUMBNAILS:,}: give fewer lenses, or fewer "
+            "layers"
+        )
 
 
 def _heads_of(record: AttentionRecord, lenses: Sequence[Lens]) -> EncodedHeads:

@@ -62,7 +62,7 @@ class Replies:
         self._numbers = LensNumbers()
         self._reply = reply
         self._columns = Columns(reply)
-        self._effects = Effects(reply)
+        self._effects = Effects(reply, lenses)
         self._handlers: Mapping[str, Callable[[str, AttentionRecord, Request], None]] = {
             "block": self._block,
             "combined": self._combined,

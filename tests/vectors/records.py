@@ -259,7 +259,7 @@ def _record(
     thumbnails = [cells for stack in levels for layer in stack for cells in layer]
     return {
         "manifest": {
-            "version": 3,
+            "version": 4,
             "model": model,
             "missing": list(missing),
             "lenses": _lenses(sent),

@@ -21,6 +21,7 @@ LENSES: tuple[Lens, ...] = (ATTENTION, SCORES, VALUES, ROLLOUT)
 """In the order of menus."""
 
 __all__ = [
+    "ATTENTION",
     "LENSES",
     "BrowserLens",
     "FactorLens",

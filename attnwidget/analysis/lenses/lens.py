@@ -40,6 +40,9 @@ class Lens(ABC):
         unit: "" for none.
         adds_up: True if the number of a word is the sum over its keys and the mean over its
             queries.
+        shares: True if numbers are shares of 1, False if their scale is their own.
+        by_head: False if a layer has numbers of all heads together.
+        needs_values: True if layers have it that `capture(..., values=True)` recorded.
         why_not: the reason why a layer does not have the lens; None if it has.
     """
 
@@ -52,6 +55,9 @@ class Lens(ABC):
     digits: int = 3
     unit: str = ""
     adds_up: bool = True
+    shares: bool = True
+    by_head: bool = True
+    needs_values: bool = False
     why_not: Callable[[AttentionRecord, str, int], WhyNot | None]
 
     @property
@@ -116,15 +122,11 @@ class MatrixLens(Lens):
 
     Attributes:
         matrices: those of every layer of a stack: [heads, Tq, Tk], or [1, Tq, Tk] of whole layers.
-        by_head: True for matrices of every head.
         accumulates: True if a layer's matrix is of all layers up to it.
-        shares: True if numbers are shares of 1, False if their scale is their own.
     """
 
     matrices: Callable[[AttentionRecord, str], Sequence[Floats]]
-    by_head: bool
     accumulates: bool = False
-    shares: bool = True
 
     @property
     def has_thumbnails(self) -> bool:

@@ -22,7 +22,8 @@ _WORDS = ("label", "description", "unit")
 _ARRAYS = ("matrices", "factors")
 # How far the sum of a row of shares may be from 1.
 _SUM = 0.01
-_MOST_DIGITS = 9
+# The most decimals that are shown, and the smallest number of which these have three digits.
+_MOST_DIGITS, _SMALLEST = 9, 1e-7
 
 _EXPECTED = (
     "matrices [layers, heads, queries, keys] or [layers, queries, keys], or factors "
@@ -31,7 +32,7 @@ _EXPECTED = (
 
 
 def own_lenses(
-    record: AttentionRecord, lenses: OwnLenses, taken: Sequence[Lens]
+    record: AttentionRecord, lenses: OwnLenses, taken: Sequence[Lens] = ()
 ) -> tuple[Lens, ...]:
     """Check a user's lenses against the record that they are of.
 
@@ -47,7 +48,8 @@ def own_lenses(
     Raises:
         TypeError: `lenses` is no mapping, a name is no string, or numbers are not real.
         ValueError: a name is taken or cannot be printed, a stack does not exist, an array has
-            another shape, or a number is NaN, infinite, or a factor below zero.
+            another shape, a number is NaN, infinite, or a factor below zero, or all are too small
+            to be read.
     """
     if not isinstance(lenses, Mapping):
         raise TypeError(
@@ -106,6 +108,12 @@ def _own(record: AttentionRecord, name: str, given: Any, taken: Sequence[str]) -
     each = [array for arrays in layers.values() for array in arrays]
     largest = max(float(np.abs(array).max()) for array in each)
     shares = all(map(_are_shares, each))
+    if 0 < largest < _SMALLEST:
+        raise ValueError(
+            f"lens {name!r} has no number above {largest:.2g}, and {_MOST_DIGITS} decimals are "
+            "shown: multiply the numbers, and say so in the unit, as {'matrices': 1e6 * array, "
+            "'unit': '1e-6'}"
+        )
     return MatrixLens(
         name=name,
         one=words["label"],
@@ -135,6 +143,8 @@ def _fields(record: AttentionRecord, name: str, given: Any) -> tuple[str | None,
     if len(arrays) != 1:
         raise ValueError(f"lens {name!r} needs either 'matrices' or 'factors'")
     words = {field: given[field] for field in _WORDS if field in given}
+    if words.get("label") == "":
+        raise ValueError(f"lens {name!r} has an empty label; leave it out for the lens's name")
     for field, text in words.items():
         if not (isinstance(text, str) and len(text) <= _LONGEST_NAME and text.isprintable()):
             raise ValueError(
@@ -158,6 +168,12 @@ def _by_stack(record: AttentionRecord, name: str, numbers: Any) -> Mapping[str, 
             raise ValueError(
                 f"lens {name!r} has the stack {stack!r}; this record has {', '.join(record.stacks)}"
             )
+    fields = [stack for stack, values in numbers.items() if isinstance(values, Mapping)]
+    if fields:
+        raise ValueError(
+            f"lens {name!r} has a dict for the stack {fields[0]!r}; stacks come within the fields, "
+            f"as {{'matrices': {{{fields[0]!r}: array}}}}"
+        )
     if not numbers:
         raise ValueError(f"lens {name!r} has no numbers; expected {_EXPECTED}")
     return numbers
@@ -240,4 +256,4 @@ def _are_shares(array: Floats) -> bool:
 def _digits(largest: float) -> int:
     """The decimals with which the largest number has three significant digits."""
     exponent = math.floor(math.log10(largest)) if largest > 0 else 0
-    return min(max(0, 2 - exponent), _MOST_DIGITS)
+    return max(0, 2 - exponent)

@@ -26,6 +26,7 @@ SCORES = BrowserLens(
     many="scores",
     signed=True,
     digits=2,
+    shares=False,
     # A word has no score.
     adds_up=False,
     why_not=lambda record, stack, layer: why_no_scores(record.layer(layer, stack)),

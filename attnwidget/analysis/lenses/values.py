@@ -137,4 +137,5 @@ VALUES = FactorLens(
     factors=lambda record, stack, layer: value_norms(record.layer(layer, stack)),
     factor="‖f(x)‖",
     product="‖w f(x)‖",
+    needs_values=True,
 )

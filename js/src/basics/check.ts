@@ -44,8 +44,14 @@ export const number: Check<number> = where(Number.isFinite);
 
 export const flag: Check<boolean> = where((value) => typeof value === "boolean");
 
+/** Lengths are counted in characters, as Python does: one may be two UTF-16 units. */
 export const text = (least = 0, most = Number.POSITIVE_INFINITY): Check<string> =>
-  where((value) => typeof value === "string" && least <= value.length && value.length <= most);
+  where(
+    (value) =>
+      typeof value === "string" &&
+      least <= value.length &&
+      (value.length <= most || (value.length <= 2 * most && [...value].length <= most)),
+  );
 
 export const oneOf = <const Value>(values: readonly Value[]): Check<Value> =>
   where((value) => values.includes(value as Value));

@@ -355,8 +355,6 @@ export const examples = (stacks: Stacks) =>
     },
   );
 
-export type SentExamples = Checked<ReturnType<typeof examples>>;
-
 const kinds = list(fields({ label: text(), description: text() }), count);
 
 /** The pattern of each head: the tokens that it mostly attends to. */
@@ -380,7 +378,7 @@ export type SentPatterns = Checked<ReturnType<typeof patterns>>;
 
 const why = fields({
   brief: text(),
-  /** What is said of a layer. */
+  /** The reason, as said of a layer. */
   sentence: text(),
   layers: list(index, integer(0, MOST_HEADS)),
 });
@@ -458,7 +456,7 @@ const compared = (stacks: Stacks) => {
       /** The largest |B − A| of each head. */
       peaks: perLayer(number, own),
       /** The same of other lenses; null for layers that one of both lacks. */
-      lenses: optional(record(ofLayers)),
+      lenses: record(ofLayers),
     });
   });
   const shape = fields({
@@ -498,8 +496,7 @@ export const manifest = also(
     const heads = stacks.flatMap(({ layers }) => layers.map(({ heads }) => heads));
     if (heads.reduce((sum, own) => sum + own, 0) > MOST_HEADS) return ".stacks";
     const numbers = fields({
-      /** Missing in a record that an older version wrote. */
-      lenses: optional(lenses(stacks)),
+      lenses: lenses(stacks),
       metrics: metrics(stacks),
       patterns: patterns(stacks),
       /** Null or missing for a single record. */

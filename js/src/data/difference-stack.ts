@@ -70,7 +70,7 @@ export class DifferenceStack extends StackStore {
     );
   }
 
-  /** What both sides give, or the error of either. */
+  /** Join the answers of both sides; or the error of either. */
   #joined<Data, Result>(
     ask: (side: StackStore) => ReadonlySignal<Loaded<Data>>,
     join: (a: Data, b: Data) => Result,

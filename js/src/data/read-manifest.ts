@@ -1,7 +1,13 @@
 /** Reads a manifest: checks it, and fills in what is left out. */
 
 import type { Check } from "../basics/check.ts";
-import type { SentByHead, SentCompared, SentMetric, SentPatterns } from "./check-manifest.ts";
+import type {
+  SentByHead,
+  SentCompared,
+  SentLens,
+  SentMetric,
+  SentPatterns,
+} from "./check-manifest.ts";
 import * as checks from "./check-manifest.ts";
 import {
   type Arc,
@@ -10,6 +16,7 @@ import {
   type Compared,
   type Examples,
   type LayerInfo,
+  type LensInfo,
   type Manifest,
   type Metric,
   type Similarity,
@@ -17,7 +24,7 @@ import {
 } from "./manifest.ts";
 
 /** The format version that can be read. */
-export const VERSION = 3;
+export const VERSION = 4;
 
 /** Read a manifest, with the keys of every stack and the values of metrics by layer. */
 export function readManifest(sent: unknown): Manifest {
@@ -30,8 +37,7 @@ export function readManifest(sent: unknown): Manifest {
     );
   }
   const manifest = valid("manifest", checks.manifest, sent);
-  const lenses = manifest.lenses ?? [];
-  const scaled = lenses.filter(({ peaks }) => peaks !== null);
+  const scaled = manifest.lenses.filter(({ peaks }) => peaks !== null);
   const stacks = manifest.stacks.map((stack) => ({
     ...stack,
     keys: stack.keys ?? stack.queries,
@@ -43,9 +49,10 @@ export function readManifest(sent: unknown): Manifest {
         })
       : stack.layers,
   }));
-  const { version, model, missing, image, replay, texts, metrics, patterns } = manifest;
+  const { version, model, missing, image, replay, texts, lenses, metrics, patterns } = manifest;
   const compared = manifest.compared ? readCompared(manifest.compared, stacks) : null;
   const pairs = [...(compared?.stacks.values() ?? [])];
+  const words = { ...patterns.words, ...(compared && comparedWords(compared, patterns)) };
   const all = [...stacks, ...pairs.map(({ difference }) => difference)];
   // The pattern that colours a difference is that of A.
   const ofDifferences = pairs.map(({ a, difference }) => [
@@ -61,15 +68,12 @@ export function readManifest(sent: unknown): Manifest {
     replay: replay ?? null,
     texts: texts ?? null,
     compared,
-    lenses: lenses.length ? lenses : [ATTENTION],
+    lenses: lenses.map(readLens),
     metrics: metrics.map((metric) => readMetric(metric, stacks)),
     patterns: {
       kinds: patterns.kinds,
       values: byLayer({ ...patterns.values, ...Object.fromEntries(ofDifferences) }, all),
-      words: byLayer(
-        { ...patterns.words, ...(compared && comparedWords(compared, patterns)) },
-        all,
-      ),
+      words: byLayer(isolatedWords(words), all),
       reasons: byLayer(patterns.reasons ?? {}, stacks),
     },
   };
@@ -83,7 +87,10 @@ export function readMetrics(sent: unknown, { stacks }: Manifest): readonly Metri
 
 /** Read annotated links; some hosts leave them out. */
 export const readArcs = (sent: unknown, { stacks }: Manifest): readonly Arc[] =>
-  valid("arcs", checks.arcs(stacks), sent ?? []);
+  valid("arcs", checks.arcs(stacks), sent ?? []).map((arc) => ({
+    ...arc,
+    label: isolated(arc.label),
+  }));
 
 /** Read the similarity of heads; null if it is not known. */
 export function readSimilarity(sent: unknown, { stacks }: Manifest): Similarity | null {
@@ -134,7 +141,7 @@ function comparedWords({ stacks }: Compared, patterns: SentPatterns): SentByHead
 
 function readCompared(sent: SentCompared, stacks: readonly StackInfo[]): Compared {
   const named = (name: string) => stacks.find((stack) => stack.name === name) as StackInfo;
-  const pairs = sent.stacks.map(({ a, b, peaks, lenses = {} }) => {
+  const pairs = sent.stacks.map(({ a, b, peaks, lenses }) => {
     const [own, other] = [named(a), named(b)];
     const all = Object.entries({ ...lenses, [ATTENTION.name]: peaks });
     const layers = own.layers.map((layer, at) => ({
@@ -156,10 +163,33 @@ const peaksOf = (
     all.filter((entry): entry is readonly [string, readonly number[]] => Boolean(entry[1])),
   );
 
-function readMetric(sent: SentMetric, stacks: readonly StackInfo[]): Metric {
-  const { values, null: random, interval } = sent;
+/** The most letters of a lens's words, which stand before the numbers of a line. */
+const MOST_LETTERS = 40;
+
+function word(text: string): string {
+  const letters = [...text];
+  const short = letters.slice(0, MOST_LETTERS - 1).join("");
+  return isolated(letters.length > MOST_LETTERS ? `${short}…` : text);
+}
+
+function readLens(sent: SentLens): LensInfo {
+  const { label, one, many, unit, symbols } = sent;
   return {
     ...sent,
+    label: word(label),
+    one: word(one),
+    many: word(many),
+    unit: word(unit),
+    symbols: symbols && [word(symbols[0]), word(symbols[1])],
+  };
+}
+
+function readMetric(sent: SentMetric, stacks: readonly StackInfo[]): Metric {
+  const { label, unit, values, null: random, interval } = sent;
+  return {
+    ...sent,
+    label: isolated(label),
+    unit: isolated(unit),
     values: byLayer(values, stacks),
     null: random ? { ...random, values: byLayer(random.values, stacks) } : null,
     interval: interval
@@ -174,6 +204,21 @@ function valid<Value>(name: string, check: Check<Value>, value: unknown): Value 
   if (wrong !== null) throw new Error(`This record is damaged: its ${name}${wrong} is not valid.`);
   return value as Value;
 }
+
+/**
+ * The user's words, in Unicode's isolates if they are written from right to left, so that the numbers
+ * and tokens beside them in a line keep their order.
+ */
+const isolated = (text: string): string =>
+  RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
+
+const isolatedWords = (words: SentByHead<string>): SentByHead<string> =>
+  Object.fromEntries(
+    Object.entries(words).map(([name, layers]) => [name, layers.map((row) => row.map(isolated))]),
+  );
+
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /** Convert values by stack to values by layer. */
 function byLayer<Value>(sent: SentByHead<Value>, stacks: readonly StackInfo[]): ByHead<Value> {

@@ -19,12 +19,12 @@ export interface LensNumbers {
 /** The weight of one pair of tokens in every head, by the number of its layer. */
 export type PairWeights = ReadonlyMap<number, readonly number[]>;
 
-/** What is fetched or computed is kept within a budget of bytes, for all stacks together. */
+/** Keeps all that is fetched or computed within a budget of bytes, for all stacks together. */
 export type Cache = ResourceCache<
   Layer | Combined | readonly LensNumbers[] | PairWeights | ComputedThumbnails
 >;
 
-/** A stack of a record, or the difference of two. What it is asked for is fetched while watched. */
+/** A stack of a record, or the difference of two, which fetches its numbers while they are watched. */
 export abstract class StackStore {
   /** @param thumbnails by the name of a lens, then by layer and head; undefined if there are none */
   constructor(

@@ -9,8 +9,8 @@ export interface PackedThumbnails {
   readonly data: string;
 }
 
-/** More than those of 30,000 heads: no damaged page fills the memory. */
-const MOST_BYTES = 1 << 24;
+/** More than `attnwidget/wire/manifest.py` writes, so that no damaged page fills the memory. */
+const MOST_BYTES = 1 << 26;
 
 export const unpacked = ({ bytes, data }: PackedThumbnails): Promise<Uint8Array> =>
   oncePerPage(data, async () => {

@@ -7,7 +7,7 @@ import type { LayerInfo, LensInfo } from "../data/manifest.ts";
 export interface BrowserLens {
   /** The name by which `attnwidget/analysis/lenses` lists it. */
   readonly name: string;
-  /** Why a layer lacks it here, though its record may have it; null if it has it. */
+  /** The reason why a layer lacks it here, though its record may have it; null if it has it. */
   lacks?(layer: LayerInfo): { readonly brief: string; readonly sentence: string } | null;
   /**
    * The numbers of a head; null where a layer of one record lacks what they are computed from.

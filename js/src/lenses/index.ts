@@ -27,11 +27,11 @@ const BROWSER: ReadonlyMap<string, BrowserLens> = new Map(
 export const isKnown = ({ kind, name }: LensInfo): boolean =>
   kind !== "browser" || BROWSER.has(name);
 
-/** Why a layer of a record lacks a lens; null if it has it. */
+/** The reason why a layer of a record lacks a lens; null if it has it. */
 export const lackOf = (lens: LensInfo, stack: string, layer: LayerInfo) =>
   whyNot(lens, stack, layer.number) ?? BROWSER.get(lens.name)?.lacks?.(layer) ?? null;
 
-/** What a matrix is made from besides its layer. */
+/** The ingredients of a matrix besides its layer. */
 interface Ingredients {
   /** The queries and keys of its overview, as in `Choices`. */
   readonly segments?: string;

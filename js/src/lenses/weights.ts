@@ -1,4 +1,4 @@
-/** What the matrices of lenses of a head have in common: its name, and the weight beside a number. */
+/** The common part of a head's matrices by lenses: its name, and the weight beside a number. */
 
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { RecordLayer } from "../data/layer.ts";

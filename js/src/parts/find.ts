@@ -28,7 +28,7 @@ export interface Find {
 
 interface FindOptions {
   readonly state: State;
-  /** What the view shows that can be found; null for nothing. */
+  /** The finds of the view; null for nothing. */
   readonly finds: ReadonlySignal<Finds>;
   /** The option of the focused token, to scroll to. */
   option(side: Side): HTMLElement | null;

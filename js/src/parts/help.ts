@@ -4,7 +4,7 @@ import { dialog } from "./dialog.ts";
 import { button, el } from "./dom.ts";
 import { iconButton } from "./icons.ts";
 
-/** What a key or the pointer does, by what the reader does. */
+/** The effects of keys and the pointer, by what the reader does. */
 type Entries = Readonly<Record<string, string>>;
 
 /** @param enter what Enter does on a head */

@@ -9,7 +9,6 @@ type ChoiceName = keyof typeof SCHEMA;
 export type Choices = { [Name in ChoiceName]: (typeof SCHEMA)[Name]["value"] };
 export type ViewName = Choices["view"];
 export type Segments = Choices["segments"];
-export type Lens = Choices["lens"];
 
 export const CHOICES = Object.keys(SCHEMA) as readonly ChoiceName[];
 export const VIEWS = SCHEMA.view.options;

@@ -1,4 +1,4 @@
-/** The lens of heads: which numbers a view shows, and why a stack may not have them. */
+/** The lens of heads: the numbers that a view shows, and the reason why a stack may lack them. */
 
 import { ATTENTION, type LensInfo, layerOf, type StackInfo } from "../data/manifest.ts";
 import { isKnown, lackOf } from "../lenses/index.ts";
@@ -12,7 +12,7 @@ export const lensesOf = (
 ): readonly LensInfo[] =>
   manifest.value.lenses.filter((lens) => isKnown(lens) && !(ofHeads && lens.kind === "layers"));
 
-/** Why a layer lacks a lens, and of which side of a comparison that is said; null if it has it. */
+/** The reason why a layer lacks a lens, and the side of a comparison of which it is said; null if it has it. */
 export function lensLack(
   lens: LensInfo,
   stack: StackInfo,
@@ -25,7 +25,7 @@ export function lensLack(
   return a ? { ...a, side: "A" } : b && { ...b, side: "B" };
 }
 
-/** Why a stack lacks a lens, in a few words; null if a layer has it. */
+/** The reason why a stack lacks a lens, in a few words; null if a layer has it. */
 export function lensRefusal(stack: StackInfo, lens: LensInfo): string | null {
   const all = stack.layers.map(({ number }) => lensLack(lens, stack, number));
   const [first] = all;

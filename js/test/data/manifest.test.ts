@@ -237,3 +237,36 @@ describe("annotated links", () => {
     expect(() => readArcs([{ ...arc, ...wrong }], known)).toThrow(/damaged: its arcs\[0\]/);
   });
 });
+
+describe("words of a lens, a metric and a link that the user wrote", () => {
+  const lens = (words: object) => {
+    const manifest = sent() as unknown as { lenses: object[] };
+    Object.assign(manifest.lenses[0], words);
+    return readManifest(manifest).lenses[0];
+  };
+
+  test("from right to left are isolated, so that numbers beside them keep their place", () => {
+    const isolated = "\u2068שלום\u2069";
+    const words = { label: "שלום", one: "שלום", unit: "שלום" };
+    expect(lens(words)).toMatchObject({ label: isolated, one: isolated, unit: isolated });
+    const { stacks } = readManifest(sent());
+    const arc = { stack: "encoder", query: [0, 1], key: [0, 1], label: "שלום", by: "key" };
+    expect(readArcs([arc], { stacks } as never)[0].label).toBe(isolated);
+  });
+
+  test("are short in lines", () => {
+    expect(lens({ label: "W".repeat(200) }).label).toBe(`${"W".repeat(39)}…`);
+    expect(lens({ label: "W".repeat(40) }).label).toBe("W".repeat(40));
+  });
+
+  test("are as long as Python counts them", () => {
+    expect(() => lens({ name: "😀".repeat(200) })).not.toThrow();
+    expect(() => lens({ name: "😀".repeat(201) })).toThrow(".lenses[0].name is not valid");
+  });
+});
+
+test("a manifest without lenses is refused", () => {
+  const { lenses, ...others } = sent() as unknown as { lenses: unknown };
+  expect(lenses).toBeDefined();
+  expect(() => readManifest(others)).toThrow("its manifest.lenses is not valid");
+});

@@ -3,7 +3,7 @@
 import { RECORD, type SentRecord } from "./vectors.ts";
 
 interface Sent {
-  lenses?: { why_not: Record<string, unknown> }[];
+  lenses: { why_not: Record<string, unknown> }[];
   stacks: { name: string; layers: { heads: number }[] }[];
   metrics: { values: Record<string, unknown> }[];
   patterns: { values: Record<string, unknown> };
@@ -25,13 +25,17 @@ export function compared(
   const manifest = {
     ...others,
     stacks: [a, b],
-    lenses: lenses?.map(({ why_not, ...lens }) => ({
+    lenses: lenses.map(({ why_not, ...lens }) => ({
       ...lens,
       why_not: { ...why_not, ...(why_not[a.name] ? { [b.name]: why_not[a.name] } : {}) },
     })),
     metrics: metrics.map(ofBoth),
     patterns: { ...ofBoth(patterns), ...(words && { words }) },
-    compared: { stacks: [{ a: a.name, b: b.name, peaks }], names: ["one", "other"], remark: "" },
+    compared: {
+      stacks: [{ a: a.name, b: b.name, peaks, lenses: {} }],
+      names: ["one", "other"],
+      remark: "",
+    },
   };
   return { ...record, manifest };
 }

@@ -10,7 +10,7 @@ import record from "../../../tests/vectors/record.json";
 import rounded from "../../../tests/vectors/rounded.json";
 import scores from "../../../tests/vectors/scores.json";
 import type { Block, Part } from "../../src/data/codec.ts";
-import type { Program } from "../../src/data/manifest.ts";
+import { ATTENTION, type Program } from "../../src/data/manifest.ts";
 import type { Choices } from "../../src/state/choices.ts";
 
 /** JSON has no -Infinity: null stands for it. */
@@ -99,7 +99,7 @@ export interface SentStack {
   readonly layers: readonly { readonly heads: number }[];
 }
 
-/** The manifest of a record with other stacks, without lenses, in which every metric is zero. */
+/** The manifest of a record with other stacks, and attention alone, in which every metric is zero. */
 export function withStacks(
   stacks: readonly SentStack[],
   { manifest }: SentRecord = RECORD,
@@ -111,7 +111,7 @@ export function withStacks(
   return {
     ...(manifest as object),
     stacks,
-    lenses: undefined,
+    lenses: [{ ...ATTENTION, peaks: null }],
     metrics: metrics.map((metric) => ({ ...metric, values })),
     patterns: { ...patterns, values },
   };

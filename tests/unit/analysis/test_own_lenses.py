@@ -80,6 +80,13 @@ def test_it_is_of_its_record_and_stacks_alone() -> None:
             "has 'selff'; there are matrices, factors, label",
         ),
         ({"mine": {"label": "Mine"}}, ValueError, "needs either 'matrices' or 'factors'"),
+        (
+            {"mine": {"self": {"matrices": SIGNED}}},
+            ValueError,
+            "a dict for the stack 'self'",
+        ),
+        ({"mine": 1e-12 * SIGNED}, ValueError, "has no number above 2"),
+        ({"mine": {"matrices": SIGNED, "label": ""}}, ValueError, "has an empty label"),
         ({"mine": {"matrices": SIGNED, "unit": "a\n"}}, ValueError, "has the unit 'a\\n'"),
     ],
 )

@@ -7,11 +7,13 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 import attnwidget as aw
 from attnwidget import AttentionRecord
+from attnwidget.analysis import LENSES, Lens, own_lenses
 from attnwidget.interventions.effect import Effect, Predicts
 from attnwidget.interventions.off import Off
 from attnwidget.interventions.rerun import Rerun
@@ -28,12 +30,14 @@ INPUTS = {"input_ids": token_ids(7)}
 class Conversation:
     """A kernel's replies to one view."""
 
-    def __init__(self, record: AttentionRecord, rerun: Rerun | None = None) -> None:
+    def __init__(
+        self, record: AttentionRecord, rerun: Rerun | None = None, lenses: Sequence[Lens] = LENSES
+    ) -> None:
         self._arrived = threading.Condition()
         self._by_id: dict[str, Any] = {}
         self.buffers: dict[str, list[bytes]] = {}
         self._record = record
-        self.replies = Replies(self._receive)
+        self.replies = Replies(self._receive, lenses)
         if rerun is not None:
             self.replies.measure_with(rerun)
 
@@ -112,7 +116,11 @@ def test_hidden_states_of_a_bare_encoder() -> None:
 
 def test_the_attention_without_heads() -> None:
     model = llama()
-    view = shown(model)
+    record = aw.capture(model, None, INPUTS)
+    rerun = Rerun(model, None, INPUTS, None, target=None, batch_index=0)
+    ones = [np.ones(layer.shape) for layer in record.stack().layers]
+    lenses = (*LENSES, *own_lenses(record, {"mine": ones}, LENSES))
+    view = Conversation(record, rerun, lenses)
     off = {"stack": "self", "heads": [[0, 1], [0, 3]]}
     block = {"op": "block", "stack": "self", "layer": 1, "without": off}
     view.send(id="early", **block)
@@ -123,7 +131,9 @@ def test_the_attention_without_heads() -> None:
     effect = aw.ablate(model, None, INPUTS, heads=[(0, 1), (0, 3)])
     assert effect.record is not None
     _, after = effect.record
-    manifest, overview = encode_overview(after)
+    manifest, overview = encode_overview(after, lenses=lenses)
+    [reason] = manifest["lenses"][-1]["why_not"]["self"]
+    assert reason["brief"] == "of the whole model", "the menu still has the user's own"
     assert view.reply("a")["manifest"] == json.loads(json.dumps(manifest))
     assert view.buffers["a"] == [overview]
     assert "effect" in view.reply("b")

@@ -56,6 +56,25 @@ def test_widgets_of_one_record_share_its_layers(record: AttentionRecord) -> None
     assert len(Elements(page).all("script", "data-program")) == 1
 
 
+@pytest.mark.parametrize("kind", ["matrices", "factors"])
+def test_lenses_of_widgets_of_one_record_stay_their_own(record: AttentionRecord, kind: str) -> None:
+    shape = (4, HEADS, LENGTH, LENGTH) if kind == "matrices" else (4, HEADS, LENGTH)
+    numbers = np.linspace(0.1, 1, int(np.prod(shape))).reshape(shape)
+    # The peaks of the second and the third are the same.
+    widgets = [
+        AttentionWidget(record, lenses={"mine": {kind: each}}, lens="mine")
+        for each in (numbers, 2 * numbers, 2 * numbers[::-1, ::-1], numbers)
+    ]
+    page = aw.to_html(*widgets, AttentionWidget(record))
+    content = _content(page)
+    assert [widget["record"] for widget in content["widgets"]] == [0, 1, 2, 0, 3]
+    blocks = _blocks(page)
+    name = "self.0.mine" if kind == "matrices" else "self.0"
+    assert len({blocks[str(n), name]["data"] for n in range(3)}) == 3
+    named = [list(each["manifest"]["lenses"])[-1]["name"] for each in content["records"]]
+    assert named == ["mine", "mine", "mine", "rollout"]
+
+
 def test_widgets_of_several_records_have_their_own(record: AttentionRecord) -> None:
     other = AttentionRecord({"self": hybrid()}, model="another model")
     page = aw.to_html(AttentionWidget(other), AttentionWidget(record), AttentionWidget(other))

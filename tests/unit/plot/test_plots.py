@@ -165,7 +165,34 @@ def test_every_lens_is_drawn_and_named(valued: AttentionRecord, lens: Any) -> No
         assert legend is not None
         assert [t.get_text() for t in legend.get_texts()] == ["above 0", "below 0"]
     plain = numbers(plot.model(valued))
-    assert (numbers(plot.model(valued, lens=lens.name)) != plain).any() or lens.name == "attention"
+    if not lens.by_head:
+        # The view of single heads keeps to attention.
+        assert (numbers(axes_of(valued, view="model", lens=lens.name)) == plain).all()
+        with pytest.raises(ValueError, match="a matrix of each layer, none of each head"):
+            plot.model(valued, lens=lens)
+        return
+    axes = plot.model(valued, lens=lens.name)
+    changed = lens.name != "attention"
+    assert (numbers(axes) != plain).any() == changed
+    assert (
+        any(text == f"{lens.label}, up to each head’s largest" for text in texts(axes)) == changed
+    )
+
+
+@pytest.mark.parametrize("scale", [500, 1e-5])
+@pytest.mark.parametrize("signed", [False, True])
+def test_lines_of_numbers_of_any_size_are_drawn_up_to_the_largest(
+    valued: AttentionRecord, scale: float, signed: bool
+) -> None:
+    shares = np.random.default_rng(0).dirichlet(np.ones(6), (2, 4, 6)) - 0.2 * signed
+    mine: dict[str, Any] = {"lens": "mine", "heads": [1]}
+    axes = axes_of(valued, "head", lenses={"mine": scale * shares}, **mine)
+    found = np.sort(np.abs(shares[0, 1]), axis=None) / np.abs(shares[0, 1]).max()
+    widths = np.asarray(axes.collections[0].get_linewidths())
+    assert np.sort(widths) == pytest.approx(0.7 + 1.3 * found, abs=1e-4)
+    # Nothing is left out.
+    largest = scale * np.abs(shares[0, 1]).max()
+    assert f"the strongest stands for {largest:.3g}" in texts(axes)
 
 
 def test_a_lens_of_the_users_own_is_drawn(valued: AttentionRecord) -> None:
@@ -192,6 +219,8 @@ def test_a_lens_that_is_not_known_says_why() -> None:
             draw()
     with pytest.raises(ValueError, match="lens is 'fame'; there are 'attention', 'scores'"):
         plot.head(bare, 0, lens="fame")
+    with pytest.raises(ValueError, match=r"numbers of your own: lens=.*own_lenses\(record"):
+        plot.head(bare, 0, lens="mine")
 
 
 def test_a_matrix_has_the_weights_of_what_is_shown(record: AttentionRecord) -> None:
@@ -221,6 +250,13 @@ def test_special_tokens_are_left_out(record: AttentionRecord) -> None:
     share = 100 * shown[:, content].sum() / shown.sum()
     drawn = plot.head(record, 0, [1], segments="content")
     assert any(f"{np.floor(10 * share) / 10:g}% of attention" in text for text in texts(drawn))
+    assert any(
+        f"{np.floor(10 * share) / 10:g}% of attention weight shown" in t for t in texts(axes)
+    )
+    scores = np.abs(record.scores(0, 1)[content]).astype(np.float64)
+    share = 100 * scores[:, content].sum() / scores.sum()
+    drawn = plot.head(record, 0, [1], segments="content", lens="scores")
+    assert any(f"{np.floor(10 * share) / 10:g}% of score shown" in text for text in texts(drawn))
     fewer, whole = (numbers(plot.model(record, segments=chosen)) for chosen in ("content", "all"))
     assert fewer.shape != whole.shape
     for call in (
@@ -432,6 +468,12 @@ def test_every_score_program_can_be_drawn(name: str) -> None:
     if name == "sinks":
         share = 1 - float(layer.head_weights(1)[3].sum())
         assert f"softmax, {share:.3f} in sink" in texts(axes)
+        # Hidden keys are not in the sink.
+        some: dict[str, Any] = {"segments": "to:few", "named_segments": [(0, 3, "few")]}
+        axes = axes_of(record_of(layer), view="neuron", layer=0, head=1, query=3, **some)
+        assert f"softmax, {share:.3f} in sink" in texts(axes)
+        shown = 100 * layer.head_weights(1)[3][:3].sum() / layer.head_weights(1)[3].sum()
+        assert f"{np.floor(10 * shown) / 10:g}% of the query’s attention shown" in texts(axes)
 
 
 def test_what_is_not_there_is_an_error(record: AttentionRecord) -> None:
@@ -500,6 +542,16 @@ def test_the_first_patch_of_an_image_and_its_key(pictured: AttentionRecord) -> N
     weights = pictured.weights(1, 3)
     assert seen(layer=1, head=3) == pytest.approx(weights[0, 1:]), "[CLS] looks"
     assert seen(layer=1, head=3, key=4) == pytest.approx(weights[1:, 4])
+    # Without [CLS], it is the patch in the middle.
+    axes = axes_of(pictured, "head", layer=1, head=3, segments="content")
+    middle = pictured.stack().queries.patches
+    assert middle is not None
+    at = middle.of.index(middle.rows // 2 * middle.columns + middle.columns // 2)
+    assert numbers(axes, 1).ravel() == pytest.approx(weights[at, 1:])
+    [caption] = [text for text in texts(axes) if "attention weight from" in text]
+    share = np.floor(1000 * weights[at, 1:].sum() / weights[at].sum()) / 10
+    assert f"{share:g}% of it shown" in caption
+    assert "[CLS]" not in caption
     both = pictured.weights(0, 0) + pictured.weights(0, 1)
     assert seen(query=0, combine="mean", heads=[0, 1]) == pytest.approx(both[0, 1:] / 2)
     # With a causal mask, no token but the last sees the whole image.

@@ -196,3 +196,11 @@ def test_plots_take_profiles(found: aw.HeadProfile) -> None:
     numbers = aw.plot.model(found, metric="previous").images[0].get_array()
     np.testing.assert_allclose(numbers, found.values("previous").mean, rtol=1e-4)
     assert aw.plot.model(found).images[0].get_array() is not None
+
+
+def test_lenses_are_of_one_text(found: aw.HeadProfile, minilm: Loaded) -> None:
+    lenses = {"mine": np.ones((6, 12, 5, 5))}
+    with pytest.raises(TypeError, match="a profile takes no lenses"):
+        aw.show(found, *minilm, lenses=lenses)
+    with pytest.raises(TypeError, match="a profile takes no lenses"):
+        aw.to_html(found, *minilm, lenses=lenses)

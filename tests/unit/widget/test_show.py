@@ -85,6 +85,35 @@ def test_a_record_takes_no_other_text(record: aw.AttentionRecord, arguments: Any
         aw.show(record, *arguments)
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda record: aw.show(3), "int cannot be shown: show opens a model with its tokenizer"),
+        (lambda record: aw.show({"a": record}), "dict cannot be shown"),
+        (lambda record: aw.show([]), "a list of nothing cannot be shown"),
+        (lambda record: aw.show([record, record], 3), "a comparison .* takes no int beside it"),
+        (lambda record: aw.show(aw.compare(record, record), 3), "a comparison has its text"),
+        (lambda record: aw.show([record, record], image=False), "image is an option of a model or"),
+        (lambda record: aw.show(record, similarity=True), "similarity is an option of a profile, "),
+        (lambda record: aw.show(record, model=gpt2()), "model is an option of a profile or scores"),
+        (lambda record: aw.show(record, values=True), "values is an option of a model, not of a r"),
+        (lambda record: aw.show(gpt2(), None, TEXT, relation="obj"), "of scores of relations, not"),
+        (lambda record: aw.show(record, hed=2), "no choice hed; did you mean head"),
+        (lambda record: aw.to_html(record, static=True), "static is an option of show alone"),
+        (lambda record: aw.to_html(record, relation="obj"), "relation is an option of scores"),
+    ],
+)
+def test_what_does_not_belong_is_named_with_its_owner(
+    record: aw.AttentionRecord, call: Any, message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        call(record)
+
+
+def test_a_default_of_another_owner_is_no_mistake(record: aw.AttentionRecord) -> None:
+    assert aw.show(record, values=False, text=None, similarity=False).record is record
+
+
 def test_a_text_is_needed(minilm: Loaded) -> None:
     with pytest.raises(TypeError, match=r"show\(model, tokenizer, text\) needs a text"):
         aw.show(*minilm)
@@ -116,8 +145,12 @@ def test_scores_of_heads(record: aw.AttentionRecord) -> None:
             ["drop", "mine"],
         )
         assert aw.show(shown, gpt2(), None, TEXT, view="map", color="layer").color == "layer"
+        named = aw.show(shown, model=gpt2(), tokenizer=None, text=TEXT)
+        assert (named.view, named.color) == ("model", "drop")
         with pytest.raises(TypeError, match=r"show\(scores, record\)"):
             aw.show(shown)
+        with pytest.raises(TypeError, match="model is given, and AttentionRecord beside it"):
+            aw.show(shown, record, model=gpt2())
 
 
 def test_a_page_of_what_is_no_widget(record: aw.AttentionRecord, tmp_path: Path) -> None:

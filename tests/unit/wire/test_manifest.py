@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attnwidget import AttentionRecord
-from attnwidget.analysis import METRICS, PATTERNS
+from attnwidget.analysis import LENSES, METRICS, PATTERNS, own_lenses
 from attnwidget.record import Layer, Rotary, ScoreProgram, Stack, Tokens
 from attnwidget.wire import decode_overview, encode_overview
 from attnwidget.wire.manifest import VERSION
@@ -204,3 +204,18 @@ def test_a_sink_that_is_switched_off() -> None:
         "stacks"
     ]
     assert len(stack["layers"]) == 1
+
+
+def test_thumbnails_of_more_lenses_than_a_page_reads_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    weights = np.full((2, 4, 32, 32), 1 / 32, np.float32)
+    record = AttentionRecord.from_arrays(list(weights), labels(32))
+    lenses = (*LENSES, *own_lenses(record, {"mine": weights, "yours": weights}, LENSES))
+    # Of attention, of the values, which may be there, and of two lenses.
+    whole = 4 * 8 * 512
+    monkeypatch.setattr("attnwidget.wire.manifest._MOST_THUMBNAILS", whole)
+    assert len(encode_overview(record, lenses=lenses)[1]) == whole * 3 / 4
+    monkeypatch.setattr("attnwidget.wire.manifest._MOST_THUMBNAILS", whole - 1)
+    with pytest.raises(ValueError, match="give fewer lenses"):
+        encode_overview(record, lenses=lenses)

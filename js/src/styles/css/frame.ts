@@ -59,7 +59,7 @@ header {
 .stepper button { border: 0; background: none; padding: 4px; line-height: 1 }
 .idle { opacity: .5 }
 [role=spinbutton] { min-width: 1.4em; text-align: center; border-radius: 4px; font-variant-numeric: tabular-nums }
-.control select { border: 0; background: var(--background); padding: 2px 0 ; field-sizing: content}
+.control select { max-width: 24em; border: 0; text-overflow: ellipsis; background: var(--background); padding: 2px 0 ; field-sizing: content}
 .control select { min-height: 24px }
 @supports not (field-sizing: content) { .weighting select { max-width: 150px } }
 .stepper button { min-width: 24px; min-height: 24px }

@@ -35,7 +35,8 @@ export const HEAD = `
 .changes .less { color: var(--negative) }
 .norms { position: relative; flex: none; width: 86px; font-size: 11px; color: var(--muted) }
 .norms .bar i { left: 0 }
-.norms .heading { position: absolute; bottom: 100%; right: 0; white-space: nowrap }
+.norms .heading { position: absolute; bottom: 100%; right: 0; display: flex; max-width: 140px; white-space: pre }
+.norms .heading .name { overflow: hidden; text-overflow: ellipsis }
 .norms .row { display: flex; align-items: center; gap: 6px }
 .norms .row span { width: 34px; text-align: right; font-variant-numeric: tabular-nums }
 .pairs.horizontal { flex-direction: column; gap: 2px; padding-top: 12px }
@@ -66,7 +67,7 @@ export const HEAD = `
 .dimmed { opacity: 0 }
 .matrix { flex: none; position: sticky; top: 0 }
 .title {
-  margin: 2px 0 6px; color: var(--muted); font-size: 13px; white-space: pre-wrap;
+  margin: 2px 0 6px; color: var(--muted); font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere;
 }
 .title strong { color: var(--text); font-weight: 500 }
 .title.zoomable { display: flex; align-items: flex-start; justify-content: space-between; gap: 8px }

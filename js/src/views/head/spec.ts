@@ -11,7 +11,7 @@ export const head: ViewSpec = {
   ofHeads: false,
   help: {
     "Head view": {
-      v: "the next weighting: attention, value-weighted, rollout",
+      v: "the next weighting of the menu",
       "j Shift+J": "the strongest links of the matrix, one after the other",
       "point at a strip": "look at a token of the whole text; with a query locked, at its weight",
       "press a strip": "go there; drag to go through the text",

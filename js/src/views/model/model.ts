@@ -338,7 +338,7 @@ const PANEL_MARGIN = 16;
 const THUMBNAILS = { matrix: "Matrix", lines: "Lines" };
 
 /** @param lens the control of the weighting */
-export function modelTools(scope: Scope, state: State, lens: HTMLElement): HTMLElement[] {
+function modelTools(scope: Scope, state: State, lens: HTMLElement): HTMLElement[] {
   const orders = () => [
     { value: "model", label: "As in model" },
     { value: PAIR, label: "Weight of locked pair", title: "Of the locked query and key" },

@@ -11,7 +11,7 @@ export const model: ViewSpec = {
   ofHeads: true,
   help: {
     "Model view": {
-      v: "thumbnails of attention, or value-weighted",
+      v: "thumbnails of the next weighting of the menu",
       click: "open a head in its place (also Space)",
       "↑ ↓": "the next head, while the ranking has the focus; Enter opens it",
     },

@@ -21,7 +21,9 @@ export interface NormsOptions {
 
 /** @param track the places of the keys. */
 export function normsColumn(scope: Scope, options: NormsOptions, track: Track): HTMLElement {
-  const heading = el("div", { class: "heading" });
+  const name = el("span", { class: "name" }, options.name);
+  const of = el("span");
+  const heading = el("div", { class: "heading" }, name, of);
   const bars = options.shown.map((_, at) => {
     const [bar, number] = [el("i"), el("span")];
     const row = el("div", { class: "row" }, el("div", { class: "bar" }, bar), number);
@@ -37,7 +39,7 @@ export function normsColumn(scope: Scope, options: NormsOptions, track: Track): 
   );
   scope.effect(() => {
     const head = options.head.value;
-    heading.textContent = `${options.name} of head ${head}`;
+    of.textContent = ` of head ${head}`;
     const values = options.factors(head);
     const norms = options.shown.map((key) => values?.[key] ?? 0);
     const largest = largestOf(norms) || 1;

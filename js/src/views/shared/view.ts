@@ -50,9 +50,9 @@ export interface ViewContent {
 export interface View extends ViewContent {
   /** The view's own controls, for the header. */
   readonly tools: readonly HTMLElement[];
-  /** What it shows that can be found; tokens where it is missing. */
+  /** Its finds for the search; tokens where it is missing. */
   readonly finds?: ReadonlySignal<Finds>;
-  /** Why the steppers of layer and head have no effect; missing where they always have. */
+  /** The reason why the steppers of layer and head have no effect; missing where they always have. */
   readonly idle?: ReadonlySignal<Idle>;
   /** Lock the next or the previous of the strongest links or keys; missing where a view has none. */
   readonly jump?: ((by: 1 | -1) => void) | undefined;

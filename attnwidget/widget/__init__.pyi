@@ -1,0 +1,11 @@
+from .profile_widget import ProfileWidget as ProfileWidget
+from .profile_widget import StaticProfile as StaticProfile
+from .profile_widget import atlas_html as atlas_html
+from .record_view import RecordOptions as RecordOptions
+from .record_view import RecordView as RecordView
+from .record_view import StaticCell as StaticCell
+from .selection import Selection as Selection
+from .static_view import STATIC_VARIABLE as STATIC_VARIABLE
+from .static_view import StaticView as StaticView
+from .static_view import static_by_default as static_by_default
+from .widget import AttentionWidget as AttentionWidget
