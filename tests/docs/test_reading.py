@@ -17,7 +17,7 @@ LIVE = {
     "guide/model.html": ["Model", "Model", "Model"],
     "guide/neuron.html": ["Neuron", "Neuron"],
     "guide/map.html": ["Map", "Map"],
-    "guide/lenses.html": ["Head", "Head", "Head"],
+    "guide/lenses.html": ["Head"] * 4,
     "guide/compare.html": ["Head"],
 }
 # Selectors of a page of the site, and of an exported page.

@@ -34,7 +34,8 @@ def test_tokens_are_text(lab: Lab) -> None:
     for tab in ("Model", "Neuron", "Head"):
         view.open(tab)
     view.query(3).click()
-    assert lab.evaluate("w.query") is not None
+    # The manager sends it once the kernel has replied to what came before.
+    eventually(lab.page, lambda: _locked(lab))
 
 
 def test_stacks_are_named_by_them(lab: Lab) -> None:
@@ -65,6 +66,10 @@ def test_what_runs_is_caught(lab: Lab) -> None:
     lab.run("shown.update(HTML(''))")
     expect(lab.page.locator("img[src='x:']")).to_have_count(0)
     lab.watch.clear()
+
+
+def _locked(lab: Lab) -> None:
+    assert lab.evaluate("w.query") is not None
 
 
 def _ran(lab: Lab) -> None:
