@@ -58,7 +58,7 @@ class FunctionExplainer:
         check = CallCheck(call, selection)
         layer = replace(layer, fidelity=check.fidelity(layer))
         if layer.fidelity.exact is False:
-            return min([layer, *_replayed(call, item, check, layer)], key=_error)
+            return min([layer, *_recomputed(call, item, check, layer)], key=_error)
         return layer
 
     def _terms(self, call: FunctionCall, item: Item, selection: Selection) -> ScoreProgram:
@@ -74,9 +74,9 @@ class FunctionExplainer:
         return found
 
 
-def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) -> Iterator[Layer]:
+def _recomputed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) -> Iterator[Layer]:
     """Candidates of the layer, from the softmaxes within the model's explicit function."""
-    if call.replay is None:
+    if call.recompute is None:
         return
     others: list[Layer] = []
     masks = [additive(call)]
@@ -84,7 +84,7 @@ def _replayed(call: FunctionCall, item: Item, check: CallCheck, layer: Layer) ->
         masks.append(call.mask)  # such a function may add it as it is, 0 and 1, and hide nothing
     for mask in masks:
         with suppress(Exception):  # the function does not take these inputs
-            softmaxes = call.replay(call.query, call.key, call.value, mask)
+            softmaxes = call.recompute(call.query, call.key, call.value, mask)
             others += [explain_softmax(other, item, "") for other in softmaxes]
     for other in others:
         if other.num_heads != layer.num_heads or other.shape != layer.shape:

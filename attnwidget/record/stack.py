@@ -57,7 +57,7 @@ class Stack:
 
 
 def of_stack(by_name: Mapping[str, _T], stack: str | None, owner: str) -> _T:
-    """Look up what belongs to a stack; to the first one if `stack` is None.
+    """The entry of a stack; of the first one if `stack` is None.
 
     Args:
         owner: what the stacks are of, as "this record".

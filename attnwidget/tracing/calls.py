@@ -17,7 +17,7 @@ Reference: TypeAlias = Callable[
 ]
 
 # The same arguments, with None for no mask -> the softmaxes within the model's explicit function.
-Replay: TypeAlias = Callable[
+Recompute: TypeAlias = Callable[
     [torch.Tensor, torch.Tensor, torch.Tensor, "torch.Tensor | None"], "list[SoftmaxCall]"
 ]
 
@@ -73,7 +73,7 @@ class FunctionCall:
         options: further arguments: scaling, softcap, s_aux, position_bias, ...
         reference: the model's own function that computes weights explicitly, if known; it is
             called with tensors cut down to some of the queries.
-        replay: runs `reference` with all other arguments that the model gave, and returns the
+        recompute: runs `reference` with all other arguments that the model gave, and returns the
             softmaxes within it.
         output: the head outputs [M, heads, Tq, d_v], or None if the function returned none.
         rebuild: makes the function's result from other head outputs.
@@ -90,7 +90,7 @@ class FunctionCall:
     causal: bool
     options: Mapping[str, Any]
     reference: Reference | None
-    replay: Replay | None
+    recompute: Recompute | None
     output: torch.Tensor | None
     rebuild: Rebuild
     rerun: Rerun | None = None

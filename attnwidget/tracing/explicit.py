@@ -49,7 +49,7 @@ def explicit_call(
         causal=False,
         options={"scaling": 1.0},
         reference=None,
-        replay=None,
+        recompute=None,
         output=output,
         rebuild=rebuild,
         rerun=rerun,

@@ -365,7 +365,7 @@ class AttentionMode(TorchFunctionMode):
                 causal=bool(arguments.get("is_causal")),
                 options={"scaling": arguments.get("scale")},
                 reference=None,
-                replay=None,
+                recompute=None,
                 output=layout.apply(out),
                 rebuild=lambda heads: layout.restore(heads, out.shape),
                 rerun=rerun,

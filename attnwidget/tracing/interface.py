@@ -127,9 +127,9 @@ def _call(
         causal=no_mask and function is not eager and _implicitly_causal(module, query, options),
         options=options,
         reference=None if eager is None else _reference(module, eager, options),
-        replay=None
+        recompute=None
         if eager is None
-        else lambda *tensors: _replayed(stack, module, eager, tensors, options),
+        else lambda *tensors: _recomputed(stack, module, eager, tensors, options),
         output=_by_head(result[0], query.shape, value.shape[-1]),
         rebuild=lambda heads: (heads.transpose(1, 2).reshape(result[0].shape), *result[1:]),
         rerun=None if eager is None or not _takes_mask(eager) else rerun,
@@ -170,7 +170,7 @@ def _reference(
     return weights
 
 
-def _replayed(
+def _recomputed(
     stack: ModuleStack,
     module: torch.nn.Module,
     eager: AttentionFunction,

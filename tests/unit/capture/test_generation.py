@@ -1,9 +1,11 @@
 """The attention of generated tokens is that of one pass over what was generated."""
 
+import gc
 import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import peft
@@ -619,6 +621,19 @@ def test_an_intervention_that_is_another_in_each_pass() -> None:
         intervene(model, Ablate(0, 1, mode="mean")),
     ):
         capture(model, None, {"input_ids": token_ids(7)}, generate={"max_new_tokens": 5})
+
+
+def test_outputs_are_not_kept_until_the_collector_runs() -> None:
+    """A refusal, after which a second way is taken, has a traceback with them."""
+    model, outputs = STEPPED["BERT as it is"]("sdpa"), list[Any]()
+    model.register_forward_hook(lambda _, __, output: outputs.append(ref(output.logits)))
+    gc.collect()
+    gc.disable()
+    try:
+        capture(model, None, {"input_ids": token_ids(7)}, generate={"max_new_tokens": 3})
+        assert [output() for output in outputs] == [None] * 5
+    finally:
+        gc.enable()
 
 
 def test_sound_that_is_longer_than_a_window_is_refused_in_words() -> None:

@@ -1,4 +1,4 @@
-"""Wherever a capture is stopped, the model and its process are as they were."""
+"""A capture that is stopped anywhere leaves the model and its process as they were."""
 
 import threading
 from collections.abc import Callable

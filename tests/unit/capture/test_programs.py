@@ -103,7 +103,7 @@ BIASES: dict[str, tuple[np.ndarray, str | None, tuple[int, ...]]] = {
 @pytest.mark.parametrize(("bias", "field", "shape"), BIASES.values(), ids=BIASES)
 @pytest.mark.parametrize("seen", [None, CAUSAL, HOLE], ids=["all", "causal", "hole"])
 def test_biases(bias: np.ndarray, field: str | None, shape: tuple[int, ...], seen: Any) -> None:
-    """Whatever is added where nothing is seen does not matter."""
+    """A bias does not matter where nothing is seen."""
     if seen is not None:
         bias = np.where(seen, bias, 1e4 * _normal(*bias.shape))
     found = terms(None if seen is None else seen[None], bias.astype(np.float32), 1, (T, T))
