@@ -1,4 +1,4 @@
-"""What is measured of every head over the texts of one condition: the model's own, or a null."""
+"""The measurements of every head over the texts of one condition: the model's own, or a null."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Reading: TypeAlias = Null | None
 
 @dataclass
 class SampledLayer:
-    """What is kept of a layer for a text of the sample.
+    """The numbers kept of a layer for a text of the sample.
 
     Attributes:
         own: of self-attention, the tokens; else None.

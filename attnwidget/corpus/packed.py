@@ -30,7 +30,7 @@ def pack(value: Any, arrays: dict[str, np.ndarray]) -> Any:
 
 
 def unpack(kind: Any, value: Any, arrays: Mapping[str, np.ndarray]) -> Any:
-    """What `pack` has made JSON of.
+    """Rebuild the value that `pack` has made JSON of.
 
     Args:
         kind: its type, as annotations have it.

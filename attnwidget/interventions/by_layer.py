@@ -1,4 +1,4 @@
-"""What one pass of a model has for every layer, as numpy arrays."""
+"""Arrays of every layer from one pass of a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ByLayer(Generic[T]):
-    """What is known of every layer.
+    """The findings of every layer.
 
     Attributes:
         layers: by stack, by the layer's number in the model.
@@ -29,7 +29,7 @@ class ByLayer(Generic[T]):
         return tuple(self.layers)
 
     def layer(self, layer: int, stack: str | None = None) -> T:
-        """What is known of a layer; of the first stack if `stack` is None.
+        """Look up the findings of a layer; of the first stack if `stack` is None.
 
         Raises:
             KeyError, IndexError: there is no such stack or layer.

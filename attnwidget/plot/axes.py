@@ -1,4 +1,4 @@
-"""What plots share: new Axes, sizes, labels of tokens, colour bars, legends and captions."""
+"""Parts that plots share: new Axes, sizes, labels of tokens, colour bars, legends and captions."""
 
 from __future__ import annotations
 

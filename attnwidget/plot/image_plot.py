@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -42,6 +43,8 @@ def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> Non
     Args:
         caption: as in `head`.
     """
+    # Patches are tokens, as are those that are locked.
+    attention = replace(attention, words=False)
     image, patches, palette = attention.record.image, _patches(attention), palette_of(axes)
     assert image is not None
     assert patches is not None

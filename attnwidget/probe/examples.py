@@ -79,7 +79,7 @@ class Classification:
         return len(self.classes) > 1 and len(self.expected) > 0
 
     def rows(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """What is read of the examples for fitting, and of held-out ones."""
+        """The numbers read of the examples for fitting, and of held-out ones."""
         first, held_out = (
             part.rows(name, kept) for part, kept in zip(self._parts, self._kept, strict=True)
         )

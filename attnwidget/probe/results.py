@@ -1,4 +1,4 @@
-"""What every probe returns: numbers of all heads, and the texts that they are of."""
+"""The results of every probe: numbers of all heads, and the texts that they are of."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeScores:
-    """What a probe found: its own numbers, and some of every head.
+    """The findings of a probe: its own numbers, and some of every head.
 
     Attributes:
         heads: the numbers of every head by what they measure, each with its null, and with its

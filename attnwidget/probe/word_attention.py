@@ -17,7 +17,7 @@ from attnwidget.record import Floats
 from .annotated import Annotated, annotated
 
 Text = TypeVar("Text")
-"""What is known of a text, such as `Annotated`."""
+"""The annotations of a text, such as `Annotated`."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How far recorded numbers lie from those of the model."""
+"""The distance of recorded numbers from those of the model."""
 
 from __future__ import annotations
 

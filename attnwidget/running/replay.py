@@ -120,7 +120,7 @@ def _reason(model: torch.nn.Module, half: bool) -> str:
     if is_changed():
         return "it is changed by intervene, which acts on each pass by itself"
     if _is_quantised(model):
-        return "it is quantised, with a scale for each pass, so that it rounds each in its own way"
+        return "it is quantised, which may round each pass by a scale of its own"
     if half:
         return _IN_HALF
     return (

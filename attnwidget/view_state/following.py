@@ -1,4 +1,7 @@
-"""The consequences of a choice for others; js/src/state/following.ts has the same rules."""
+"""The consequences of a choice for others.
+
+js/src/state/following.ts has the same rules, but for named segments, which Python alone sets.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         follow["off"] = []
         follow["cut"] = []
         follow["named_segments"] = []
-        words = [word for word in chosen["segments"].split() if ":" not in word]
+    if name in ("stack", "named_segments"):
+        named = follow.get("named_segments", chosen["named_segments"])
+        spans = ("", *(f"{start}-{end}" for start, end, _ in named))
+        words = [word for word in chosen["segments"].split() if word.partition(":")[2] in spans]
         follow["segments"] = " ".join(words) or "all"
     if name in ("stack", "query", "key"):
         follow["also"] = _also(stack, before, {**chosen, **follow})

@@ -1,4 +1,4 @@
-"""What a view shows, for pages and figures, which know no widget."""
+"""The record and the choices that a view shows, for pages and figures, which know no widget."""
 
 from __future__ import annotations
 

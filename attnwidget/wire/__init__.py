@@ -1,4 +1,4 @@
-"""What goes to the browser, as docs/protocol.md says it; `js/src/data` reads it.
+"""The data that goes to the browser, as docs/protocol.md says it; `js/src/data` reads it.
 
 In come records, profiles and comparisons, out go JSON and bytes. Open `manifest.py` first, which
 has all that a view paints first; `block.py` has the arrays of a layer, `compression/` puts them

@@ -38,7 +38,7 @@ _MOST_THUMBNAILS = 40_000_000
 
 @dataclass(frozen=True)
 class EncodedHeads:
-    """What a manifest and its thumbnails say of heads, of one text or of many.
+    """The patterns, metrics and thumbnails of heads, of one text or of many.
 
     Attributes:
         metrics: the numbers of all heads.

@@ -614,6 +614,14 @@ def test_a_model_that_takes_no_other_mask_is_refused_with_the_first_reason() -> 
         capture(model, None, {"input_ids": token_ids(7)}, generate=options)
 
 
+def test_quantised_activations() -> None:
+    model = DECODERS["Llama"]("sdpa")
+    quantised = torch.ao.quantization.quantize_dynamic(model, {torch.nn.Linear})
+    options = {**GREEDY, "max_new_tokens": 5, "eos_token_id": None}
+    with pytest.raises(ValueError, match="it is quantised, which may round each pass"):
+        capture(quantised, None, {"input_ids": token_ids(7)}, generate=options)
+
+
 def test_an_intervention_that_is_another_in_each_pass() -> None:
     model = DECODERS["Llama"]("sdpa")
     with (
@@ -642,6 +650,7 @@ def test_sound_that_is_longer_than_a_window_is_refused_in_words() -> None:
         capture(whisper(), None, sound, generate={"max_new_tokens": 5})
 
 
+@newer("4.51", "Qwen3 is in it")
 def test_half_precision_that_sends_a_token_to_other_experts() -> None:
     """The largest difference of many tokens grows with their number; that of most does not."""
     model = tiny(

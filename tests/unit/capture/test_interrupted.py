@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 
 from attnwidget import capture
-from attnwidget.capture import explain_function, explain_softmax, rotary
+from attnwidget.capture import explain_function, explain_softmax, recorder
 from tests.support import PATIENCE_SECONDS
 from tests.unit.capture.test_torch import OneBlock
 from tests.unit.handwritten import TEXT
@@ -128,7 +128,7 @@ def test_stopped_while_queries_are_compared(
 ) -> None:
     text, model = {"input_ids": token_ids(7)}, build().train()
     before = Snapshot(model)
-    _in_function(monkeypatch, rotary.Rotations, "rotary", KeyboardInterrupt(), after=1)
+    _in_function(monkeypatch, recorder, "rotary", KeyboardInterrupt(), after=1)
     with pytest.raises(KeyboardInterrupt):
         capture(model, None, text)
     monkeypatch.undo()

@@ -560,3 +560,20 @@ def test_the_first_patch_of_an_image_and_its_key(pictured: AttentionRecord) -> N
     text = AttentionRecord({"self": replace(stack, layers=layers)}, image=pictured.image)
     drawn = numbers(axes_of(text, "head", heads=[0]), 1).ravel()
     assert drawn == pytest.approx(text.weights(0, 0)[8, 1:])
+
+
+def test_on_an_image_words_are_not_joined(pictured: AttentionRecord) -> None:
+    queries = pictured.stack().queries
+    assert queries.patches is not None
+    count = len(queries)
+    given = np.full((2, count + 2, count + 2), 1 / (count + 2))
+    record = AttentionRecord.from_arrays([given], [*queries.labels, "un", "##do"])
+    patches = replace(queries.patches, of=(*queries.patches.of, None, None))
+    both = replace(
+        record.stack().queries, words=(*range(count), count, count), patches=patches, special=(0,)
+    )
+    stack = replace(record.stack(), queries=both, keys=both)
+    record = AttentionRecord({"self": stack}, image=pictured.image)
+    for query in (None, count + 1):
+        axes = axes_of(record, "head", heads=[0], words=True, query=query)
+        assert len(numbers(axes, 1).ravel()) == patches.rows * patches.columns

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attnwidget.record import Fidelity, Layer, Stack, Tokens
+from attnwidget.view_state.following import following
 from attnwidget.view_state.segments import segment_choice, shown_positions
 
 # [CLS] a b [SEP] c d [SEP]
@@ -57,3 +58,19 @@ def test_what_does_not_exist_is_said(chosen: str) -> None:
         ValueError, match=r"there are 'all', 'aa'.*and each of them without special"
     ):
         segment_choice(chosen, NAMED)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "left"),
+    [
+        ("from:1-3", "all"),
+        ("content from:1-3", "content"),
+        ("content to:4-6", "content to:4-6"),
+        ("content ab", "content ab"),
+    ],
+)
+def test_a_segment_that_is_named_no_more_is_not_shown_either(chosen: str, left: str) -> None:
+    before = {"segments": chosen, "named_segments": NAMED, "head": 0}
+    stack = Stack(TOKENS, TOKENS, (LAYER,))
+    follow = following(stack, before, "named_segments", [(4, 6, "the object")])
+    assert follow == {"segments": left}
