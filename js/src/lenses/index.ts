@@ -53,7 +53,9 @@ export function lensMatrix(
     if (!a || !b) return null;
     const matrix = differenceMatrix(a, b, layer.info.peaks?.[lens.name]?.[head]);
     const overview = a.overview || b.overview ? layer.overview(head, segments) : undefined;
-    return matrix.peak === undefined && lens.kind === "browser"
+    // Matrices of layers have peaks of their own, unless they are shares, but their B − A has none.
+    const scaled = lens.kind === "browser" || a.peak !== undefined || b.peak !== undefined;
+    return matrix.peak === undefined && scaled
       ? { ...matrix, peak: peakOf(lens, layer, head, matrix) }
       : { ...matrix, overview };
   }

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import lenses from "../../../tests/vectors/lenses.json";
 import type { Part } from "../../src/data/codec.ts";
+import { DifferenceLayer } from "../../src/data/layer.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
 import { ATTENTION, type LensInfo, type StackInfo } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
@@ -74,6 +75,19 @@ test("matrices have the numbers of their steps, within half of one", async () =>
     expect(matrix?.name).toBe(`Head ${head}, mine`);
   }
   expect(lensMatrix(lens, data, 0)).toBeNull();
+});
+
+test("B − A of the matrices of layers is shaded to its own peak", () => {
+  const lens: LensInfo = { ...ATTENTION, name: "mine", kind: "layers", signed: false };
+  const side = (peak: number) =>
+    new LayerData(stack, { ...layer, peaks: { mine: [peak] } }, new Map([["weights", weights]]));
+  const numbers = [1, 4].map((size) => ({
+    matrices: [new Float32Array(queries * keys).map((_, at) => size * at)],
+    rounding: [0],
+  }));
+  const most = queries * keys - 1;
+  const difference = new DifferenceLayer(stack, layer, [side(most), side(4 * most)], []);
+  expect(lensMatrix(lens, difference, 0, { numbers })?.peak).toBe(3 * most);
 });
 
 test("a lens that a newer version computes is not offered", () => {
