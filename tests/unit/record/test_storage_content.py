@@ -12,6 +12,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from attnwidget import AttentionRecord
+from attnwidget.record import Replay
 from attnwidget.wire import encode_overview
 from tests.unit.records import HEADS, LENGTH, PROGRAMS, floats, layer_of, record_of, some_weights
 
@@ -59,6 +60,13 @@ def test_a_newer_version_says_what_is_needed(rewrite: Any) -> None:
     path = rewrite(lambda _, content: content.update(version=2, stacks="of a form yet unknown"))
     with pytest.raises(ValueError, match=r"record format 2, .* up to 1; update attnwidget"):
         AttentionRecord.load(path)
+
+
+def test_a_replay_that_was_saved_without_its_typical_difference(rewrite: Any) -> None:
+    saved = {"difference": 1e-3, "tolerance": 3e-2, "reason": "it computes in half precision"}
+    record = AttentionRecord.load(rewrite(lambda _, content: content.update(replay=saved)))
+    assert record.replay == Replay(**saved)
+    assert record.replay.typical is None
 
 
 DESCRIPTIONS: dict[str, Callable[[Content], Any]] = {
