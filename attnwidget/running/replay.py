@@ -105,7 +105,7 @@ def _is_quantised(model: torch.nn.Module) -> bool:
 
 
 def _reason(model: torch.nn.Module, half: bool) -> str:
-    """Why one pass over all tokens may compute other logits than one pass for each."""
+    """The reason why one pass over all tokens computes other logits than one pass for each."""
     config = getattr(model, "config", None)
     config = getattr(config, "get_text_config", lambda: config)()
     rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
