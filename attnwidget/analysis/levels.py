@@ -27,7 +27,7 @@ class Unit:
 
     @property
     def positions(self) -> range:
-        """Those of its tokens."""
+        """The positions of its tokens."""
         return range(self.start, self.end)
 
 

@@ -207,7 +207,7 @@ class Attention:
 
     @property
     def _over(self) -> Literal["heads", "layers"] | None:
-        """Of what the numbers are combined, if at all; a lens may be of no single head."""
+        """The things whose numbers are combined, if any; a lens may be of no single head."""
         combined = combination(self.combine)
         if combined is not None and combined.over == "layers":
             return "layers"

@@ -59,7 +59,7 @@ class Heads:
 
     @classmethod
     def of(cls, source: HeadSource, stack: str | None, own: OwnMetrics | None = None) -> Heads:
-        """Those of a record; or of a profile, with its means over texts.
+        """The heads of a record; or of a profile, with its means over texts.
 
         Raises:
             KeyError: there is no such stack.

@@ -145,7 +145,7 @@ def _choices(text: Annotated) -> Iterator[_Choice]:
 
 
 def _decisions(text: Annotated) -> Decisions:
-    """Of each mention, the choice of an antecedent."""
+    """The choice of an antecedent for each mention."""
     choices = list(_choices(text))
     tags = text.tags
     pronouns = [tags is not None and tags[choice.word] == _PRONOUN for choice in choices]

@@ -248,7 +248,7 @@ def relations(
 
 
 def _decisions(text: Annotated) -> Decisions:
-    """Of each word that has a relation, the choice of its head word."""
+    """The choice of a head word for each word that has a relation."""
     words, heads, places = _related(text)
     rules = np.equal.outer(OFFSETS, heads - words).astype(np.float32)
     return Decisions(places, lambda weights: _hits(weights, words, heads), {"offset": rules})

@@ -265,7 +265,7 @@ def _reader(
 
 
 def _decisions(pair: Aligned) -> Decisions:
-    """Of each linked target word, the choice of a source word."""
+    """The choice of a source word for each linked target word."""
     sources = pair.sources
     stretch = len(pair.source) / len(pair.target)
     offsets = [[t + offset in linked for t, linked in sources.items()] for offset in _OFFSETS]

@@ -53,7 +53,7 @@ _LARGEST_FLOAT16_INTEGER = 2048
 
 
 NO_FACTORS: Mapping[str, Floats] = {}
-"""Of a layer that has no factors of lenses."""
+"""The factors of a layer that has none."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the texts of the notebooks say of models, checked where the trained ones are at hand."""
+"""Claims of the notebooks' texts, checked where the trained models are at hand."""
 
 # Quick, and on the model that comes along.
 TOUR = ["compare", "encoder", "export", "neuron_view", "quickstart"]

@@ -483,7 +483,7 @@ export const manifest = also(
     stacks: list(stack, count),
     /** The image that the model read; null or missing for none. */
     image: optional(orNull(image)),
-    /** Of a generated text: the distance of the recorded pass's logits from the generation's. */
+    /** The distance of the recorded pass's logits from the generation's, of a generated text. */
     replay: optional(orNull(fields({ difference: number, reason: text() }))),
     /**
      * The number of texts over which thumbnails and metrics are means, and to which patterns belong;

@@ -139,7 +139,7 @@ export type Thumbnails = readonly (readonly (readonly Thumbnail[])[])[];
 export interface Overview {
   /** By lens; none of a layer that lacks it, or of a profile. */
   readonly lenses: ReadonlyMap<string, Thumbnails>;
-  /** Of B − A, by lens. */
+  /** Thumbnails of B − A, by lens. */
   readonly differences: ReadonlyMap<
     string,
     ReadonlyMap<StackInfo, readonly (readonly SignedThumbnail[])[]>

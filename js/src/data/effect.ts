@@ -16,7 +16,7 @@ const predictions = check.fields({
   /** The KL divergence of the predictions after from those before, in nats; and its mean. */
   divergence: check.number,
   mean: check.number,
-  /** Of each prediction, its probability and its rank among all, from 1. */
+  /** The probability of each prediction, and its rank among all, from 1. */
   changes: check.list(
     check.fields({
       label: check.text(),

@@ -72,7 +72,7 @@ export function storeWide(at: usize, value: v128): void {
   doubles[at >> 3] = value;
 }
 export const splatOfWide = loadWide;
-/** As many numbers in single precision as a wide vector has. */
+/** Load as many numbers in single precision as a wide vector has. */
 export const loadWidened = (at: usize): v128 => floats[at >> 2];
 /** The second half of a vector as a wide one; here, the first is all. */
 export const secondHalf = (_value: v128): v128 => 0;

@@ -49,7 +49,7 @@ export interface PictureOptions {
   readonly matrix: ReadonlySignal<AttentionMatrix>;
   /** "Layer 2", or "" if all layers are combined. */
   readonly layerLabel: string;
-  /** Of the small pictures of all heads. */
+  /** The numbers that the small pictures of all heads show. */
   readonly reading: Reading;
   readonly rounding: number;
   /** The name of what is drawn, for a file. */
