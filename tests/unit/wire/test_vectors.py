@@ -54,7 +54,7 @@ def test_the_committed_vectors_are_those_that_make_writes(name: str) -> None:
 
 
 def _lenses(content: dict[str, Any]) -> list[Lens]:
-    """Those of the record: others may have been added since."""
+    """The lenses of the record: others may have been added since."""
     names = [lens["name"] for lens in content["manifest"]["lenses"]]
     return [lens for lens in LENSES if lens.name in names]
 
