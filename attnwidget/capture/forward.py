@@ -22,7 +22,8 @@ from attnwidget.running.model import name_of, traceable, traits
 from attnwidget.running.replay import Answer, NotReplayed
 from attnwidget.running.sequences import PlacedTokens
 from attnwidget.running.stacks import grouped, stacks
-from attnwidget.tracing import can_generate, changes_of
+from attnwidget.running.structure import structure_of
+from attnwidget.tracing import CallId, can_generate, changes_of
 
 from .patches import on_image, placed_tokens
 from .picture import picture
@@ -156,6 +157,7 @@ def _read(
     with_image: bool,
 ) -> _Read:
     """Record one pass; a second one if module names do not number the chosen layers."""
+    structure_of(model, inputs.tensors)
     placed, sequences = None, inputs.sequences
     if with_image:
         placed = placed_tokens(model, inputs, lambda changed: run_inputs(model, changed))
@@ -167,13 +169,17 @@ def _read(
         ran = record_pass(
             model,
             lambda: run_inputs(model, inputs),
-            Items(inputs.batch, two=traits(model).has_decoder).of,
+            Items(model, inputs.batch).of,
             sink,
+            batch=inputs.batch.size,
             wanted=_wanted(named),
             values=values,
         )
-        layers = [(c.address.module, c.layers[0] if c.layers else None) for c in sink.calls]
-        by_name = stacks(grouped(layers), sequences.tokens)
+        layers = [
+            (CallId(c.address.module, c.address.call), c.layers[0] if c.layers else None)
+            for c in sink.calls
+        ]
+        by_name = stacks(grouped(model, layers), sequences.tokens)
         if chosen is None or not 0 <= max(chosen) < len(sink.calls):
             break
         if chosen <= {n for stack in by_name.values() for n in stack.numbers}:

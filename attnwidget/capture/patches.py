@@ -21,7 +21,9 @@ from attnwidget.running.inputs import Inputs
 from attnwidget.running.items import Items
 from attnwidget.running.model import device_of
 from attnwidget.running.sequences import PlacedTokens, Sequences
-from attnwidget.running.stacks import is_cross, tower
+from attnwidget.running.stacks import kind_of
+from attnwidget.running.towers import is_cross, tower
+from attnwidget.tracing import CallId
 
 from .recorder import RecordedCall, RecordedCalls, record_pass
 
@@ -74,8 +76,8 @@ def placed_tokens(
         of = None if before is None else _patches(_queries(before), rows, columns, first)
     if before is None or of is None:
         return None
-    name = tower(before.address.module)
-    return PlacedTokens(name, _labelled(model, Patches(rows, columns, of)))
+    call = CallId(before.address.module, before.address.call)
+    return PlacedTokens(kind_of(model, call).tower, _labelled(model, Patches(rows, columns, of)))
 
 
 def _is_offloaded(model: torch.nn.Module) -> bool:
@@ -170,7 +172,7 @@ def _first_call(
 ) -> RecordedCall | None:
     """The first self-attention over the image, if it has queries and no windows."""
     sink = _UntilFirst()
-    items = Items(inputs.batch, two=False)
+    items = Items(model, inputs.batch)
     # A model that fails here says why in the pass that is recorded.
     with suppress(_FirstLayerRan, Exception):
         record_pass(
@@ -178,6 +180,7 @@ def _first_call(
             lambda: run(inputs),
             items.of,
             sink,
+            batch=inputs.batch.size,
             wanted=lambda name: not is_cross(name) and tower(name) not in _NOT_SEEING,
             values=False,
             check=False,

@@ -16,6 +16,7 @@ from attnwidget.running.projection import projections
 from attnwidget.tracing import (
     Address,
     Call,
+    CallId,
     FunctionCall,
     Handler,
     Read,
@@ -97,9 +98,10 @@ class ForwardPass:
 def record_pass(
     model: torch.nn.Module,
     run: Callable[[], Any],
-    item: Callable[[str], Item],
+    item: Callable[[CallId], Item],
     sink: RecordedCalls,
     *,
+    batch: int,
     wanted: Callable[[str], bool],
     values: bool,
     check: bool = True,
@@ -109,8 +111,9 @@ def record_pass(
     Args:
         model: the model.
         run: calls it.
-        item: returns the item of the batch to record, by the name of the module.
+        item: returns the item of the batch to record of a call.
         sink: receives the calls.
+        batch: the number of items that the model reads.
         wanted: True for the names of the modules whose attention is recorded.
         values: True to record values and output projections as well.
         check: True to compare the calls of functions with the model's own results. A softmax is
@@ -118,7 +121,7 @@ def record_pass(
     """
     recorder = _Recorder(model, item, sink, wanted, values, check)
     with undisturbed(model), recorder.rotations.watched():
-        with trace(model, recorder, item("").batch) as traced:
+        with trace(model, recorder, batch) as traced:
             output = run()
         for address, matrix in projections(recorder.receivers.by_call):
             sink.add_projection(address, matrix)
@@ -129,7 +132,7 @@ class _Recorder(Handler):
     def __init__(
         self,
         model: torch.nn.Module,
-        item: Callable[[str], Item],
+        item: Callable[[CallId], Item],
         sink: RecordedCalls,
         wanted: Callable[[str], bool],
         values: bool,
@@ -163,7 +166,7 @@ class _Recorder(Handler):
 
     def _recorded(self, address: Address, call: Call, rotated: list[Rotation]) -> RecordedCall:
         """The call with its layer."""
-        item = self._item(address.module)
+        item = self._item(CallId(address.module, address.call))
         if isinstance(call, FunctionCall):
             layer = self._explainer.layer(call, item, address.module)
         else:

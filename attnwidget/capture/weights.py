@@ -17,7 +17,7 @@ from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.items import Item, Items, Selection
 from attnwidget.running.missing import missing_attention
-from attnwidget.running.model import device_of, traits, without_autocast
+from attnwidget.running.model import device_of, without_autocast
 from attnwidget.tracing import (
     Address,
     Call,
@@ -66,8 +66,7 @@ class _Reader(Handler):
     def __init__(self, model: torch.nn.Module, batch: TextBatch, receive: Receive) -> None:
         self.calls: list[RecordedCall] = []
         self._device = device_of(model)
-        two = traits(model).has_decoder
-        self._items = [Items(row, two=two) for row in batch.rows]
+        self._items = [Items(model, row) for row in batch.rows]
         self._receive = receive
         self._explainers = [FunctionExplainer(values=False, check=False) for _ in batch.rows]
 
@@ -75,7 +74,8 @@ class _Reader(Handler):
         name = address.module
         try:
             with without_autocast(self._device):
-                items = [each.of(name) for each in self._items]
+                own = CallId(name, address.call)
+                items = [each.of(own) for each in self._items]
                 found = text_weights(read(), items, name, self._explainers)
         except Exception as error:  # other calls are still read
             reason = str(error) or type(error).__name__

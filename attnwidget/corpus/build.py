@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
 from attnwidget.record import Floats
-from attnwidget.running.stacks import Group, is_cross, numbers, titles, tower
+from attnwidget.running.stacks import Group, Kind, numbers, titles
 from attnwidget.tracing import CallId
 
 from .accumulators import Estimate, Means
@@ -63,11 +63,11 @@ def build_stacks(
         nulls: the same by name of the null.
         names: the metrics, in order.
     """
-    groups: dict[tuple[str, bool, tuple[int, int]], list[CallId]] = {}
+    groups: dict[tuple[object, ...], list[CallId]] = {}
     for call, layer in measured.layers.items():
-        kind = tower(call.module), is_cross(call.module), layer.shape
-        groups.setdefault(kind, []).append(call)
-    named = titles([Group(of_tower, cross) for of_tower, cross, _ in groups])
+        groups.setdefault((*layer.kind, layer.shape), []).append(call)
+    kinds = (measured.layers[calls[0]].kind for calls in groups.values())
+    named = titles([Group(Kind(of_tower, cross)) for of_tower, cross, _ in kinds])
     return {
         name: _stack(calls, measured, own, nulls, names)
         for name, calls in zip(named, groups.values(), strict=True)

@@ -24,7 +24,7 @@ from .settings import Settings
 _FILE = "profile.checkpoint"
 
 # Another number for every change of what is kept.
-_KIND = Kind("checkpoint", "attnwidget-checkpoint", 2, "attnwidget.profile(resume=...)")
+_KIND = Kind("checkpoint", "attnwidget-checkpoint", 3, "attnwidget.profile(resume=...)")
 
 # Its JSON, which may be longer than the header of a file.
 _TREE = "tree"

@@ -18,7 +18,6 @@ from attnwidget.record import Floats
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.items import Items
-from attnwidget.running.model import traits
 from attnwidget.running.projection import linear_matrix, projections
 from attnwidget.tracing import (
     Address,
@@ -157,8 +156,7 @@ class _CopyReader(Handler):
         raised_by: Floats,
     ) -> None:
         self.shares: CopyShares = {}
-        two = traits(model).has_decoder
-        self._items = [Items(row, two=two) for row in batch.rows]
+        self._items = [Items(model, row) for row in batch.rows]
         self._texts = batch.texts
         self._writes = projections.writes
         self._raised_by = raised_by
@@ -170,7 +168,7 @@ class _CopyReader(Handler):
             return
         try:
             call = read()
-            items = [each.of(address.module) for each in self._items]
+            items = [each.of(call_id) for each in self._items]
             weights = text_weights(call, items, address.module)
             values = head_values(call).detach().to("cpu", torch.float32).numpy()
         except ValueError:  # which `HeadProfile.missing` says

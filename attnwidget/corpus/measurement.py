@@ -72,6 +72,7 @@ class LayerSums:
     """The sums of the heads of one layer over texts.
 
     Attributes:
+        kind: `Kind.key` of the call.
         first: the lowest index of a text.
         shape: (Tq, Tk) of this text.
         texts: the number of texts.
@@ -81,6 +82,7 @@ class LayerSums:
         offsets: the mean weights by offset; None if they are not measured, or of cross-attention.
     """
 
+    kind: tuple[str, bool, str]
     first: int
     shape: tuple[int, int]
     texts: int
@@ -128,15 +130,24 @@ class Measurement:
     missing: list[str] = field(default_factory=list)
     further: dict[str, dict[CallId, dict[int, Numbers]]] = field(default_factory=dict)
 
-    def layer(self, call: CallId, heads: int, index: int, shape: tuple[int, int]) -> LayerSums:
+    def layer(
+        self,
+        call: CallId,
+        kind: tuple[str, bool, str],
+        heads: int,
+        index: int,
+        shape: tuple[int, int],
+    ) -> LayerSums:
         """The sums of a call, to which a text is added.
 
         Args:
+            kind: `Kind.key` of the call.
             index, shape: of the text.
         """
         if call not in self.layers:
             numbers = len(self.names), heads
             self.layers[call] = LayerSums(
+                kind,
                 index,
                 shape,
                 0,

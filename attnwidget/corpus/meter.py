@@ -108,25 +108,34 @@ class Meter:
         self._values: dict[CallId, dict[int, Numbers]] = defaultdict(dict)
         self._pairs: dict[CallId, dict[int, Integers]] = defaultdict(dict)
 
-    def add(self, call: CallId, index: int, weights: Floats, queries: Tokens, keys: Tokens) -> None:
+    def add(
+        self,
+        call: CallId,
+        kind: tuple[str, bool, str],
+        index: int,
+        weights: Floats,
+        queries: Tokens,
+        keys: Tokens,
+    ) -> None:
         """Add a layer's weights of one text, as far as `finish` is called.
 
         Args:
+            kind: `Kind.key` of the call.
             index: of the text.
             weights: float32 [heads, Tq, Tk].
         """
         heads, *shape = weights.shape
-        layer = self._measurement.layer(call, heads, index, (shape[0], shape[1]))
+        layer = self._measurement.layer(call, kind, heads, index, (shape[0], shape[1]))
         is_self = queries is keys
         if self._has_offsets and is_self:
             layer.offsets = layer.offsets or OffsetMeans.empty(heads)
             layer.offsets.add(weights)
         kinds = self._waiting.setdefault(index, {})
-        kind = id(keys), is_self, tuple(shape)
-        waiting = kinds.setdefault(kind, _Waiting(keys, is_self))
+        of_keys = id(keys), is_self, tuple(shape)
+        waiting = kinds.setdefault(of_keys, _Waiting(keys, is_self))
         waiting.weights[call] = weights
         if waiting.cells >= CELLS:
-            self._read(index, kinds.pop(kind))
+            self._read(index, kinds.pop(of_keys))
 
     def finish(self) -> None:
         """Read all weights that were added, and complete their texts."""

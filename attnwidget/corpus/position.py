@@ -90,7 +90,7 @@ def _measured_with(
             # Cross-attention has offsets only where a text is its own target.
             if sampled.own is not None and layer is not None and layer.offsets is not None:
                 weights = make(layer.offsets.means(), len(sampled.own))
-                meter.add(call, index, weights, sampled.own, sampled.own)
+                meter.add(call, layer.kind, index, weights, sampled.own, sampled.own)
         meter.finish()
     return null
 

@@ -17,7 +17,7 @@ from attnwidget.running.missing import no_attention
 from attnwidget.running.model import name_of, traceable
 from attnwidget.running.random_weights import with_random_weights
 from attnwidget.running.sequences import Sequences
-from attnwidget.running.stacks import Group, is_cross, tower
+from attnwidget.running.stacks import Group, kind_of
 from attnwidget.running.texts import Shard
 from attnwidget.tracing import CallId
 
@@ -145,18 +145,18 @@ class Profiler:
         batch = self._changed(batch, reading)
         of_position = {"position", "best offset"} & set(self._settings.nulls)
         offsets = reading is None and bool(of_position) and metrics is self._settings.on_texts
-        meter = Meter(metrics, measurement, offsets=offsets)
+        meter, model = Meter(metrics, measurement, offsets=offsets), self._models[reading]
 
         def receive(call: CallId, row: int, weights: Floats) -> None:
             text = batch.texts[row]
             sequences = Sequences(
                 text.tokens, text.target, global_tokens=batch.rows[row].global_tokens
             )
-            group = Group(tower(call.module), is_cross(call.module))
+            group = Group(kind_of(model, call))
             queries, keys = sequences.sides(group, (weights.shape[1], weights.shape[2]))
-            meter.add(call, text.index, weights, queries, keys)
+            meter.add(call, group.kind.key, text.index, weights, queries, keys)
 
-        missing = read_attention(self._models[reading], batch, receive)
+        missing = read_attention(model, batch, receive)
         measurement.missing += [why for why in missing if why not in measurement.missing]
         meter.finish()
 

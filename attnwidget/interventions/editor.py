@@ -10,8 +10,8 @@ from typing import Any, get_args
 import torch
 
 from attnwidget.arguments import checked, instance
-from attnwidget.running.stacks import is_cross, tower
-from attnwidget.tracing import Address, Call, Handler, Read, trace
+from attnwidget.running.stacks import Kind, kind_of
+from attnwidget.tracing import Address, Call, CallId, Handler, Read, trace
 
 from .by_layer import HeadOutputs
 from .change_words import Change, in_words
@@ -77,7 +77,7 @@ def editing(
             "with gradient checkpointing, layers run once more in the backward pass, where they "
             "would not be changed: turn it off, or use model.eval()"
         )
-    edits = [_Edit(each, _chosen(model, sites, each)) for each in interventions]
+    edits = [_Edit(model, each, _chosen(model, sites, each)) for each in interventions]
     several = len({site.stack for site in sites}) > 1
     change = in_words(edit.change(several=several) for edit in edits)
     editor = _Editor(edits, change)
@@ -115,12 +115,15 @@ def _chosen(
 class _Edit:
     """An intervention and the attention calls that it changes."""
 
-    def __init__(self, intervention: Intervention, chosen: Sequence[Site]) -> None:
+    def __init__(
+        self, model: torch.nn.Module, intervention: Intervention, chosen: Sequence[Site]
+    ) -> None:
+        self._model = model
         self.intervention = intervention
         self._sites = chosen
         self._called: set[Site] = set()
         # The shapes of the calls of each kind of attention in the first pass.
-        self._shapes: dict[tuple[str, bool], tuple[int, int]] = {}
+        self._shapes: dict[Kind, tuple[int, int]] = {}
         # The most queries and keys that a call had.
         self._reached = {"queries": 0, "keys": 0}
 
@@ -154,9 +157,10 @@ class _Edit:
 
     def check_lengths(self, address: Address, read: Read) -> None:
         """Raise a ValueError if layers of one name attend over sequences of several lengths."""
-        kind = tower(address.module), is_cross(address.module)
-        kinds = {(tower(site.module), is_cross(site.module)) for site in self._sites}
-        if not self._by_name or address.step > 0 or kind not in kinds:
+        if not self._by_name or address.step > 0:
+            return
+        kind = kind_of(self._model, CallId(address.module, address.call))
+        if kind not in {site.kind for site in self._sites}:
             return
         try:
             leading, _, num_queries, _ = read().shape
@@ -203,7 +207,7 @@ class _Editor(Handler):
         # The position after the last query of each call.
         self._ends: dict[Address, int] = {}
 
-    def _first(self, address: Address, num_queries: int, num_keys: int) -> int:
+    def _first(self, site: Site, address: Address, num_queries: int, num_keys: int) -> int:
         """The position of a call's first query, which is not 0 where earlier ones are cached.
 
         Raises:
@@ -212,7 +216,7 @@ class _Editor(Handler):
         before = self._ends.get(address._replace(step=address.step - 1), 0)
         cached = num_keys != num_queries and (num_queries == 1 or num_keys == before + num_queries)
         first = before if cached else 0
-        if cached and num_keys < first + num_queries and not is_cross(address.module):
+        if cached and num_keys < first + num_queries and not site.kind.cross:
             raise ValueError(
                 f"the cache of {address.module} no longer has all keys, so that positions do not "
                 "tell which they are: generate with use_cache=False, or less than the window"
@@ -226,7 +230,7 @@ class _Editor(Handler):
             intervention = edit.intervention
             if isinstance(intervention, KnockOut) and (site := edit.site(address)) is not None:
                 _, _, num_queries, num_keys = shape()
-                first = self._first(address, num_queries, num_keys)
+                first = self._first(site, address, num_queries, num_keys)
                 edit.reached(first + num_queries, num_keys)
                 hidden = _hidden(intervention, shape(), first, site.layer)
                 total = hidden if total is None else total + hidden
@@ -255,7 +259,7 @@ class _Editor(Handler):
             if isinstance(intervention, Scale):
                 changed = before * intervention.factor
             elif isinstance(intervention, Ablate):
-                changed = replacement(intervention.mode, call, address.module)
+                changed = replacement(intervention.mode, call, cross=site.kind.cross)
             elif isinstance(intervention.source, HeadOutputs):
                 changed = patched(intervention.source, site.stack, site.layer, before)
             else:

@@ -36,14 +36,14 @@ def output_gradients(
     model: torch.nn.Module,
     batch: TextBatch,
     loss: Loss | None,
-    keep: Callable[[str, Call], object] = lambda name, call: None,
+    keep: Callable[[CallId, Call], object] = lambda own, call: None,
 ) -> tuple[float, list[OutputGradient], tuple[str, ...]]:
     """Run a model over a batch, and differentiate the sum of the losses of its texts.
 
     The `grad` of parameters stays as it is.
 
     Args:
-        keep: is called with the module's name and each call; its result is kept.
+        keep: is called with each call; its result is kept.
 
     Returns:
         (the sum of the losses, the gradients in the order of the calls, missing calls as
@@ -107,7 +107,7 @@ class _Probe:
 class _Reader(SiteFinder):
     """Adds zeros to all head outputs."""
 
-    def __init__(self, keep: Callable[[str, Call], object]) -> None:
+    def __init__(self, keep: Callable[[CallId, Call], object]) -> None:
         super().__init__()
         self.probes: dict[CallId, _Probe] = {}
         self._keep = keep
@@ -117,6 +117,6 @@ class _Reader(SiteFinder):
         if call is None or output is None:
             return None
         added = torch.zeros_like(output, requires_grad=True)
-        kept = self._keep(address.module, call)
+        kept = self._keep(CallId(address.module, address.call), call)
         self.probes[CallId(address.module, address.call)] = _Probe(added, output.detach(), kept)
         return output + added

@@ -13,7 +13,7 @@ from attnwidget.record import AttentionRecord, Floats
 from attnwidget.running.inputs import Inputs, prepare
 from attnwidget.running.items import Batch
 from attnwidget.running.labels import token_labels
-from attnwidget.running.model import traceable, traits
+from attnwidget.running.model import run, traceable, traits
 from attnwidget.running.sequences import Sequences
 from attnwidget.tracing import trace, undisturbed
 
@@ -135,7 +135,7 @@ def _output(
     model: torch.nn.Module, inputs: Inputs, metric: Callable[[Any], float] | None
 ) -> Output:
     with undisturbed(model):
-        output = model(**inputs.tensors)
+        output = run(model, inputs.tensors)
     return read_output(model, output, inputs.batch, inputs.sequences, metric)
 
 

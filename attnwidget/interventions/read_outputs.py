@@ -9,7 +9,7 @@ import torch
 
 from attnwidget.record import Floats
 from attnwidget.running.inputs import prepare
-from attnwidget.running.model import traceable
+from attnwidget.running.model import run, traceable
 from attnwidget.tracing import Address, Call, CallId, trace, undisturbed
 
 from .by_layer import HeadOutputs
@@ -43,7 +43,7 @@ def head_outputs(
     inputs = prepare(model, tokenizer, text, text_pair, target, 0)
     reader = _Reader()
     with undisturbed(model), trace(model, reader, inputs.batch.size):
-        model(**inputs.tensors)
+        run(model, inputs.tensors)
     sites = reader.sites(model, inputs.batch.size)
     layers: dict[str, dict[int, Floats]] = {}
     for site in sites.found:

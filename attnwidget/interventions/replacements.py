@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 
 from attnwidget.record.scores import MASKED
-from attnwidget.running.stacks import is_cross
 from attnwidget.tracing import Call, FunctionCall, head_values
 from attnwidget.tracing.masks import additive
 
@@ -13,11 +12,11 @@ from .by_layer import HeadOutputs
 from .edits import Mode
 
 
-def replacement(mode: Mode, call: Call, name: str) -> torch.Tensor:
+def replacement(mode: Mode, call: Call, *, cross: bool) -> torch.Tensor:
     """Compute what replaces the outputs of all heads of a call.
 
     Args:
-        name: of the module that called.
+        cross: True for cross-attention.
 
     Returns:
         [M, heads, Tq, d_v], or a tensor that broadcasts to it.
@@ -30,7 +29,7 @@ def replacement(mode: Mode, call: Call, name: str) -> torch.Tensor:
     if mode == "zero":
         return torch.zeros_like(output)
     if mode == "mean":
-        return _mean(output, None if is_cross(name) else _seen(call))
+        return _mean(output, None if cross else _seen(call))
     values = head_values(call)
     if mode == "self":
         num_queries, num_keys = output.shape[2], values.shape[2]

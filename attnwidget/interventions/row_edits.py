@@ -58,11 +58,11 @@ class RowEditor(Handler):
         assert before is not None
         windows = len(before) // self._rows
         changed = before.clone()
+        site = edits[0][1].site
         if isinstance(self._by, HeadOutputs):
-            site = edits[0][1].site
             replaced = patched(self._by, site.stack, site.layer, before)
         else:
-            replaced = replacement(self._by, call, address.module).expand_as(before)
+            replaced = replacement(self._by, call, cross=site.kind.cross).expand_as(before)
         for row, edit in edits:
             of_row = slice(row * windows, (row + 1) * windows)
             if edit.seed is None:

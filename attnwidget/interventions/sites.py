@@ -15,7 +15,7 @@ from attnwidget.record import spans
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.missing import no_attention
-from attnwidget.running.stacks import Group, is_cross, numbers, stack_name, titles, tower
+from attnwidget.running.stacks import Group, Kind, kind_of, numbers, titles
 from attnwidget.tracing import (
     Address,
     Call,
@@ -41,6 +41,7 @@ class Site:
         module: the name of the module that calls.
         call: the number of the call among those of the module in a pass, from 0; None for all of
             them, where a module is known by its name alone.
+        kind: of the call.
         heads: the number of its heads; 0 where only the name is known.
         key_heads: the number of heads with keys of their own, each for as many heads.
     """
@@ -49,6 +50,7 @@ class Site:
     layer: int
     module: str
     call: int | None
+    kind: Kind
     heads: int = 0
     key_heads: int = 0
 
@@ -83,13 +85,13 @@ def sites_by_name(model: torch.nn.Module) -> list[Site]:
     """The attention modules in the order of the model, from their names alone."""
     names = [name for name, module in model.named_modules() if is_attention(module)]
     inner = [n for n in names if not any(other.startswith(f"{n}.") for other in names)]
-    kinds: defaultdict[tuple[str, bool], list[str]] = defaultdict(list)
+    kinds: defaultdict[Kind, list[str]] = defaultdict(list)
     for name in inner:
-        kinds[tower(name), is_cross(name)].append(name)
-    towers = {each for each, _ in kinds}
+        kinds[kind_of(model, CallId(name, 0))].append(name)
+    named = ["self"] if len(kinds) == 1 else titles([Group(kind) for kind in kinds])
     return [
-        Site("self" if len(kinds) == 1 else stack_name(of, cross, towers), number, module, None)
-        for (of, cross), modules in kinds.items()
+        Site(title, number, module, None, kind)
+        for title, (kind, modules) in zip(named, kinds.items(), strict=True)
         for module, number in zip(modules, numbers(modules), strict=True)
     ]
 
@@ -142,12 +144,12 @@ class _Seen:
     key_heads: int
     editable: bool
 
-    def group(self, rows: int) -> tuple[object, ...]:
+    def group(self, kind: Kind, rows: int) -> tuple[object, ...]:
         """A key that is equal for the calls of one stack."""
         leading, _, num_queries, num_keys = self.shape
         windows = 1 if leading % rows else leading // rows
         lengths = windows * num_queries, windows * num_keys
-        return tower(self.id.module), is_cross(self.id.module), lengths, windows > 1
+        return kind, lengths, windows > 1
 
 
 class SiteFinder(Handler):
@@ -190,15 +192,13 @@ class SiteFinder(Handler):
         """
         groups: dict[tuple[object, ...], list[_Seen]] = {}
         for seen in self._calls:
-            groups.setdefault(seen.group(rows), []).append(seen)
-        kinds = [
-            Group(tower(calls[0].id.module), is_cross(calls[0].id.module))
-            for calls in groups.values()
-        ]
+            groups.setdefault(seen.group(kind_of(model, seen.id), rows), []).append(seen)
+        kinds = [kind_of(model, calls[0].id) for calls in groups.values()]
+        named = titles([Group(kind) for kind in kinds])
         by_call: dict[CallId, Site] = {}
-        for name, calls in zip(titles(kinds), groups.values(), strict=True):
+        for name, kind, calls in zip(named, kinds, groups.values(), strict=True):
             for number, seen in zip(numbers([c.id.module for c in calls]), calls, strict=True):
-                by_call[seen.id] = Site(name, number, *seen.id, seen.shape[1], seen.key_heads)
+                by_call[seen.id] = Site(name, number, *seen.id, kind, seen.shape[1], seen.key_heads)
         found = tuple(by_call[seen.id] for seen in self._calls if seen.editable)
         unknown = [
             f"{seen.id.module}: its head outputs are not known"

@@ -43,7 +43,7 @@ def substituted(call: Call, patch: Patch, stack: str, layer: int, heads: torch.T
     changed: Call
     if what == "weights":
         weights, value = merged(_weights(call)), head_values(call)
-        layout = Layout(4, 1, len(weights))
+        layout = Layout.plain(len(weights))
         changed = SoftmaxCall(
             call.module, weights.log(), weights, None, value, layout, rebuild=call.rebuild
         )

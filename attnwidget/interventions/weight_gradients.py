@@ -11,9 +11,9 @@ import torch
 from attnwidget.capture import text_weights
 from attnwidget.record import Floats, Tokens
 from attnwidget.running.items import Item, Items
-from attnwidget.running.model import traceable, traits
+from attnwidget.running.model import traceable
 from attnwidget.running.one_text import one_text
-from attnwidget.running.stacks import Group, is_cross, tower
+from attnwidget.running.stacks import Group, kind_of
 from attnwidget.tracing import Call, head_values
 
 from .by_layer import ByLayer
@@ -105,9 +105,9 @@ def attention_gradients(
     """
     model = traceable(model)
     given = one_text(model, tokenizer, text, text_pair, target, batch_index)
-    items = Items(given.row, two=traits(model).has_decoder)
+    items = Items(model, given.row)
     total, found, missed = output_gradients(
-        model, given.batch, loss, lambda name, call: _factors(call, items.of(name), name)
+        model, given.batch, loss, lambda own, call: _factors(call, items.of(own), own.module)
     )
     missing = list(missed)
     layers: dict[str, dict[int, LayerGradients]] = {}
@@ -119,7 +119,7 @@ def attention_gradients(
         assert isinstance(each.kept, _Factors)
         layer = each.kept.gradients(each.gradient)
         layers.setdefault(each.site.stack, {})[each.site.layer] = layer
-        group = Group(tower(each.site.module), is_cross(each.site.module))
+        group = Group(kind_of(model, each.site.id))
         _, num_queries, num_keys = layer.weights.shape
         tokens[each.site.stack] = given.sequences.sides(group, (num_queries, num_keys))
     if not layers:

@@ -17,6 +17,7 @@ from attnwidget.arguments import checked, whole
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import Floats
 from attnwidget.running.batches import TextBatch
+from attnwidget.running.model import run
 from attnwidget.running.random_weights import with_random_weights
 from attnwidget.tracing import undisturbed
 
@@ -285,7 +286,7 @@ def _read_examples(
 def _states(model: torch.nn.Module, batch: TextBatch) -> list[Floats]:
     """The hidden states of each text, float32 [layers + 1, tokens, dimensions]."""
     with undisturbed(model):
-        output = model(**{**batch.tensors, "output_hidden_states": True})
+        output = run(model, {**batch.tensors, "output_hidden_states": True})
     states = getattr(output, "hidden_states", None)
     if not states:
         raise ValueError(

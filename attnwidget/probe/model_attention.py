@@ -15,7 +15,7 @@ from attnwidget.running.batches import TextBatch, text_batches
 from attnwidget.running.missing import no_attention
 from attnwidget.running.model import traceable, traits
 from attnwidget.running.random_weights import with_random_weights
-from attnwidget.running.stacks import Group, is_cross, numbers, titles, tower
+from attnwidget.running.stacks import Group, Kind, kind_of, numbers, titles
 from attnwidget.tracing import CallId
 
 from .annotated import Annotated, annotated
@@ -108,13 +108,13 @@ class ModelAttention:
         """
         queries = [each / each.sum(axis=1, keepdims=True).clip(1) for each in members]
         found: dict[CallId, dict[int, Floats]] = {}
-        stacks: dict[tuple[str, bool], None] = {}
+        stacks: dict[Kind, None] = {}
 
         def receive(place: CallId, row: int, weights: Floats) -> None:
-            stacks[tower(place.module), is_cross(place.module)] = None
+            kind = kind_of(model, place)
+            stacks[kind] = None
             length = members[row].shape[1]
-            first = next(iter(found), place)
-            is_own = not is_cross(place.module) and tower(place.module) == tower(first.module)
+            is_own = not kind.cross and kind == kind_of(model, next(iter(found), place))
             if is_own and weights.shape[1:] == (length, length):
                 folded = queries[row] @ weights @ members[row].T
                 found.setdefault(place, {})[row] = folded
@@ -126,9 +126,9 @@ class ModelAttention:
         if not self.heads.counts:
             self.heads.counts = counts
             self.heads.numbers = tuple(numbers([place.module for place in found]))
-            own = next(iter(found)).module
-            names = dict(zip(stacks, titles([Group(*stack) for stack in stacks]), strict=True))
-            self.heads.stack = "encoder" if self._is_encoder else names[tower(own), False]
+            own = kind_of(model, next(iter(found)))
+            names = dict(zip(stacks, titles([Group(kind) for kind in stacks]), strict=True))
+            self.heads.stack = "encoder" if self._is_encoder else names[own]
         if counts != self.heads.counts or any(len(rows) < len(members) for rows in found.values()):
             raise ValueError(
                 f"the attention of {type(model).__name__} could not be read in all texts: "

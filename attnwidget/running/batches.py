@@ -12,10 +12,11 @@ import torch
 from attnwidget.arguments import checked, whole
 from attnwidget.record import Tokens
 
-from .inputs import decoder_inputs, kept_positions, labelled, on_device, segments_of
+from .inputs import decoder_inputs, kept_positions, labelled, on_device, segments_of, taken
 from .items import Batch, Padded
 from .labels import text_tokenizer
 from .model import check_vocabulary, traits
+from .structure import structure_of
 from .texts import Shard, Texts, read_texts, shards_of
 
 # The batches that are read ahead, among which texts of like length are put together.
@@ -103,7 +104,7 @@ class Batches:
         self._max_tokens = max_tokens
         # Without a mask, a model would read padding as text.
         kind = traits(model)
-        self._can_pad = kind.takes_any or "attention_mask" in kind.parameters
+        self._can_pad = kind.takes("attention_mask")
 
     def of(self, shard: Shard) -> Iterator[TextBatch]:
         """The batches of a shard, without the texts that have no tokens but special ones."""
@@ -164,7 +165,9 @@ class Batches:
         cut = {"truncation": True, "max_length": self._max_tokens} if self._max_tokens else {}
         encoding = text_tokenizer(self._tokenizer)(first, second, **cut)
         fields |= {
-            name: list(values) for name, values in encoding.items() if name != "attention_mask"
+            name: list(values)
+            for name, values in taken(self._model, encoding).items()
+            if name != "attention_mask"
         }
         ids = fields["input_ids"]
         tokens = labelled(self._tokenizer, ids)
@@ -219,6 +222,7 @@ class Batches:
 
 def _batch(model: torch.nn.Module, tensors: Mapping[str, Any], texts: Sequence[Text]) -> TextBatch:
     check_vocabulary(model, tensors["input_ids"])
+    structure_of(model, tensors)
     rows, before = [], traits(model).global_tokens
     for row in range(len(texts)):
         places = _places(tensors, row)

@@ -8,7 +8,7 @@ import torch
 
 from .batches import TextBatch
 from .inputs import Inputs
-from .model import traits
+from .model import run, traits
 
 
 def run_inputs(model: torch.nn.Module, inputs: Inputs) -> Any:
@@ -18,7 +18,7 @@ def run_inputs(model: torch.nn.Module, inputs: Inputs) -> Any:
         ValueError: the text is longer than the model takes, or its decoder has no tokens.
     """
     try:
-        return model(**inputs.tensors)
+        return run(model, inputs.tensors)
     except (IndexError, RuntimeError, ValueError) as error:
         if traits(model).has_decoder and not inputs.has_target:
             raise ValueError(
@@ -45,7 +45,7 @@ def run_model(model: torch.nn.Module, batch: TextBatch, *, all_logits: bool = Fa
     known = traits(model).parameters
     options = {name: value for name, value in unneeded.items() if name in known}
     try:
-        return model(**{**batch.tensors, **options})
+        return run(model, {**batch.tensors, **options})
     except (IndexError, RuntimeError, ValueError) as error:
         longest = max(batch.texts, key=lambda text: len(text.tokens))
         advice = f": give max_tokens={traits(model).longest}"

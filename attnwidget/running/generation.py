@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -10,18 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from attnwidget.progress import step_done
 from attnwidget.tracing import can_generate, undisturbed
 
 from .inputs import Inputs
 from .items import Batch
-from .model import traits
+from .model import CACHES, own_copies, traits
 from .replay import Answer
 from .reread import with_a_prompt_that_sees_itself, with_answer, with_target
-
-_CACHES = frozenset({"cache", "past_key_values", "cache_params"})
 
 
 def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, Any]) -> Answer:
@@ -46,7 +42,7 @@ def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, 
         wanted.setdefault("force_unique_generate_call", True)
     passes = _Passes(model, inputs.batch)
     with undisturbed(model), passes.followed():
-        result = model.generate(**_copied({**inputs.tensors, **wanted}))
+        result = model.generate(**own_copies({**inputs.tensors, **wanted}))
     size, sequences = inputs.batch.size, getattr(result, "sequences", None)
     if sequences is None or not getattr(result, "logits", None):
         raise _without_logits(model)
@@ -61,7 +57,7 @@ def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, 
     if traits(model).has_decoder:
         again = with_target(tokenizer, inputs, read, prompt)
     else:
-        cached = not _CACHES.isdisjoint([*inputs.tensors, *options])
+        cached = not CACHES.isdisjoint([*inputs.tensors, *options])
         noted = passes.of_no_prompt if cached else passes.of_prompt
         again = with_answer(model, tokenizer, inputs, read, prompt, noted)
     return Answer(_ways(model, again, len(rows)), logits)
@@ -69,7 +65,7 @@ def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, 
 
 def _check_prompt(model: Any, inputs: Inputs) -> None:
     """Raise for prompts that generate reads in more passes than one."""
-    if inputs.batch.cached is not None and not _CACHES.isdisjoint(inputs.tensors):
+    if inputs.batch.cached is not None and not CACHES.isdisjoint(inputs.tensors):
         raise ValueError(
             "the first tokens of this prompt are in a cache alone: give all of input_ids, along "
             "with the cache"
@@ -113,7 +109,7 @@ def _ways(model: Any, again: Inputs, answer: int) -> tuple[Callable[[], Inputs],
     """The inputs without a cache, and those with a prompt whose tokens see each other."""
     unneeded = {"use_cache": False, "logits_to_keep": answer}
     kind = traits(model)
-    tensors = {name: value for name, value in again.tensors.items() if name not in _CACHES}
+    tensors = {name: value for name, value in again.tensors.items() if name not in CACHES}
     tensors |= {name: value for name, value in unneeded.items() if name in kind.parameters}
     again = replace(again, tensors=tensors)
     if kind.has_decoder or "input_ids" not in tensors:
@@ -135,26 +131,6 @@ def _option(model: Any, options: Mapping[str, Any], name: str) -> Any:
     configs = (options.get("generation_config"), getattr(model, "generation_config", None))
     values = (getattr(config, name, None) for config in configs)
     return next((value for value in values if value is not None), None)
-
-
-class _Detached(TorchFunctionMode):
-    """Lets tensors be copied that have a history of gradients."""
-
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
-    ) -> Any:
-        if func is torch.Tensor.__deepcopy__:
-            return args[0].detach().clone()
-        return func(*args, **(kwargs or {}))
-
-
-def _copied(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of `generate`, with copies of the reader's own cache and tokens."""
-    with _Detached():
-        return {
-            name: copy.deepcopy(value) if name in _CACHES or name.endswith("_ids") else value
-            for name, value in given.items()
-        }
 
 
 class _Passes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,9 +14,10 @@ from attnwidget.record import Tokens
 
 from .items import Batch, Padded
 from .labels import text_tokenizer, token_labels
-from .model import check_vocabulary, device_of, traits
+from .model import CACHES, STANDARD, check_vocabulary, device_of, traits
 from .sequences import Sequences, audio_seconds, image_size, patch_size
-from .words import cut_off, word_spans
+from .structure import Structure, rows_of, structure_of
+from .words import cut_off, encoding_of, word_spans
 
 
 @dataclass(frozen=True)
@@ -63,22 +65,27 @@ def prepare(
         TypeError, ValueError, IndexError: as `attnwidget.capture` says.
     """
     encoding = _encoding(tokenizer, text, text_pair)
-    tensors = on_device(encoding, model)
+    tensors = on_device(taken(model, encoding), model)
     _check(model, tensors, text)
-    size = _batch_size(tensors)
     if target is not None:
-        tensors["decoder_input_ids"] = decoder_inputs(model, tokenizer, target).repeat(size, 1)
+        repeats = _batch_size(tensors, (0,))
+        tensors["decoder_input_ids"] = decoder_inputs(model, tokenizer, target).repeat(repeats, 1)
+    name = "input_ids" if "input_ids" in tensors else "inputs_embeds"
+    structure = structure_of(model, tensors)
+    items = _item_dimensions(structure, tensors)
+    size = _batch_size(tensors, items)
     if type(batch_index) is not int:
         raise TypeError(f"batch_index is {batch_index!r}; expected a number")
     if not 0 <= batch_index < size:
         raise IndexError(f"batch_index {batch_index}: the batch has {size} items")
-    name = "input_ids" if "input_ids" in tensors else "inputs_embeds"
-    padded = kept_positions(tensors, name, "attention_mask", batch_index)
+    padded = kept_positions(tensors, name, "attention_mask", batch_index, items)
     tokens = None
     if padded is not None and not len(padded.kept) and not isinstance(text, str):
         raise ValueError("the inputs have no tokens")
-    if padded is not None and name == "input_ids" and tensors[name].ndim == 2:
-        ids = _ids(tensors["input_ids"], batch_index, padded)
+    ids = None
+    if padded is not None and name == "input_ids":
+        ids = _ids(tensors[name], batch_index, padded, items)
+    if padded is not None and ids is not None:
         tokens = labelled(tokenizer, ids)
         if isinstance(text, str) and len(tokens.special) == len(ids):
             raise ValueError(
@@ -89,15 +96,17 @@ def prepare(
         if isinstance(text, str):
             texts = (text,) if text_pair is None else (text, text_pair)
         words, offsets = word_spans(encoding, batch_index, positions, texts)
-        segments = segments_of(encoding, batch_index, positions) if text_pair is not None else None
+        segments = segments_of(encoding, batch_index, positions)
         tokens = replace(tokens, segments=segments, words=words, offsets=offsets)
     target_padded = kept_positions(
-        tensors, "decoder_input_ids", "decoder_attention_mask", batch_index
+        tensors, "decoder_input_ids", "decoder_attention_mask", batch_index, items
     )
     target_ids = tensors.get("decoder_input_ids")
     labels = None
-    if target_padded is not None and target_ids is not None and target_ids.ndim == 2:
-        labels = labelled(tokenizer, _ids(target_ids, batch_index, target_padded))
+    if target_padded is not None and target_ids is not None:
+        of_target = _ids(target_ids, batch_index, target_padded, items)
+        labels = None if of_target is None else labelled(tokenizer, of_target)
+    others = {} if structure is None else _others(structure, tensors, batch_index)
     sequences = Sequences(
         tokens,
         labels,
@@ -105,6 +114,12 @@ def prepare(
         patch_size(model),
         audio_seconds(tensors, tokenizer),
         global_tokens=traits(model).global_tokens,
+        others={
+            name: labelled(tokenizer, ids)
+            for name, padded in others.items()
+            if structure is not None
+            and (ids := _ids(tensors[name], batch_index, padded, structure.items[name])) is not None
+        },
     )
     cached = _cached(tensors, padded, batch_index)
     batch = Batch(
@@ -115,6 +130,8 @@ def prepare(
         cached,
         _media_count(tensors),
         sequences.global_tokens,
+        others,
+        items,
     )
     return Inputs(tensors, batch, sequences, cut_off(encoding, batch_index))
 
@@ -187,6 +204,29 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
     return text
 
 
+# What tokenizers return beside the tokens, which some models do not take.
+_EXTRA = frozenset({"token_type_ids", "attention_mask", "special_tokens_mask", "length"})
+
+
+def taken(model: torch.nn.Module, encoding: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs that the model takes, by their usual names.
+
+    Raises:
+        TypeError: it does not take one of them, other than what tokenizers add to the tokens.
+    """
+    kind = traits(model)
+    usual = {own: name for name, own in kind.names.items()}
+    named = {usual.get(name, name): value for name, value in encoding.items()}
+    left = {name: value for name, value in named.items() if not kind.takes(name)}
+    if left.keys() <= _EXTRA:
+        for name in left:
+            warnings.warn(
+                f"{name} is left out: {type(model).__name__} does not take it", stacklevel=2
+            )
+        return {name: value for name, value in named.items() if name not in left}
+    return named
+
+
 def on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
     """Move tensors to the model's device, and floating-point ones to its precision."""
     device, dtype = device_of(model), getattr(model, "dtype", None)
@@ -204,15 +244,29 @@ def on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
 
 def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> None:
     """Raise errors that are clearer than the model's own."""
-    kind = traits(model)
-    if isinstance(text, str) and "input_ids" not in kind.parameters and not kind.takes_any:
+    kind, name = traits(model), type(model).__name__
+    unknown = [each for each in tensors if not kind.takes(each)]
+    if isinstance(text, str) and "input_ids" in unknown:
+        known = ", ".join(sorted(kind.parameters))
+        if kind.parameters.isdisjoint(STANDARD):
+            raise ValueError(
+                f"{name} has no argument that is known to take tokens: its forward takes {known}; "
+                "pass a mapping of these instead of a string, such as "
+                f"{{{sorted(kind.parameters)[0]!r}: ids}} with "
+                'ids = tokenizer(text, return_tensors="pt")["input_ids"]'
+            )
         raise ValueError(
-            f"{type(model).__name__} takes no text; pass what its processor returns for an image "
-            "or audio, and a text as target="
+            f"{name} takes no text; pass what its processor returns for an image or audio, and a "
+            "text as target="
         )
-    for name, value in tensors.items():
-        if isinstance(value, (list, tuple, np.ndarray)):
-            raise ValueError(f'{name} must be a torch tensor; use return_tensors="pt"')
+    if unknown:
+        raise ValueError(
+            f"{name} does not take {' or '.join(map(repr, unknown))}; its forward takes "
+            f"{', '.join(sorted(kind.parameters))}"
+        )
+    for each, value in tensors.items():
+        if isinstance(value, (list, tuple, np.ndarray)) and each not in CACHES:
+            raise ValueError(f'{each} must be a torch tensor; use return_tensors="pt"')
     ids = tensors.get("input_ids")
     if ids is not None and (not isinstance(ids, torch.Tensor) or ids.ndim < 2):
         raise ValueError('input_ids must be a tensor [batch, tokens]; use return_tensors="pt"')
@@ -221,14 +275,37 @@ def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> Non
         check_vocabulary(model, ids)
 
 
-def _batch_size(tensors: Mapping[str, Any]) -> int:
+def _item_dimensions(structure: Structure | None, tensors: Mapping[str, Any]) -> tuple[int, ...]:
+    """The dimensions of the items in the inputs."""
+    if structure is None:
+        return (0,)
+    return next((structure.items[name] for name in tensors if name in structure.items), (0,))
+
+
+def _batch_size(tensors: Mapping[str, Any], items: tuple[int, ...]) -> int:
     for name in ("input_ids", "inputs_embeds", "decoder_input_ids"):
         if name in tensors:
-            return len(tensors[name])
+            return len(rows_of(tensors[name], items))
     if any(name.endswith("grid_thw") for name in tensors):
         return 1  # the patches of all images lie in one dimension
-    lengths = (len(t) for t in tensors.values() if isinstance(t, torch.Tensor) and t.ndim > 1)
-    return next(lengths, 1)
+    inputs = (t for t in tensors.values() if isinstance(t, torch.Tensor) and t.ndim > 1)
+    return next((len(rows_of(t, items)) for t in inputs), 1)
+
+
+def _others(
+    structure: Structure, tensors: Mapping[str, Any], batch_index: int
+) -> dict[str, Padded]:
+    """The item's tokens in inputs other than the usual ones."""
+    found = {}
+    for name, items in structure.items.items():
+        tensor = tensors.get(name)
+        usual = name in ("input_ids", "inputs_embeds", "decoder_input_ids")
+        if usual or not isinstance(tensor, torch.Tensor) or tensor.ndim > 3:
+            continue
+        if batch_index < len(rows_of(tensor, items)):
+            length = rows_of(tensor, items).shape[1]
+            found[name] = Padded(length, torch.arange(length))
+    return found
 
 
 def _media_count(tensors: Mapping[str, Any]) -> int | None:
@@ -248,30 +325,46 @@ def _cached(tensors: Mapping[str, Any], text: Padded | None, batch_index: int) -
 
 
 def kept_positions(
-    tensors: Mapping[str, Any], ids_name: str, mask_name: str, batch_index: int
+    tensors: Mapping[str, Any],
+    ids_name: str,
+    mask_name: str,
+    batch_index: int,
+    items: tuple[int, ...] = (0,),
 ) -> Padded | None:
     """The item's positions in the tensor of this name that its mask does not hide."""
     ids, mask = tensors.get(ids_name), tensors.get(mask_name)
     if not isinstance(ids, torch.Tensor):
         return None
-    length = ids.shape[1]
-    if isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.shape[1] == length:
-        return Padded(length, mask[batch_index].nonzero()[:, 0].cpu())
+    rows = rows_of(ids, items)
+    length = rows.shape[1]
+    if isinstance(mask, torch.Tensor) and mask.shape == ids.shape[: mask.ndim]:
+        seen = rows_of(mask, items)
+        if seen.shape == rows.shape[:2]:
+            return Padded(length, seen[batch_index].nonzero()[:, 0].cpu())
     return Padded(length, torch.arange(length))
 
 
-def _ids(ids: torch.Tensor, batch_index: int, padded: Padded) -> list[int]:
-    return [int(token) for token in ids[batch_index].cpu()[padded.kept]]
+def _ids(
+    ids: torch.Tensor, batch_index: int, padded: Padded, items: tuple[int, ...]
+) -> list[int] | None:
+    """The item's token ids; None if it has several for each position, or none."""
+    rows = rows_of(ids, items)
+    if rows.ndim != 2 or rows.is_floating_point():
+        return None
+    return [int(token) for token in rows[batch_index].cpu()[padded.kept]]
 
 
 def segments_of(encoding: Any, batch_index: int, positions: list[int]) -> tuple[int, ...] | None:
-    """0 or 1 per token, for special tokens that of the text before; None if a text is empty."""
-    if not getattr(encoding, "is_fast", False):
+    """0 or 1 per token, for special tokens that of the text before; None if there is one text."""
+    segments: list[int] = []
+    fast = encoding_of(encoding, batch_index)
+    if fast is None:
         types = encoding.get("token_type_ids")
-        segments = [] if types is None else [int(t) for t in types[batch_index, positions]]
+        rows = np.atleast_2d([] if types is None else np.asarray(types))
+        if rows.ndim == 2 and rows.size:
+            segments = [int(of) for of in rows[batch_index, positions]]
     else:
-        segments = []
-        owners = encoding.sequence_ids(batch_index)
+        owners = fast.sequence_ids
         for position in positions:
             owner = owners[position]
             segments.append(owner if owner is not None else (segments[-1] if segments else 0))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 
 from attnwidget.record import Floats
+from attnwidget.tracing import CallId
 
-from .stacks import is_cross, tower
+from .model import traits
+from .stacks import Kind, kind_of
+from .structure import Side
 
 _MEDIA = ("vision", "audio", "qformer")
 
@@ -43,6 +47,8 @@ class Batch:
         cached: the text with the cached tokens before it, if the mask covers these.
         media: the number of images or sounds, or None.
         global_tokens: the number of the encoder's own tokens before the text.
+        others: the item's tokens in further inputs, by their names.
+        dimensions: of the items in the inputs.
     """
 
     size: int
@@ -52,6 +58,14 @@ class Batch:
     cached: Padded | None
     media: int | None
     global_tokens: int = 0
+    others: Mapping[str, Padded] = field(default_factory=dict)
+    dimensions: tuple[int, ...] = (0,)
+
+    def of_input(self, name: str | None) -> Padded | None:
+        """The item's tokens in the input of this name."""
+        if name in ("input_ids", "inputs_embeds"):
+            return self.text
+        return self.target if name == "decoder_input_ids" else self.others.get(name or "")
 
 
 @dataclass(frozen=True)
@@ -133,29 +147,35 @@ def _all(length: int) -> torch.Tensor:
 
 
 class Items:
-    """The recorded item of each module's calls, which depends on the module's tower.
+    """The recorded item of each call, which depends on the call's kind.
 
     Args:
+        model: the model.
         batch: all items.
-        two: True if an encoder reads one text, and a decoder another.
     """
 
-    def __init__(self, batch: Batch, *, two: bool) -> None:
+    def __init__(self, model: torch.nn.Module, batch: Batch) -> None:
+        self._model = model
         self._batch = batch
-        self._two = two
+        # True if an encoder reads one text, and a decoder another.
+        self._two = traits(model).has_decoder
         # Calls of one kind get the same object, so that a mask that they share is read once.
-        self._items: dict[tuple[str, bool], Item] = {}
+        self._items: dict[Kind, Item] = {}
 
-    def of(self, name: str) -> Item:
-        """The recorded item of a module's calls."""
-        kind = tower(name), is_cross(name)
+    def of(self, call: CallId) -> Item:
+        """The recorded item of a call."""
+        kind = kind_of(self._model, call)
         if kind not in self._items:
-            self._items[kind] = self._item(*kind)
+            self._items[kind] = self._item(kind)
         return self._items[kind]
 
-    def _item(self, module_tower: str, cross: bool) -> Item:
+    def _item(self, kind: Kind) -> Item:
         batch = self._batch
         size, index = batch.size, batch.index
+        if kind.sides is not None:
+            read = kind.sides
+            return Item(size, index, self._of_side(read.queries), self._of_side(read.keys))
+        module_tower, cross, _ = kind
         queries: Padded | None = batch.text
         keys = batch.cached or batch.text
         if module_tower in _MEDIA:
@@ -169,6 +189,11 @@ class Items:
         elif batch.text is not None and batch.global_tokens:
             queries = keys = batch.text.after(batch.global_tokens)
         return Item(size, index, queries, keys)
+
+    def _of_side(self, side: Side) -> Padded | None:
+        """The sequence of a side that was read."""
+        padded = self._batch.of_input(side.own)
+        return padded.after(side.offset) if padded is not None and side.offset else padded
 
 
 def joined(windows: torch.Tensor) -> Floats:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -10,6 +12,15 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import torch
+from torch.overrides import TorchFunctionMode
+
+# The names by which one of a model's inputs is known.
+STANDARD = frozenset(
+    {"input_ids", "inputs_embeds", "pixel_values", "input_features", "input_values"}
+)
+
+# The arguments that hold what a model has read before.
+CACHES = frozenset({"cache", "past_key_values", "cache_params"})
 
 
 def traceable(model: object) -> torch.nn.Module:
@@ -61,6 +72,7 @@ class ModelTraits:
         parameters: the names of the arguments of its forward pass.
         takes_any: True if it takes arguments of other names as well.
         longest: the number of tokens that it takes at most, or None.
+        names: its own names of "input_ids" and "attention_mask", where it has others.
     """
 
     has_decoder: bool
@@ -68,6 +80,11 @@ class ModelTraits:
     parameters: frozenset[str]
     takes_any: bool
     longest: int | None
+    names: Mapping[str, str]
+
+    def takes(self, name: str) -> bool:
+        """True if its forward pass takes an argument of this name."""
+        return self.takes_any or self.names.get(name, name) in self.parameters
 
 
 _known: WeakKeyDictionary[torch.nn.Module, ModelTraits] = WeakKeyDictionary()
@@ -94,7 +111,38 @@ def _found(model: torch.nn.Module) -> ModelTraits:
         frozenset(parameters),
         any(p.kind is p.VAR_KEYWORD for p in parameters.values()),
         longest if isinstance(longest, int) else None,
+        _own_names(model, parameters),
     )
+
+
+def _own_names(
+    model: torch.nn.Module, parameters: Mapping[str, inspect.Parameter]
+) -> dict[str, str]:
+    """The names of the token ids and their mask in a forward pass that calls them otherwise.
+
+    The ids are the one argument that must be given, apart from one that is called a mask, if the
+    model has a table of embeddings.
+    """
+    if not STANDARD.isdisjoint(parameters):
+        return {}
+    plain = [
+        p for p in parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
+    masks = [p.name for p in plain if "mask" in p.name.lower()]
+    needed = [p.name for p in plain if p.default is p.empty and p.name not in masks]
+    if len(needed) != 1 or not any(isinstance(m, torch.nn.Embedding) for m in model.modules()):
+        return {}
+    names = {"input_ids": needed[0]}
+    # torch's own masks of padding are True where there is padding.
+    if len(masks) == 1 and "padding" not in masks[0]:
+        names["attention_mask"] = masks[0]
+    return names
+
+
+def run(model: torch.nn.Module, tensors: Mapping[str, Any]) -> Any:
+    """The model's output; it may change caches among its inputs, so it gets copies of these."""
+    names = traits(model).names
+    return model(**own_copies({names.get(name, name): value for name, value in tensors.items()}))
 
 
 def check_vocabulary(model: torch.nn.Module, ids: torch.Tensor | None) -> None:
@@ -118,3 +166,25 @@ def check_vocabulary(model: torch.nn.Module, ids: torch.Tensor | None) -> None:
             f"{type(model).__name__} has {size:,} tokens; the tokenizer is likely another model's, "
             "so load both by the same name"
         )
+
+
+class _Detached(TorchFunctionMode):
+    """Lets tensors be copied that have a history of gradients."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if func is torch.Tensor.__deepcopy__:
+            return args[0].detach().clone()
+        return func(*args, **(kwargs or {}))
+
+
+def own_copies(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a model, with copies of the caches and tokens, which it may change."""
+    if not any(name in CACHES or name.endswith("_ids") for name in given):
+        return dict(given)
+    with _Detached():
+        return {
+            name: copy.deepcopy(value) if name in CACHES or name.endswith("_ids") else value
+            for name, value in given.items()
+        }

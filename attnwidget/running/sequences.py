@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ import torch
 from attnwidget.record import Tokens
 
 from .stacks import Group
+from .structure import Side
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Sequences:
         seconds: the length of the audio, or None.
         placed: the tokens with known places on the image, or None.
         global_tokens: the number of the encoder's own tokens before the text.
+        others: the tokens of further inputs, by their names.
     """
 
     text: Tokens | None = None
@@ -52,12 +55,22 @@ class Sequences:
     seconds: float | None = None
     placed: PlacedTokens | None = None
     global_tokens: int = 0
+    others: Mapping[str, Tokens] = field(default_factory=dict)
+
+    def of_input(self, name: str | None) -> Tokens | None:
+        """The tokens of the input of this name."""
+        if name in ("input_ids", "inputs_embeds"):
+            return self.text
+        return self.target if name == "decoder_input_ids" else self.others.get(name or "")
 
     def tokens(self, group: Group, side: str, length: int) -> Tokens:
         """Labels of one side of a group of layers; positions if nothing else is known."""
         placed = None if self.placed is None else self.placed.of(group, side, length)
         if placed is not None:
             return placed
+        if group.kind.sides is not None:
+            read = group.kind.sides.queries if side == "query" else group.kind.sides.keys
+            return self._of_side(read, group, length)
         text = self.text
         if self.target is not None and group.tower == "decoder":
             text = self.target if side == "query" or not group.cross else self.text
@@ -71,7 +84,18 @@ class Sequences:
             labels = self._frames(group, length) or self._patches(group, length)
             if labels is not None:
                 return labels
-        return Tokens(tuple(str(position) for position in range(length)))
+        return _positions(length)
+
+    def _of_side(self, side: Side, group: Group, length: int) -> Tokens:
+        """Labels of a side that was read: those of its own input, or positions."""
+        tokens, before = self.of_input(side.own), side.offset
+        if tokens is not None and before + len(tokens) == length:
+            return tokens.after([f"[virtual {n + 1}]" for n in range(before)]) if before else tokens
+        if tokens is None and side.own is not None:
+            labels = self._frames(group, length) or self._patches(group, length)
+            if labels is not None:
+                return labels
+        return _positions(length)
 
     def sides(self, group: Group, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:
         """The tokens of the queries and of the keys; the same object if they are one sequence."""
@@ -103,6 +127,10 @@ class Sequences:
         if self.seconds is None or group.tower == "vision" or length < 2:
             return None
         return Tokens(tuple(f"{self.seconds * n / length:.2f} s" for n in range(length)))
+
+
+def _positions(length: int) -> Tokens:
+    return Tokens(tuple(str(position) for position in range(length)))
 
 
 def image_size(tensors: dict[str, Any]) -> tuple[int, int] | None:

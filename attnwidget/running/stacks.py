@@ -2,45 +2,61 @@
 
 from __future__ import annotations
 
-import functools
-import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
+
+import torch
 
 from attnwidget.record import Layer, Stack, Tokens
+from attnwidget.tracing import CallId
 
-_CROSS = re.compile(r"cross|encoder_attn|encdec|enc_dec|encoder_decoder|encoder_attention", re.I)
-
-# A module belongs to the first tower that a component of its name matches, from the outside in.
-_TOWERS = (
-    ("vision", re.compile(r"vision|visual|image|^vit$|pixel|siglip|video", re.I)),
-    ("audio", re.compile(r"audio|speech|acoustic|wav", re.I)),
-    ("qformer", re.compile(r"q_?former|perceiver|resampler", re.I)),
-    ("text", re.compile(r"text|language_model|^llm$|^lm$", re.I)),
-    ("decoder", re.compile(r"decoder", re.I)),
-    ("encoder", re.compile(r"encoder", re.I)),
-)
+from .structure import Sides, Structure, known_structure
+from .towers import is_cross, media_of, tower
 
 
-@functools.lru_cache(maxsize=4096)
-def tower(module: str) -> str:
-    """The tower of a module, by its name; "self" if the name does not tell."""
-    for part in module.split("."):
-        for name, pattern in _TOWERS:
-            if pattern.search(part) and not _CROSS.search(part):
-                return name
-    return "self"
+class Kind(NamedTuple):
+    """The part of a model that an attention call belongs to.
+
+    Attributes:
+        tower: the part.
+        cross: True for cross-attention.
+        sides: what queries and keys are made of, if that was read; else names tell the rest.
+    """
+
+    tower: str
+    cross: bool
+    sides: Sides | None = None
+
+    @property
+    def key(self) -> tuple[str, bool, str]:
+        """The kind in plain values, for files: two are equal if the kinds are."""
+        return self.tower, self.cross, "" if self.sides is None else str(tuple(self.sides))
 
 
-@functools.lru_cache(maxsize=4096)
-def is_cross(module: str) -> bool:
-    """True if a module's name says that it attends from one sequence to another."""
-    parts = module.split(".")[-3:]
-    # torch's own decoder layer has a self_attn and a multihead_attn.
-    is_torch = parts[-1] == "multihead_attn" and tower(module) == "decoder"
-    return is_torch or any(_CROSS.search(part) for part in parts)
+def kind_of(model: torch.nn.Module, call: CallId) -> Kind:
+    """The kind of a call: as it was read from the model, or by the name of the module."""
+    structure = known_structure(model)
+    sides = None if structure is None else structure.of(call)
+    if structure is None or sides is None:
+        return Kind(tower(call.module), is_cross(call.module))
+    return Kind(_tower_read(tower(call.module), sides, structure), sides.cross, sides)
+
+
+def _tower_read(name: str, sides: Sides, structure: Structure) -> str:
+    """The tower of queries that were read, where another one than the name says."""
+    targets = [each for each in structure.items if each.startswith("decoder_input")]
+    own = sides.queries.own or ""
+    if own in targets:
+        return "decoder"
+    media = media_of(own)
+    if media is not None:
+        return "encoder" if targets and name in ("self", "encoder", "text") else media
+    if own and (name in ("vision", "audio") or (targets and name != "qformer")):
+        return "encoder" if targets else "text"
+    return name
 
 
 @dataclass
@@ -48,51 +64,59 @@ class Group:
     """Layers over one pair of sequences.
 
     Attributes:
-        tower: the part of the model.
-        cross: True for cross-attention.
+        kind: the part of the model.
         modules, layers: the layers in order, None for those that are not recorded.
         windows: True if they attend within windows.
         shares_tower: True if the tower also attends over sequences of other lengths.
     """
 
-    tower: str
-    cross: bool
+    kind: Kind
     modules: list[str] = field(default_factory=list)
     layers: list[Layer | None] = field(default_factory=list)
     windows: bool = False
     shares_tower: bool = False
+
+    @property
+    def tower(self) -> str:
+        """The tower of the queries."""
+        return self.kind.tower
+
+    @property
+    def cross(self) -> bool:
+        """True for cross-attention."""
+        return self.kind.cross
 
     def add(self, modules: list[str], layer: Layer | None) -> None:
         self.modules += modules
         self.layers += [layer] * len(modules)
 
 
-def grouped(calls: Iterable[tuple[str, Layer | None]]) -> list[Group]:
-    """Group layers by tower, kind and lengths, in the order of their calls.
+def grouped(model: torch.nn.Module, calls: Iterable[tuple[CallId, Layer | None]]) -> list[Group]:
+    """Group layers by kind and lengths, in the order of their calls.
 
     A module without a layer (left out, or not understood) is added to the others of its tower, so
     that it counts when layers are numbered.
     """
     groups: dict[tuple[object, ...], Group] = {}
-    waiting: dict[tuple[str, bool], list[str]] = defaultdict(list)
-    latest: dict[tuple[str, bool], Group] = {}
-    for module, layer in calls:
-        kind = tower(module), is_cross(module)
+    waiting: dict[Kind, list[str]] = defaultdict(list)
+    latest: dict[Kind, Group] = {}
+    for call, layer in calls:
+        kind = kind_of(model, call)
         if layer is None:
-            waiting[kind].append(module)
+            waiting[kind].append(call.module)
             continue
         # Windows may have positions in another order than global attention.
         program = layer.program
         windows = program is not None and bool(program.blocks) and program.mask != "causal"
-        key = (*kind, layer.shape, windows)
-        group = latest[kind] = groups.setdefault(key, Group(*kind, windows=windows))
+        key = (kind, layer.shape, windows)
+        group = latest[kind] = groups.setdefault(key, Group(kind, windows=windows))
         group.add(waiting.pop(kind, []), None)
-        group.add([module], layer)
+        group.add([call.module], layer)
     for kind, group in latest.items():
         group.add(waiting[kind], None)
-    per_kind = Counter((group.tower, group.cross) for group in groups.values())
+    per_kind = Counter(group.kind for group in groups.values())
     for group in groups.values():
-        group.shares_tower = per_kind[group.tower, group.cross] > 1
+        group.shares_tower = per_kind[group.kind] > 1
     return list(groups.values())
 
 

@@ -60,7 +60,7 @@ def weights_alone(
     module: torch.nn.Module, weights: torch.Tensor, output: torch.Tensor, rebuild: Rebuild
 ) -> SoftmaxCall:
     """The call of weights [M, heads, Tq, Tk] that one query and key per token do not give."""
-    layout = Layout(4, 1, len(weights))
+    layout = Layout.plain(len(weights))
     return SoftmaxCall(module, weights, weights, None, None, layout, output, rebuild)
 
 

@@ -333,13 +333,11 @@ class AttentionMode(TorchFunctionMode):
 
         def read() -> FunctionCall:
             size, mask = (query.shape[-2], key.shape[-2]), arguments.get("attn_mask")
-            if query.ndim == 4:  # always [M, heads, T, d] here
-                layout = Layout(4, 1, len(query))
-                if mask is not None:
+            layout = Layout.of_function(query.shape, module, self._batch)
+            if mask is not None:
+                if layout == Layout.plain(len(query)):
                     mask = mask.reshape((1,) * (4 - mask.ndim) + mask.shape).expand(-1, -1, *size)
-            else:
-                layout = Layout.of(query.shape, module, self._batch)
-                if mask is not None:
+                else:
                     mask = layout.apply(mask.expand(*query.shape[:-2], *size))
 
             def rerun(

@@ -192,7 +192,7 @@ def _recomputed(
         others = _without(options, "dropout", "flash")
         _, weights = eager(module, *tensors, **others, dropout=0.0)
     if isinstance(weights, torch.Tensor):
-        layout = Layout(4, 1, batch)
+        layout = Layout.plain(batch)
         calls.append(SoftmaxCall(module, weights, weights, None, None, layout))
     return calls
 

@@ -14,8 +14,9 @@ def _record(model: Model, sink: RecordedCalls, *, check: bool = True) -> Forward
     return record_pass(
         model,
         lambda: model(**TEXT),
-        lambda _name: Item(1, 0),
+        lambda _call: Item(1, 0),
         sink,
+        batch=1,
         wanted=lambda _name: True,
         values=True,
         check=check,

@@ -157,16 +157,18 @@ def test_nothing_of_a_trace_within_a_trace_is_traced_for_the_outer_one() -> None
 
 
 @pytest.mark.parametrize(
-    ("shape", "axis"),
+    "layout",
     [
-        ((8, 6, 5), None),
-        ((2, 4, 6, 5), 1),
-        ((2, 6, 4, 5), 2),
-        ((2, 4, 3, 6, 5), 1),
-        ((2, 3, 4, 6, 5), 2),
+        Layout.plain(2),
+        Layout((0, 2, 1, 3), 1, 2),
+        Layout((1, 0, 2, 3), 1, 3),
+        Layout((1, 0, 2, 4, 3), 2, 6),
+        Layout((0, 1, 2), None, 2),
+        Layout((0, 1, 2), None, 2, heads_first=True),
     ],
+    ids=str,
 )
-def test_a_layout_is_restored(shape: tuple[int, ...], axis: int | None) -> None:
+def test_a_layout_is_restored(layout: Layout) -> None:
+    shape = (2, 3, 4, 5, 6)[: layout.ndim]
     tensor = torch.arange(torch.Size(shape).numel()).reshape(shape)
-    layout = Layout(len(shape), axis, 2)
     assert torch.equal(layout.restore(layout.apply(tensor), tensor.shape), tensor)

@@ -1,0 +1,320 @@
+"""Stacks, heads, items and labels of models of one's own, which are read from their numbers."""
+
+from collections.abc import Callable
+
+import numpy as np
+import peft
+import pytest
+import torch
+import transformers
+from torch import nn
+
+from attnwidget import ablate, capture, profile
+from tests.unit.tiny import Model, bert, llama, tiny, token_ids
+
+WIDTH, HEADS = 32, 4
+T = torch.Tensor
+
+
+class Attention(nn.Module):
+    """Attention whose heads a function splits; keeps its weights [batch, heads, Tq, Tk]."""
+
+    def __init__(self, attend: Callable[[T, T, T], tuple[T, T]]) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList(nn.Linear(WIDTH, WIDTH) for _ in range(3))
+        self.attend = attend
+
+    def forward(self, x: T, y: T | None = None) -> T:
+        inputs = (x, x if y is None else y, x if y is None else y)
+        vectors = (
+            part(each).unflatten(-1, (HEADS, -1))
+            for part, each in zip(self.parts, inputs, strict=True)
+        )
+        product, self.seen = self.attend(*vectors)
+        return product
+
+
+def heads_first(q: T, k: T, v: T) -> tuple[T, T]:
+    q, k, v = (x.permute(2, 0, 1, 3) for x in (q, k, v))
+    weights = (q @ k.mT).softmax(-1)
+    return (weights @ v).permute(1, 2, 0, 3).flatten(2), weights.transpose(0, 1)
+
+
+def heads_first_in_a_function(q: T, k: T, v: T) -> tuple[T, T]:
+    q, k, v = (x.permute(2, 0, 1, 3) for x in (q, k, v))
+    product = nn.functional.scaled_dot_product_attention(q, k, v, scale=1.0)
+    return product.permute(1, 2, 0, 3).flatten(2), (q @ k.mT).softmax(-1).transpose(0, 1)
+
+
+def scores_by_query(q: T, k: T, v: T) -> tuple[T, T]:
+    weights = torch.einsum("bqhd,bkhd->bqhk", q, k).softmax(-1)
+    return torch.einsum("bqhk,bkhd->bqhd", weights, v).flatten(2), weights.transpose(1, 2)
+
+
+def groups(q: T, k: T, v: T) -> tuple[T, T]:
+    """Two groups of two heads that share their keys."""
+    q = q.unflatten(2, (2, 2)).permute(0, 2, 3, 1, 4)
+    k, v = (x[:, :, ::2].transpose(1, 2)[:, :, None] for x in (k, v))
+    weights = (q @ k.mT).softmax(-1)
+    return (weights @ v).permute(0, 3, 1, 2, 4).flatten(2), weights.flatten(1, 2)
+
+
+def heads_before_items(q: T, k: T, v: T) -> tuple[T, T]:
+    """Heads and items in one dimension, heads first."""
+    count = len(q)
+    q, k, v = (x.permute(2, 0, 1, 3).flatten(0, 1) for x in (q, k, v))
+    weights = torch.bmm(q, k.mT).softmax(-1)
+    product = torch.bmm(weights, v).unflatten(0, (HEADS, count)).permute(1, 2, 0, 3).flatten(2)
+    return product, weights.unflatten(0, (HEADS, count)).transpose(0, 1)
+
+
+def items_before_heads(q: T, k: T, v: T) -> tuple[T, T]:
+    count = len(q)
+    q, k, v = (x.transpose(1, 2).flatten(0, 1) for x in (q, k, v))
+    weights = torch.bmm(q, k.mT).softmax(-1)
+    product = torch.bmm(weights, v).unflatten(0, (count, HEADS)).transpose(1, 2).flatten(2)
+    return product, weights.unflatten(0, (count, HEADS))
+
+
+class One(nn.Module):
+    """Token embeddings and two layers of attention."""
+
+    def __init__(self, attend: Callable[[T, T, T], tuple[T, T]]) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embeddings = nn.Embedding(64, WIDTH)
+        self.layers = nn.ModuleList(Attention(attend) for _ in range(2))
+
+    def forward(self, input_ids: T) -> T:
+        x: T = self.embeddings(input_ids)
+        for layer in self.layers:
+            x = x + layer(x)
+        return x
+
+
+@pytest.mark.parametrize("length", [HEADS, 7])
+@pytest.mark.parametrize("count", [1, 3, HEADS])
+@pytest.mark.parametrize(
+    "attend",
+    [
+        heads_first,
+        heads_first_in_a_function,
+        scores_by_query,
+        groups,
+        heads_before_items,
+        items_before_heads,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_the_dimensions_of_heads_and_items(
+    attend: Callable[[T, T, T], tuple[T, T]], count: int, length: int
+) -> None:
+    model = One(attend).eval()
+    ids = torch.cat([token_ids(length, seed=n) for n in range(count)])
+    index = count - 1
+    record = capture(model, None, {"input_ids": ids}, batch_index=index)
+    model(ids)
+    for layer, module in zip(record.stack().layers, model.layers, strict=True):
+        own = module.seen[index].detach().numpy()
+        assert (layer.num_heads, *layer.shape) == own.shape
+        weights = np.stack([layer.head_weights(head) for head in range(HEADS)])
+        np.testing.assert_allclose(weights, own, atol=1e-6)
+        assert layer.fidelity.exact
+
+
+def test_interventions_and_profiles_find_the_same_heads() -> None:
+    model = One(heads_first).eval()
+    ids = torch.cat([token_ids(7, seed=n) for n in range(3)])
+    inputs, metric = {"input_ids": ids}, lambda output: float(output[1].square().sum())
+    effect = ablate(model, None, inputs, heads=[(1, 2)], batch_index=1, metric=metric)
+    module = model.layers[1]
+
+    def without(q: T, k: T, v: T) -> tuple[T, T]:
+        product, weights = heads_first(q, k, v)
+        product.unflatten(2, (HEADS, -1))[:, :, 2] = 0
+        return product, weights
+
+    module.attend = without
+    assert effect.metric is not None
+    assert effect.metric[1] == pytest.approx(metric(model(ids)), rel=1e-5)
+    module.attend = heads_first
+    found = profile(model, None, [{"input_ids": ids}], metrics=["entropy"], null=[])
+    model(ids)
+    own = module.seen.detach().double()
+    entropy = -(own * own.log()).sum(-1).mean(dim=(0, 2))
+    np.testing.assert_allclose(found.values("entropy").mean[1], entropy, atol=1e-4)
+
+
+class Two(nn.Module):
+    """An encoder-decoder whose cross-attention has a name of its own."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embeddings = nn.Embedding(64, WIDTH)
+        self.decoder = nn.ModuleList(
+            nn.ModuleDict({"self_attn": Attention(heads_first), name: Attention(scores_by_query)})
+            for _ in range(2)
+        )
+        self.name = name
+
+    def forward(self, input_ids: T, decoder_input_ids: T) -> T:
+        x, y = self.embeddings(input_ids), self.embeddings(decoder_input_ids)
+        for layer in self.decoder:
+            y = y + layer["self_attn"](y)
+            y = y + layer[self.name](y, x)
+        return y
+
+
+class Names:
+    """A tokenizer that only names tokens."""
+
+    all_special_ids = ()
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        return [f"w{token}" for token in ids]
+
+    def decode(self, ids: list[int], **_: object) -> str:
+        return f"w{ids[0]}"
+
+
+def names(ids: torch.Tensor) -> tuple[str, ...]:
+    return tuple(f"w{token}" for token in ids.tolist())
+
+
+@pytest.mark.parametrize("target", [5, 6])
+@pytest.mark.parametrize("name", ["src_attn", "context_attn", "attn2"])
+def test_cross_attention_of_any_name(name: str, target: int) -> None:
+    model = Two(name).eval()
+    source, target_ids = token_ids(5), token_ids(target, seed=1)
+    record = capture(model, Names(), {"input_ids": source, "decoder_input_ids": target_ids})
+    assert list(record.stacks) == ["decoder", "cross"]
+    for stack, keys in (("decoder", target_ids), ("cross", source)):
+        shown = record.stack(stack)
+        assert shown.numbers == (0, 1)
+        assert shown.queries.labels == names(target_ids[0])
+        assert shown.keys.labels == names(keys[0])
+
+
+def test_cross_attention_between_parts_of_other_names() -> None:
+    """Its parts are a text_encoder and a text_decoder, and the first source is padded."""
+    sizes = {
+        "vocab_size": 64, "hidden_size": 32, "encoder_layers": 2, "decoder_layers": 2,
+        "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 48,
+        "decoder_ffn_dim": 48, "t2u_vocab_size": 64, "speech_encoder_layers": 1, "pad_token_id": 0,
+    }  # fmt: skip
+    torch.manual_seed(0)
+    model = transformers.SeamlessM4TForTextToText(transformers.SeamlessM4TConfig(**sizes)).eval()
+    source = torch.cat([token_ids(5), token_ids(5, seed=2)])
+    mask = torch.ones_like(source)
+    mask[0, 3:] = 0
+    target = torch.cat([token_ids(5, seed=1)] * 2)
+    inputs = {"input_ids": source, "attention_mask": mask, "decoder_input_ids": target}
+    record = capture(model, Names(), inputs)
+    sides = {
+        name: (record.stack(name).queries.labels, record.stack(name).keys.labels)
+        for name in record.stacks
+    }
+    of_source, of_target = names(source[0, :3]), names(target[0])
+    assert sides == {
+        "encoder": (of_source, of_source),
+        "decoder": (of_target, of_target),
+        "cross": (of_target, of_source),
+    }
+
+
+def test_an_encoder_that_reads_two_texts() -> None:
+    class Both(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bert = bert()
+
+        def forward(self, input_ids: T, doc_ids: T) -> T:
+            first, second = self.bert(input_ids), self.bert(doc_ids)
+            return first.last_hidden_state.mean() + second.last_hidden_state.mean()
+
+    ids, others = token_ids(6), token_ids(6, seed=1)
+    record = capture(Both().eval(), Names(), {"input_ids": ids, "doc_ids": others})
+    assert [record.stack(name).queries.labels for name in record.stacks] == [
+        names(ids[0]),
+        names(others[0]),
+    ]
+
+
+@pytest.mark.parametrize("index", [0, 2])
+def test_a_sequence_before_its_items(index: int) -> None:
+    class Encoder(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            layer = nn.TransformerEncoderLayer(16, HEADS, 32, dropout=0.0)
+            self.encoder = nn.TransformerEncoder(layer, 1)
+
+        def forward(self, src: T) -> T:
+            output: T = self.encoder(src)
+            return output
+
+    model, src = Encoder().eval(), torch.randn(6, 3, 16, generator=torch.Generator().manual_seed(0))
+    alone = capture(model, None, {"src": src[:, index : index + 1]})
+    record = capture(model, None, {"src": src}, batch_index=index)
+    assert record.layer(0).shape == (6, 6)
+    np.testing.assert_allclose(record.weights(0, 1), alone.weights(0, 1), atol=1e-6)
+    with pytest.raises(IndexError, match="the batch has 3 items"):
+        capture(model, None, {"src": src}, batch_index=3)
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_a_soft_prompt_comes_before_the_text(padded: bool) -> None:
+    torch.manual_seed(0)
+    config = peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3)
+    model = peft.get_peft_model(tiny("LlamaForCausalLM", num_key_value_heads=2), config).eval()
+    ids = token_ids(6)
+    mask = torch.ones_like(ids)
+    if padded:
+        mask[0, 4:] = 0
+    record = capture(model, Names(), {"input_ids": ids, "attention_mask": mask})
+    virtual = ("[virtual 1]", "[virtual 2]", "[virtual 3]")
+    assert record.tokens()[0] == [*virtual, *names(ids[0, : 4 if padded else 6])]
+
+
+def test_learned_queries_are_no_words() -> None:
+    class Latents(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.embeddings = nn.Embedding(64, WIDTH)
+            self.latents = nn.Parameter(torch.randn(1, 6, WIDTH))
+            self.attention = Attention(heads_first)
+
+        def forward(self, input_ids: T) -> T:
+            x = self.embeddings(input_ids)
+            output: T = self.attention(self.latents.expand(len(x), -1, -1), x)
+            return output
+
+    ids = token_ids(6)
+    record = capture(Latents().eval(), Names(), {"input_ids": ids})
+    assert record.stack().queries.labels == tuple("012345")
+    assert record.stack().keys.labels == names(ids[0])
+
+
+def test_plain_models_run_once() -> None:
+    """Only where names and shapes leave several readings does a model run more often."""
+
+    def passes(model: Model, inputs: dict[str, T]) -> int:
+        count = 0
+
+        def add(*_: object) -> None:
+            nonlocal count
+            count += 1
+
+        handle = model.register_forward_pre_hook(add)
+        capture(model, None, inputs)
+        handle.remove()
+        return count
+
+    ids = {"input_ids": token_ids(6)}
+    assert passes(llama(), ids) == 1
+    assert passes(bert(), ids) == 1
+    own = One(scores_by_query)
+    assert passes(own, ids) == 3
+    assert passes(own, ids) == 1
