@@ -20,7 +20,7 @@ from attnwidget.record import Floats, Patches, Tokens
 from attnwidget.running.inputs import Inputs
 from attnwidget.running.items import Items
 from attnwidget.running.model import device_of
-from attnwidget.running.sequences import PlacedTokens, Sequences
+from attnwidget.running.sequences import PlacedTokens, Sequences, pixels_name
 from attnwidget.running.stacks import kind_of
 from attnwidget.running.towers import is_cross, tower
 from attnwidget.tracing import CallId
@@ -62,12 +62,13 @@ def placed_tokens(
     if rows < 1 or columns < 1:
         return None
 
+    name = pixels_name(inputs.tensors)
+    assert name is not None  # of these pixels
+
     def first(changed: np.ndarray) -> RecordedCall | None:
-        images = inputs.tensors["pixel_values"].clone()
+        images = inputs.tensors[name].clone()
         images[inputs.batch.index] = _changed(pixels, changed, patch)
-        return _first_call(
-            model, replace(inputs, tensors={**inputs.tensors, "pixel_values": images}), run
-        )
+        return _first_call(model, replace(inputs, tensors={**inputs.tensors, name: images}), run)
 
     device = device_of(model)
     # A random order of tokens differs from pass to pass, and so is not taken for a place.

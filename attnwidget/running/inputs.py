@@ -15,7 +15,7 @@ from attnwidget.record import Tokens
 from .items import Batch, Padded
 from .labels import text_tokenizer, token_labels
 from .model import CACHES, STANDARD, check_vocabulary, device_of, traits
-from .sequences import Sequences, audio_seconds, image_size, patch_size
+from .sequences import Sequences, audio_seconds, image_size, patch_size, pixels_name
 from .structure import Structure, rows_of, structure_of
 from .words import cut_off, encoding_of, word_spans
 
@@ -45,7 +45,7 @@ class Inputs:
     def item_pixels(self) -> torch.Tensor | None:
         """The one image of the recorded item, [channels, height, width]; None if it has another
         number of images, or if they come in another form."""
-        pixels = self.tensors.get("pixel_values")
+        pixels = self.tensors.get(pixels_name(self.tensors) or "")
         if not isinstance(pixels, torch.Tensor) or pixels.ndim != 4:
             return None
         return pixels[self.batch.index] if self.batch.media == self.batch.size else None
@@ -310,7 +310,7 @@ def _others(
 
 def _media_count(tensors: Mapping[str, Any]) -> int | None:
     """The number of images or sounds, or None."""
-    names = ("pixel_values", "input_features", "input_values")
+    names = (pixels_name(tensors) or "pixel_values", "input_features", "input_values")
     return next((len(tensors[name]) for name in names if name in tensors), None)
 
 

@@ -54,6 +54,12 @@ def device_of(model: torch.nn.Module) -> torch.device:
     return next(devices, torch.device("cpu"))
 
 
+def has_soft_prompt(model: torch.nn.Module) -> bool:
+    """True for an adapter of PEFT that puts vectors before the text."""
+    config = getattr(model, "active_peft_config", None)
+    return bool(getattr(config, "is_prompt_learning", False))
+
+
 def without_autocast(device: torch.device) -> AbstractContextManager[object]:
     """A context in which torch does not round as it rounds the model under autocast."""
     if not torch.is_autocast_enabled(device.type):

@@ -13,6 +13,7 @@ from attnwidget.record import Replay
 from attnwidget.tracing import is_changed
 
 from .inputs import Inputs
+from .model import has_soft_prompt
 
 # The largest difference of logits with which an answer is recorded: of one logit; and in half
 # precision, which may send a token to other experts, of most tokens.
@@ -117,6 +118,8 @@ def _reason(model: torch.nn.Module, half: bool) -> str:
             return f"its rotary embedding ({kind}) depends on the length of what it reads"
     if any("capacity" in name for name in getattr(config, "__dict__", {})):
         return "its experts have room for a number of tokens that depends on the length"
+    if has_soft_prompt(model):
+        return "its soft prompt is read again with each token that it generates"
     if is_changed():
         return "it is changed by intervene, which acts on each pass by itself"
     if _is_quantised(model):

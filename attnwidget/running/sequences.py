@@ -133,9 +133,25 @@ def _positions(length: int) -> Tokens:
     return Tokens(tuple(str(position) for position in range(length)))
 
 
-def image_size(tensors: dict[str, Any]) -> tuple[int, int] | None:
+def pixels_name(tensors: Mapping[str, Any]) -> str | None:
+    """The name of the input that has images: the usual one, or the only one of their shape."""
+    if "pixel_values" in tensors:
+        return "pixel_values"
+    found = [
+        name
+        for name, value in tensors.items()
+        if isinstance(value, torch.Tensor)
+        and value.is_floating_point()
+        and value.ndim == 4
+        and value.shape[1] in (1, 3)
+        and "mask" not in name
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def image_size(tensors: Mapping[str, Any]) -> tuple[int, int] | None:
     """The height and width of the input image, in pixels."""
-    pixels = tensors.get("pixel_values")
+    pixels = tensors.get(pixels_name(tensors) or "")
     if isinstance(pixels, torch.Tensor) and pixels.ndim >= 4:
         return int(pixels.shape[-2]), int(pixels.shape[-1])
     return None

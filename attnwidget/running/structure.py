@@ -30,7 +30,7 @@ from attnwidget.tracing import (
 )
 from attnwidget.tracing.layout import Axes, dimensions_kept, learn
 
-from .model import device_of, run
+from .model import device_of, has_soft_prompt, run
 from .towers import media_of, tower
 
 # Relative to the largest number. What depends on no changed input is equal to the last bit on most
@@ -109,8 +109,7 @@ def _is_unclear(model: torch.nn.Module, names: Iterable[str]) -> bool:
         for module in model.modules()
         if next(module.children(), None) is not None  # more than a single layer
     )
-    prompt = getattr(getattr(model, "active_peft_config", None), "is_prompt_learning", False)
-    if own_code or prompt:
+    if own_code or has_soft_prompt(model):
         return True
     read = {media_of(name) or ("decoder" if _is_target(name) else "text") for name in names}
     if len(read) <= 1:

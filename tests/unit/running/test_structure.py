@@ -318,3 +318,106 @@ def test_plain_models_run_once() -> None:
     own = One(scores_by_query)
     assert passes(own, ids) == 3
     assert passes(own, ids) == 1
+
+
+def test_a_cache_among_the_inputs_stays_as_it_was() -> None:
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    ids = token_ids(10)
+    with torch.no_grad():
+        cache = model(input_ids=ids[:, :6], use_cache=True).past_key_values
+    inputs = {"input_ids": ids[:, 6:], "past_key_values": cache}
+    shapes = [capture(model, None, inputs).layer(0).shape for _ in range(2)]
+    effect = ablate(model, None, inputs, heads=[])
+    assert shapes == [(4, 10), (4, 10)]
+    assert effect.logits is not None
+    np.testing.assert_array_equal(*effect.logits)
+    assert cache.get_seq_length() == 6
+
+
+class Classifier(nn.Module):
+    """A head of one's own on an encoder, which takes less than its tokenizer returns."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bert = bert()
+
+    def forward(self, input_ids: T, attention_mask: T) -> T:
+        output: T = self.bert(input_ids, attention_mask).last_hidden_state[:, 0]
+        return output
+
+
+def test_what_a_forward_pass_does_not_take_is_left_out_and_said() -> None:
+    model, ids = Classifier().eval(), token_ids(6)
+    inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    with pytest.warns(UserWarning, match="token_type_ids is left out: Classifier does not take"):
+        record = capture(model, Names(), {**inputs, "token_type_ids": torch.zeros_like(ids)})
+    assert record.tokens()[0] == list(names(ids[0]))
+    with pytest.raises(ValueError, match="does not take 'pixels'; its forward takes"):
+        capture(model, Names(), {**inputs, "pixels": torch.zeros(1, 3, 8, 8)})
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_token_ids_of_any_name(masked: bool) -> None:
+    class Idx(One):
+        def forward(self, idx: T, targets: T | None = None) -> T:  # type: ignore[override]
+            return super().forward(idx)
+
+    class Masked(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bert = bert()
+
+        def forward(self, ids: T, mask: T) -> T:
+            output: T = self.bert(ids, mask).last_hidden_state
+            return output
+
+    model = Masked() if masked else Idx(heads_first)
+    ids = token_ids(6)
+    mask = torch.tensor([[1, 1, 1, 1, 0, 0]])
+    own = {"ids": ids, "mask": mask} if masked else {"idx": ids}
+    usual = {"input_ids": ids, "attention_mask": mask} if masked else {"input_ids": ids}
+    for inputs in (own, usual):
+        record = capture(model.eval(), Names(), inputs)
+        assert record.tokens()[0] == list(names(ids[0, : 4 if masked else 6]))
+
+
+def test_two_arguments_that_may_be_tokens() -> None:
+    class Pair(One):
+        def forward(self, src: T, tgt: T) -> T:  # type: ignore[override]
+            return super().forward(src)
+
+    with pytest.raises(ValueError, match=r"its forward takes src, tgt; .* such as {'src': ids}"):
+        capture(Pair(heads_first).eval(), TextNames(), "w1 w2")
+
+
+class TextNames(Names):
+    def __call__(self, *_: object, **__: object) -> dict[str, T]:
+        return {"input_ids": token_ids(6)}
+
+
+@pytest.mark.parametrize("name", ["x", "images"])
+def test_an_image_of_any_name(name: str) -> None:
+    class Patches(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.patches = nn.Conv2d(3, WIDTH, 8, 8)
+            layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 64, batch_first=True)
+            self.encoder = nn.TransformerEncoder(layer, 2)
+
+        def see(self, pixels: T) -> T:
+            output: T = self.encoder(self.patches(pixels).flatten(2).mT)
+            return output
+
+    class X(Patches):
+        def forward(self, x: T) -> T:
+            return self.see(x)
+
+    class Images(Patches):
+        def forward(self, images: T) -> T:
+            return self.see(images)
+
+    pixels = torch.rand(1, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    record = capture({"x": X, "images": Images}[name]().eval(), None, {name: pixels})
+    assert record.tokens()[0][:5] == ["0,0", "0,1", "0,2", "0,3", "1,0"]
+    assert record.image is not None
