@@ -110,7 +110,7 @@ def capture(
         else:
             answer = generated(model, tokenizer, inputs, generate)
             inputs, read, replay = _reread(model, answer, chosen, values=values, with_image=image)
-    missing = missing_attention(model, read.calls, read.called)
+    missing = missing_attention(model, read.calls, read.called, read.products)
     if not read.stacks and not (chosen is not None and read.calls and not missing):
         raise ValueError(no_attention(model, missing))
     if inputs.cut_off is not None:
@@ -135,7 +135,7 @@ class _Read:
 
     Attributes:
         calls: the attention calls.
-        called: the names of all modules that ran.
+        called, products: see `ForwardPass`.
         output: the model's output.
         stacks: the layers, by the names of their stacks.
         placed: the tokens of a tower with their places on the image, or None.
@@ -143,6 +143,7 @@ class _Read:
 
     calls: list[RecordedCall]
     called: set[str]
+    products: set[str]
     output: Any
     stacks: dict[str, Stack]
     placed: PlacedTokens | None
@@ -184,7 +185,7 @@ def _read(
             break
         if chosen <= {n for stack in by_name.values() for n in stack.numbers}:
             break
-    return _Read(sink.calls, ran.called, ran.output, by_name, placed)
+    return _Read(sink.calls, ran.called, ran.products, ran.output, by_name, placed)
 
 
 def _reread(

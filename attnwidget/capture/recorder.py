@@ -88,10 +88,12 @@ class ForwardPass:
 
     Attributes:
         called: the names of all modules that ran.
+        products: the names of those that multiplied two tensors of the model's own.
         output: the model's output.
     """
 
     called: set[str]
+    products: set[str]
     output: Any
 
 
@@ -125,7 +127,7 @@ def record_pass(
             output = run()
         for address, matrix in projections(recorder.receivers.by_call):
             sink.add_projection(address, matrix)
-    return ForwardPass(traced.called, output)
+    return ForwardPass(traced.called, traced.products, output)
 
 
 class _Recorder(Handler):

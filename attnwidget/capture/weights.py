@@ -53,7 +53,7 @@ def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -
     reader = _Reader(model, batch, receive)
     with undisturbed(model), trace(model, reader, len(batch.texts)) as traced:
         run_model(model, batch)
-    return missing_attention(model, reader.calls, traced.called)
+    return missing_attention(model, reader.calls, traced.called, traced.products)
 
 
 class _Reader(Handler):

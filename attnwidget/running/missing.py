@@ -10,6 +10,8 @@ import torch
 
 from attnwidget.tracing import Address
 
+from .model import is_foreign
+
 
 class ReadCall(Protocol):
     """An attention call that was read, or the reason why it was not."""
@@ -36,7 +38,7 @@ _WHY = (
 
 
 def missing_attention(
-    model: torch.nn.Module, calls: Sequence[ReadCall], called: Set[str]
+    model: torch.nn.Module, calls: Sequence[ReadCall], called: Set[str], products: Set[str]
 ) -> list[str]:
     """List "module: reason" of the modules that ran without their attention being captured.
 
@@ -44,16 +46,19 @@ def missing_attention(
         model: the model.
         calls: its calls of attention.
         called: the names of the modules that ran.
+        products: the names of those that multiplied two tensors of the model's own.
     """
     reasons = {call.address.module: call.reason for call in calls if call.reason}
     modules = {call.address.module for call in calls}
     for name, module in model.named_modules():
+        kind = type(module)
+        # In code that was not compared here, a product may be that of queries and keys.
         if (
             name in called
-            and _IS_ATTENTION.search(type(module).__name__)
+            and (_IS_ATTENTION.search(kind.__name__) or (name in products and is_foreign(kind)))
             and not any(_related(name, other) for other in (*modules, *reasons))
         ):
-            reasons[name] = _reason(type(module).__name__)
+            reasons[name] = _reason(kind.__name__)
     return [f"{module or type(model).__name__}: {reason}" for module, reason in reasons.items()]
 
 

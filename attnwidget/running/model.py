@@ -19,6 +19,8 @@ STANDARD = frozenset(
     {"input_ids", "inputs_embeds", "pixel_values", "input_features", "input_values"}
 )
 
+_KNOWN = ("transformers.", "torch.", "peft.", "sentence_transformers.", "accelerate.")
+
 # The arguments that hold what a model has read before.
 CACHES = frozenset({"cache", "past_key_values", "cache_params"})
 
@@ -52,6 +54,11 @@ def device_of(model: torch.nn.Module) -> torch.device:
     """The device for inputs. Offloaded parameters are on "meta" until their module runs."""
     devices = (p.device for p in model.parameters() if p.device.type != "meta")
     return next(devices, torch.device("cpu"))
+
+
+def is_foreign(kind: type) -> bool:
+    """True for a class of code that the coverage of all architectures does not compare."""
+    return not kind.__module__.startswith(_KNOWN)
 
 
 def has_soft_prompt(model: torch.nn.Module) -> bool:

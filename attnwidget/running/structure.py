@@ -30,7 +30,7 @@ from attnwidget.tracing import (
 )
 from attnwidget.tracing.layout import Axes, dimensions_kept, learn
 
-from .model import device_of, has_soft_prompt, run
+from .model import device_of, has_soft_prompt, is_foreign, run
 from .towers import media_of, tower
 
 # Relative to the largest number. What depends on no changed input is equal to the last bit on most
@@ -44,9 +44,6 @@ _MASKED = -9e3
 _NOT_READ = re.compile(
     r"mask|position|type_ids|labels|cache|past_key|grid|sizes|lengths?$|ids_keep"
 )
-
-# Code whose layouts the coverage of all architectures has compared.
-_KNOWN = ("transformers.", "torch.", "peft.", "sentence_transformers.", "accelerate.")
 
 
 class Side(NamedTuple):
@@ -105,7 +102,7 @@ def known_structure(model: torch.nn.Module) -> Structure | None:
 def _is_unclear(model: torch.nn.Module, names: Iterable[str]) -> bool:
     """True if the names of modules and inputs do not tell the parts of a model."""
     own_code = any(
-        not type(module).__module__.startswith(_KNOWN)
+        is_foreign(type(module))
         for module in model.modules()
         if next(module.children(), None) is not None  # more than a single layer
     )
@@ -585,9 +582,7 @@ def _learn_axes(
         return
     [axes] = found
     for name, module in model.named_modules():
-        if _kind(CallId(name, call.call)) == call and not type(module).__module__.startswith(
-            _KNOWN
-        ):
+        if is_foreign(type(module)) and _kind(CallId(name, call.call)) == call:
             learn(module, axes)
 
 

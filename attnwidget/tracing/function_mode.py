@@ -36,6 +36,9 @@ class AttentionMode(TorchFunctionMode):
         observe: called with the result of the last function of a call.
         batch: the size of the batch, for tensors whose layout does not tell it.
         bias: called before each softmax of scores, for numbers to add to these.
+
+    Attributes:
+        products: the names of the modules that multiplied two tensors of the model's own.
     """
 
     def __init__(
@@ -51,6 +54,11 @@ class AttentionMode(TorchFunctionMode):
         # The calls that the latest function completed.
         self._completed: list[tuple[torch.nn.Module, Read]] = []
         self._origins: WeakIdKeyDictionary = WeakIdKeyDictionary()
+        # Logarithms of weights, with the scores that they are of.
+        self._logarithms: WeakIdKeyDictionary = WeakIdKeyDictionary()
+        # Tensors that scores and others were put together to.
+        self._joined: WeakIdKeyDictionary = WeakIdKeyDictionary()
+        self.products: set[str] = set()
 
     @contextmanager
     def following(self) -> Iterator[None]:
@@ -186,6 +194,7 @@ class AttentionMode(TorchFunctionMode):
         # A single matrix for a whole batch is a layer's parameter, not keys.
         if key.ndim > 2 or (query.ndim == 2 and not isinstance(key._base, torch.nn.Parameter)):
             self._origins[out] = Scores.of(query, key, scale)
+            self.products.add(self._stack.name(self._stack.innermost))
 
     def _weighs(
         self,
@@ -208,7 +217,8 @@ class AttentionMode(TorchFunctionMode):
         if not isinstance(origin, Weights) or origin.axis not in summed:
             return False
         module = self._stack.innermost
-        if not origin.used and (origin.scores is not None or is_attention(module)):
+        known = origin.scores is not None or origin.joined
+        if not origin.used and (known or is_attention(module)):
             # Outside of attention modules, a softmax of unknown scores may be a router's.
             origin.used.append(True)
             weights = operand if origin.latest is None else origin.latest
@@ -247,13 +257,32 @@ class AttentionMode(TorchFunctionMode):
                 return replace(call, output=output, rebuild=rebuild)
         return call
 
-    def _softmax(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
+    def _softmax(self, out: torch.Tensor, func: Any, args: Any, kwargs: Any) -> None:
         logits = args[0] if args else kwargs["input"]
         dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
-        if logits.ndim >= 2 and dim in (-1, logits.ndim - 1):
-            origin = self._origin(logits)
-            scores = origin if isinstance(origin, Scores) else None
-            self._origins[out] = Weights.of(logits, scores, out)
+        origin = self._origin(logits)
+        scores = origin if isinstance(origin, Scores) else None
+        if logits.ndim < 2 or dim is None or (scores is None and dim not in (-1, logits.ndim - 1)):
+            return
+        if _name(func) == "log_softmax":
+            self._logarithms[out] = logits, scores, dim
+        else:
+            joined = bool(self._joined.get(logits, False))  # type: ignore[no-untyped-call]
+            self._origins[out] = Weights.of(logits, scores, out, dim, joined=joined)
+
+    def _exp(self, out: torch.Tensor, _func: Any, args: Any, _kwargs: Any) -> None:
+        known = self._logarithms.get(args[0])  # type: ignore[no-untyped-call]
+        if known is not None:
+            logits, scores, dim = known
+            self._origins[out] = Weights.of(logits, scores, out, dim)
+
+    def _cat(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
+        """Note that scores and others, such as those of a sink, were put together."""
+        tensors = args[0] if args else kwargs["tensors"]
+        dim = kwargs.get("dim", args[1] if len(args) > 1 else 0)
+        of_keys = dim in (-1, out.ndim - 1)
+        if of_keys and any(isinstance(self._origin(each), Scores) for each in tensors):
+            self._joined[out] = True
 
     def _biased(self, bias: Bias, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """The arguments of a softmax, with numbers added to the scores if there are any."""
@@ -316,10 +345,11 @@ class AttentionMode(TorchFunctionMode):
         if isinstance(origin, Scores):
             self._origins[out] = replace(origin, index=index)
         elif out.shape[:-1] == before.shape[:-1] and out.shape != before.shape:
-            if index.shape[-1] != before.shape[-1] - 1 or index.flatten()[0] != 0:
+            first = int(index.flatten()[0])
+            if index.shape[-1] != before.shape[-1] - 1 or first not in (0, 1):
                 return  # some of the keys, while the others are in another tensor
-            # The last column, which belongs to no key, is cut off: a sink.
-            self._origins[out] = replace(origin, latest=None, column=index, scores=None)
+            # The last or the first column, which belongs to no key, is cut off: a sink.
+            self._origins[out] = replace(origin, latest=None, column=index - first, scores=None)
         else:
             latest = args[0] if origin.latest is None else origin.latest
             ordered = origin.ordered and _name(func) not in _PERMUTATIONS.split()
@@ -430,7 +460,7 @@ _VIEWS = """
 """
 
 # Functions that give a tensor its origin, or complete a call.
-_SOURCES = frozenset(("matmul", "bmm", "mm", "baddbmm", "einsum", "softmax", SDPA))
+_SOURCES = frozenset(("matmul", "bmm", "mm", "baddbmm", "einsum", "softmax", "exp", SDPA))
 
 _Follow = Callable[[AttentionMode, Any, Any, Any, Any], None]
 
@@ -441,6 +471,10 @@ _FOLLOWED: dict[str, _Follow] = {
     "baddbmm": AttentionMode._added_product,
     "einsum": AttentionMode._einsum,
     "softmax": AttentionMode._softmax,
+    "log_softmax": AttentionMode._softmax,
+    "exp": AttentionMode._exp,
+    "cat": AttentionMode._cat,
+    "concat": AttentionMode._cat,
     "mul": AttentionMode._multiply,
     "div": AttentionMode._multiply,
     "tanh": AttentionMode._tanh,

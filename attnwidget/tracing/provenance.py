@@ -97,6 +97,7 @@ class Weights:
         ordered: True if the entries are in the order of the logits' layout.
         used: has an entry once the weights have been used.
         version: the version counter of the logits at the time of the softmax.
+        joined: True if the logits are scores and others, such as those of a sink.
     """
 
     logits: torch.Tensor
@@ -106,11 +107,29 @@ class Weights:
     used: list[bool]
     version: int
     ordered: bool = True
+    joined: bool = False
 
     @classmethod
-    def of(cls, logits: torch.Tensor, scores: Scores | None, weights: torch.Tensor) -> Weights:
-        column = torch.arange(weights.shape[-1]).expand(weights.shape)
-        return cls(logits, scores, None, column, [], _version(logits))
+    def of(
+        cls,
+        logits: torch.Tensor,
+        scores: Scores | None,
+        weights: torch.Tensor,
+        dim: int = -1,
+        *,
+        joined: bool = False,
+    ) -> Weights:
+        """The provenance of the softmax of logits over one dimension.
+
+        Weights over another dimension than the last are those of transposed logits, transposed.
+        """
+        column = torch.arange(weights.shape[dim]).expand(weights.movedim(dim, -1).shape)
+        if dim in (-1, weights.ndim - 1):
+            return cls(logits, scores, None, column, [], _version(logits), joined=joined)
+        scores = scores and replace(scores, index=scores.index.movedim(dim, -1))
+        latest, column = weights.movedim(dim, -1), column.movedim(-1, dim)
+        moved = logits.movedim(dim, -1)
+        return cls(moved, scores, latest, column, [], _version(moved), False, joined)
 
     @property
     def intact(self) -> bool:

@@ -56,6 +56,11 @@ class Trace:
         return self.stack.called
 
     @property
+    def products(self) -> set[str]:
+        """The names of the modules that multiplied two tensors of the model's own."""
+        return self.mode.products
+
+    @property
     def by_interface(self) -> bool:
         """True if all calls so far went through transformers' interface."""
         return self._by_interface > 0 and self._by_functions == 0
