@@ -15,6 +15,7 @@ from attnwidget.running.model import device_of, without_autocast
 from attnwidget.running.projection import projections
 from attnwidget.tracing import (
     Address,
+    Arguments,
     Call,
     CallId,
     FunctionCall,
@@ -39,11 +40,13 @@ class RecordedCall:
         address: its place in the forward pass.
         layers: its layer; empty if the call was left out or not understood.
         reason: why there is no layer, or "".
+        argument: a number of the tensor that its module was called with, or None.
     """
 
     address: Address
     layers: tuple[Layer, ...]
     reason: str = ""
+    argument: int | None = None
 
 
 class RecordedCalls:
@@ -141,6 +144,8 @@ class _Recorder(Handler):
         check: bool,
     ) -> None:
         self.receivers = Receivers()
+        self._arguments = Arguments()
+        self._modules = dict(model.named_modules())
         self._device = device_of(model)
         self._item = item
         self._sink = sink
@@ -151,18 +156,20 @@ class _Recorder(Handler):
 
     def attention(self, address: Address, read: Read) -> None:
         rotated = self.rotations.taken()
+        argument = self._arguments.of(self._modules[address.module])
         if not self._wanted(address.module):
-            self._sink.add(RecordedCall(address, ()))
+            self._sink.add(RecordedCall(address, (), argument=argument))
             return
         try:
             with without_autocast(self._device):
                 recorded = self._recorded(address, read(), rotated)
         except Exception as error:  # other calls are still recorded; the record has the reason
             recorded = RecordedCall(address, (), str(error) or type(error).__name__)
-        self._sink.add(recorded)
+        self._sink.add(replace(recorded, argument=argument))
         step_done()
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        self._arguments.entered(module, args)
         if self._values:
             self.receivers.module_entered(module, args)
 

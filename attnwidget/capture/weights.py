@@ -7,7 +7,7 @@ own output. Where they do not, the text is explained as `attnwidget.capture` doe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -20,12 +20,14 @@ from attnwidget.running.missing import missing_attention
 from attnwidget.running.model import device_of, without_autocast
 from attnwidget.tracing import (
     Address,
+    Arguments,
     Call,
     CallId,
     FunctionCall,
     Handler,
     Read,
     SoftmaxCall,
+    beside,
     trace,
     undisturbed,
 )
@@ -53,6 +55,7 @@ def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -
     reader = _Reader(model, batch, receive)
     with undisturbed(model), trace(model, reader, len(batch.texts)) as traced:
         run_model(model, batch)
+    reader.finish()
     return missing_attention(model, reader.calls, traced.called, traced.products)
 
 
@@ -69,6 +72,13 @@ class _Reader(Handler):
         self._items = [Items(model, row) for row in batch.rows]
         self._receive = receive
         self._explainers = [FunctionExplainer(values=False, check=False) for _ in batch.rows]
+        self._arguments = Arguments()
+        self._modules = dict(model.named_modules())
+        # The latest calls that are heads of one layer, with their weights of each text.
+        self._heads: list[tuple[RecordedCall, list[Floats]]] = []
+
+    def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        self._arguments.entered(module, args)
 
     def attention(self, address: Address, read: Read) -> None:
         name = address.module
@@ -81,9 +91,29 @@ class _Reader(Handler):
             reason = str(error) or type(error).__name__
             self.calls.append(RecordedCall(address, (), reason))
             return
-        self.calls.append(RecordedCall(address, ()))
-        for row, weights in enumerate(found):
-            self._receive(CallId(name, address.call), row, weights)
+        call = RecordedCall(address, (), "", self._arguments.of(self._modules[name]))
+        self.calls.append(call)
+        if self._heads and not self._goes_on(call, found):
+            self.finish()
+        self._heads.append((call, found))
+
+    def _goes_on(self, call: RecordedCall, found: Sequence[Floats]) -> bool:
+        """True if a call is of a further head of the same layer."""
+        last, before = self._heads[-1]
+        return beside(last.address, last.argument, call.address, call.argument) and all(
+            len(now) == 1 and now.shape == was.shape for now, was in zip(found, before, strict=True)
+        )
+
+    def finish(self) -> None:
+        """Pass on the latest layer."""
+        if not self._heads:
+            return
+        [(first, _), *others] = self._heads
+        name = first.address.module
+        own = CallId(name.rpartition(".")[0] if others else name, first.address.call)
+        for row, heads in enumerate(zip(*(found for _, found in self._heads), strict=True)):
+            self._receive(own, row, heads[0] if len(heads) == 1 else np.concatenate(heads))
+        self._heads = []
 
 
 def text_weights(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,14 @@ from attnwidget.running.missing import no_attention
 from attnwidget.running.stacks import Group, Kind, kind_of, numbers, titles
 from attnwidget.tracing import (
     Address,
+    Arguments,
     Call,
     CallId,
     FunctionCall,
     Handler,
     Read,
     Trace,
+    beside,
     is_attention,
     trace,
 )
@@ -143,6 +146,7 @@ class _Seen:
     shape: Sequence[int]
     key_heads: int
     editable: bool
+    argument: int | None
 
     def group(self, kind: Kind, rows: int) -> tuple[object, ...]:
         """A key that is equal for the calls of one stack."""
@@ -157,6 +161,7 @@ class SiteFinder(Handler):
 
     def __init__(self) -> None:
         self._calls: list[_Seen] = []
+        self._arguments = Arguments()
         self._missing: list[str] = []
 
     @property
@@ -174,8 +179,12 @@ class SiteFinder(Handler):
         output = call.passed_on
         key_heads = call.key.shape[1] if isinstance(call, FunctionCall) else shape[1]
         own = CallId(address.module, address.call)
-        self._calls.append(_Seen(own, shape, key_heads, output is not None))
+        argument = self._arguments.of(call.module)
+        self._calls.append(_Seen(own, shape, key_heads, output is not None, argument))
         return self.found(address, None if output is None else call)
+
+    def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        self._arguments.entered(module, args)
 
     def found(self, address: Address, call: Call | None) -> torch.Tensor | None:
         """Called for every call, without it if its head outputs are not known.
@@ -184,6 +193,21 @@ class SiteFinder(Handler):
             Head outputs in place of those of the call, or None.
         """
 
+    def _leave_out_single_heads(self) -> None:
+        """Name the calls that are single heads of a layer, which has no module of its own."""
+        of_heads = set()
+        for one, other in pairwise(self._calls):
+            first, second = (Address(each.id.module, 0, each.id.call) for each in (one, other))
+            alone = one.shape[1] == other.shape[1] == 1
+            if alone and beside(first, one.argument, second, other.argument):
+                of_heads |= {one.id, other.id}
+        self._missing += [
+            f"{own.module}: it is one head of a layer, whose heads are modules of their own, "
+            "which interventions do not change"
+            for own in dict.fromkeys(seen.id for seen in self._calls if seen.id in of_heads)
+        ]
+        self._calls = [seen for seen in self._calls if seen.id not in of_heads]
+
     def sites(self, model: torch.nn.Module, rows: int) -> Sites:
         """The calls of one pass over so many texts.
 
@@ -191,6 +215,7 @@ class SiteFinder(Handler):
             ValueError: the model has no attention whose head outputs can be changed.
         """
         groups: dict[tuple[object, ...], list[_Seen]] = {}
+        self._leave_out_single_heads()
         for seen in self._calls:
             groups.setdefault(seen.group(kind_of(model, seen.id), rows), []).append(seen)
         kinds = [kind_of(model, calls[0].id) for calls in groups.values()]

@@ -85,8 +85,9 @@ class Structure:
     items: Mapping[str, tuple[int, ...]]
 
     def of(self, call: CallId) -> Sides | None:
-        """The sides of a call, by those of the first one of its kind."""
-        return self.sides.get(_kind(call))
+        """The sides of a call, by those of the first one of its kind, or of its heads' modules."""
+        kind = _kind(call)
+        return self.sides.get(kind) or self.sides.get(CallId(f"{kind.module}.#", kind.call))
 
 
 _structures: WeakKeyDictionary[torch.nn.Module, Structure] = WeakKeyDictionary()

@@ -6,6 +6,7 @@ is. Open `tracer.py` first; three routes observe calls: transformers' attention 
 for all others (`function_mode.py`). Nothing of ours is imported here.
 """
 
+from .arguments import Arguments, beside
 from .calls import (
     Address,
     Call,
@@ -22,6 +23,7 @@ from .tracer import Trace, changes_of, is_changed, trace, undisturbed
 
 __all__ = [
     "Address",
+    "Arguments",
     "Call",
     "CallId",
     "FunctionCall",
@@ -31,6 +33,7 @@ __all__ = [
     "Receivers",
     "SoftmaxCall",
     "Trace",
+    "beside",
     "can_generate",
     "changes_of",
     "head_values",

@@ -24,7 +24,8 @@ def capture_watched(built: zoo.Built) -> tuple[AttentionRecord, str]:
         handle.remove()
     if not during:
         return record, "the model was not called during capture"
-    for when, output in ("during", during[0]), ("after", run(built)):
+    # Earlier passes, if any, read the model's structure from changed inputs.
+    for when, output in ("during", during[-1]), ("after", run(built)):
         if what := outputs.changed(before, output):
             return record, f"outputs change {when} capture: {what}"
     return record, ""
