@@ -181,7 +181,7 @@ def _read(
             (CallId(c.address.module, c.address.call), c.layers[0] if c.layers else None)
             for c in with_joined_heads(sink.calls)
         ]
-        by_name = stacks(grouped(model, layers), sequences.tokens)
+        by_name = stacks(grouped(model, layers), sequences.labels)
         if chosen is None or not 0 <= max(chosen) < len(sink.calls):
             break
         if chosen <= {n for stack in by_name.values() for n in stack.numbers}:

@@ -153,7 +153,7 @@ class Profiler:
                 text.tokens, text.target, global_tokens=batch.rows[row].global_tokens
             )
             group = Group(kind_of(model, call))
-            queries, keys = sequences.sides(group, (weights.shape[1], weights.shape[2]))
+            queries, keys, _ = sequences.labels(group, (weights.shape[1], weights.shape[2]))
             meter.add(call, group.kind.key, text.index, weights, queries, keys)
 
         missing = read_attention(model, batch, receive)

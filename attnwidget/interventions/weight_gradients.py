@@ -121,7 +121,8 @@ def attention_gradients(
         layers.setdefault(each.site.stack, {})[each.site.layer] = layer
         group = Group(kind_of(model, each.site.id))
         _, num_queries, num_keys = layer.weights.shape
-        tokens[each.site.stack] = given.sequences.sides(group, (num_queries, num_keys))
+        labels = given.sequences.labels(group, (num_queries, num_keys))
+        tokens[each.site.stack] = labels.queries, labels.keys
     if not layers:
         raise ValueError(f"no attention has gradients by its weights: {'; '.join(missing)}")
     return AttentionGradients(layers, tuple(missing), loss=total, tokens=tokens)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,9 @@ class Fidelity:
         tolerance: the bound of both errors for the layer to count as exact. It depends on the
             floating-point type that the model computes in, and on the magnitude of its scores.
         rows: the number of query rows that were checked.
+        labels: "checked" if the model's inputs leave one way alone to read the layer's stack, its
+            axes and its labels, or changed inputs showed which it is; "assumed" if names of modules
+            or lengths had to tell. None if it is not known, or labels were given with the numbers.
     """
 
     route: str
@@ -32,6 +36,7 @@ class Fidelity:
     output_error: float | None
     tolerance: float
     rows: int
+    labels: Literal["checked", "assumed"] | None = None
 
     def __post_init__(self) -> None:
         if not all(isinstance(text, str) for text in (self.route, self.module, self.kept)):
@@ -43,6 +48,10 @@ class Fidelity:
             raise ValueError(f"a fidelity's tolerance is {self.tolerance}; expected 0 or more")
         if type(self.rows) is not int or self.rows < 0:
             raise ValueError(f"a fidelity's rows are {self.rows!r}; expected a number from 0")
+        if self.labels not in ("checked", "assumed", None):
+            raise ValueError(
+                f"a fidelity's labels are {self.labels!r}; expected 'checked', 'assumed' or None"
+            )
 
     @property
     def _errors(self) -> list[float]:

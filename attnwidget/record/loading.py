@@ -134,12 +134,12 @@ def _layer(description: dict[str, Any], arrays: _Arrays, sides: tuple[int, int])
         program = ScoreProgram(**{**stored, **tuples}, **program_arrays)
     elif unused := read.keys() & set(PROGRAM_ARRAYS):
         raise ValueError(f"{', '.join(sorted(unused))} without a program")
-    # Early files of the first version lack it.
-    rotary = description.get("rotary")
+    # Early files of the first version lack both.
+    rotary, labels = description.get("rotary"), description.get("labels")
     return Layer(
         **{key: read.get(key) for key in LAYER_ARRAYS},
         program=program,
-        fidelity=Fidelity(**description["fidelity"]),
+        fidelity=Fidelity(**description["fidelity"], labels=labels),
         number=description["number"],
         rotary=None if rotary is None else Rotary(**rotary),
     )

@@ -69,12 +69,15 @@ def save(
             }
             for key, place in places.items():
                 arrays[place] = np.ascontiguousarray(layer_arrays[key])
+            fidelity = asdict(layer.fidelity)
             layers.append(
                 {
                     "number": layer.number,
                     "program": program,
                     "arrays": places,
-                    "fidelity": asdict(layer.fidelity),
+                    # Beside the fidelity: early versions refuse what they do not know in it.
+                    "labels": fidelity.pop("labels"),
+                    "fidelity": fidelity,
                     "rotary": None if layer.rotary is None else asdict(layer.rotary),
                 }
             )

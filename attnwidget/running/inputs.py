@@ -112,7 +112,7 @@ def prepare(
         labels,
         image_size(tensors),
         patch_size(model),
-        audio_seconds(tensors, tokenizer),
+        audio_seconds(model, tensors, tokenizer),
         global_tokens=traits(model).global_tokens,
         others={
             name: labelled(tokenizer, ids)

@@ -175,7 +175,7 @@ class Items:
         if kind.sides is not None:
             read = kind.sides
             return Item(size, index, self._of_side(read.queries), self._of_side(read.keys))
-        module_tower, cross, _ = kind
+        module_tower, cross = kind.tower, kind.cross
         queries: Padded | None = batch.text
         keys = batch.cached or batch.text
         if module_tower in _MEDIA:

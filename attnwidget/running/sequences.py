@@ -10,8 +10,9 @@ import torch
 
 from attnwidget.record import Tokens
 
-from .stacks import Group
+from .stacks import Group, Labels
 from .structure import Side
+from .towers import tower
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,19 @@ class Sequences:
             return self.text
         return self.target if name == "decoder_input_ids" else self.others.get(name or "")
 
-    def tokens(self, group: Group, side: str, length: int) -> Tokens:
+    def labels(self, group: Group, shape: tuple[int, int]) -> Labels:
+        """The labels of a group of layers [Tq, Tk]."""
+        queries = keys = self._tokens(group, "query", shape[0])
+        if group.cross or shape[0] != shape[1]:
+            keys = self._tokens(group, "key", shape[1])
+        # The order of patches is not read with the labels.
+        assumed = group.kind.assumed or any(
+            self.image is not None and each == self._patches(group, length)
+            for each, length in zip((queries, keys), shape, strict=True)
+        )
+        return Labels(queries, keys, assumed)
+
+    def _tokens(self, group: Group, side: str, length: int) -> Tokens:
         """Labels of one side of a group of layers; positions if nothing else is known."""
         placed = None if self.placed is None else self.placed.of(group, side, length)
         if placed is not None:
@@ -96,13 +109,6 @@ class Sequences:
             if labels is not None:
                 return labels
         return _positions(length)
-
-    def sides(self, group: Group, shape: tuple[int, int]) -> tuple[Tokens, Tokens]:
-        """The tokens of the queries and of the keys; the same object if they are one sequence."""
-        queries = self.tokens(group, "query", shape[0])
-        if not group.cross and shape[0] == shape[1]:
-            return queries, queries
-        return queries, self.tokens(group, "key", shape[1])
 
     def _patches(self, group: Group, length: int) -> Tokens | None:
         """Patches by row and column, after a class token and registers.
@@ -170,12 +176,24 @@ def patch_size(model: torch.nn.Module) -> tuple[int, int] | None:
     for module in model.modules():
         if isinstance(module, torch.nn.Conv2d) and module.stride[0] > 1:
             height, width = module.kernel_size
-            return (height, width) if module.stride == module.kernel_size else None
+            return (height, width) if _cuts(module) else None
     return None
 
 
-def audio_seconds(tensors: dict[str, Any], processor: Any) -> float | None:
-    """The length of the audio, if the processor has a sampling rate."""
+def _cuts(module: torch.nn.Conv2d) -> bool:
+    """True if a convolution cuts its input into patches."""
+    return module.stride[0] > 1 and module.stride == module.kernel_size
+
+
+def audio_seconds(model: torch.nn.Module, tensors: dict[str, Any], processor: Any) -> float | None:
+    """The length of the audio, if the processor has a sampling rate, and the model reads it in
+    order: patches of a spectrogram have no times of their own."""
+    in_patches = any(
+        isinstance(module, torch.nn.Conv2d) and tower(name) != "vision" and _cuts(module)
+        for name, module in model.named_modules()
+    )
+    if in_patches or getattr(getattr(model, "config", None), "patch_size", None):
+        return None
     extractor = getattr(processor, "feature_extractor", processor)
     rate = getattr(extractor, "sampling_rate", None)
     if not rate:

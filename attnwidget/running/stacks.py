@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 
@@ -24,11 +24,13 @@ class Kind(NamedTuple):
         tower: the part.
         cross: True for cross-attention.
         sides: what queries and keys are made of, if that was read; else names tell the rest.
+        assumed: True if names do not leave one reading alone, and nothing was read.
     """
 
     tower: str
     cross: bool
     sides: Sides | None = None
+    assumed: bool = False
 
     @property
     def key(self) -> tuple[str, bool, str]:
@@ -41,7 +43,7 @@ def kind_of(model: torch.nn.Module, call: CallId) -> Kind:
     structure = known_structure(model)
     sides = None if structure is None else structure.of(call)
     if structure is None or sides is None:
-        return Kind(tower(call.module), is_cross(call.module))
+        return Kind(tower(call.module), is_cross(call.module), assumed=structure is not None)
     return Kind(_tower_read(tower(call.module), sides, structure), sides.cross, sides)
 
 
@@ -134,24 +136,38 @@ def numbers(modules: list[str]) -> list[int]:
     return list(range(len(modules)))
 
 
-def stacks(groups: list[Group], tokens: Callable[[Group, str, int], Tokens]) -> dict[str, Stack]:
+class Labels(NamedTuple):
+    """The labels of both sides of an attention.
+
+    Attributes:
+        queries, keys: either side; the same object if they are one sequence.
+        assumed: True if these, or the part of the model, were not read from it.
+    """
+
+    queries: Tokens
+    keys: Tokens
+    assumed: bool
+
+
+def stacks(
+    groups: list[Group], labels: Callable[[Group, tuple[int, int]], Labels]
+) -> dict[str, Stack]:
     """Name the groups and make stacks of them.
 
     Args:
-        tokens: (group, "query" or "key", length) -> the labels of a side.
+        labels: (group, (Tq, Tk)) -> its labels.
     """
     out = {}
     for group, title in zip(groups, titles(groups), strict=True):
-        layers = tuple(
-            replace(layer, number=number)
+        layers = [layer for layer in group.layers if layer is not None]
+        queries, keys, assumed = labels(group, layers[0].shape)
+        said: Literal["checked", "assumed"] = "assumed" if assumed else "checked"
+        named = tuple(
+            replace(layer, number=number, fidelity=replace(layer.fidelity, labels=said))
             for layer, number in zip(group.layers, numbers(group.modules), strict=True)
             if layer is not None
         )
-        queries, keys = layers[0].shape
-        query_tokens = tokens(group, "query", queries)
-        one_sequence = not group.cross and queries == keys
-        key_tokens = query_tokens if one_sequence else tokens(group, "key", keys)
-        out[title] = Stack(query_tokens, key_tokens, layers)
+        out[title] = Stack(queries, keys, named)
     # Text comes before the towers that feed it, because readers look at it first.
     last = [name for name in out if name.split()[0] in ("vision", "audio", "qformer")]
     return {name: out[name] for name in [*(n for n in out if n not in last), *last]}

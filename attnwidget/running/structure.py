@@ -115,7 +115,8 @@ def _is_unclear(model: torch.nn.Module, names: Iterable[str]) -> bool:
     towers = {tower(name) for name, module in model.named_modules() if is_attention(module)}
     if "decoder" in read:  # what an encoder reads may be text, an image or sound
         return not {"decoder"} <= towers <= {"encoder", "decoder", *read, "qformer"}
-    return not read - {"text"} <= towers
+    # What a tower of sound reads may be text that stands for it.
+    return "audio" in read or not read - {"text"} <= towers
 
 
 def _is_target(name: str) -> bool:

@@ -243,6 +243,7 @@ def _layer(
             "exact": layer.fidelity.exact,
             "module": sendable(layer.fidelity.module),
             "tolerance": layer.fidelity.tolerance,
+            "labels": layer.fidelity.labels,
         },
     }
 

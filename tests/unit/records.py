@@ -10,7 +10,9 @@ from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram, Stack, Toke
 
 HEADS, KEY_HEADS, LENGTH, DIM = 4, 2, 7, 8
 
-FIDELITY = Fidelity("attention interface", "layers.0", "queries and keys", 1e-7, 2e-7, 1e-5, LENGTH)
+FIDELITY = Fidelity(
+    "attention interface", "layers.0", "queries and keys", 1e-7, 2e-7, 1e-5, LENGTH, "checked"
+)
 
 
 def floats(*shape: int, seed: int = 0, scale: float = 1.0) -> Floats:

@@ -104,7 +104,7 @@ def _layer(
         "rotary": None,
         "program": capped or program(scale=dim**-0.5),
         "sums": None,
-        "fidelity": {"exact": exact, "module": "", "tolerance": 1e-5},
+        "fidelity": {"exact": exact, "module": "", "tolerance": 1e-5, "labels": None},
     }
     parts = [
         {"name": "queries", "dtype": "f16", "shape": [heads, rows, dim]},
@@ -139,7 +139,7 @@ def _weights_alone(tokens: Json, seed: str, heads: int, *, number: int) -> Json:
         "rotary": None,
         "program": None,
         "sums": None,
-        "fidelity": {"exact": None, "module": "", "tolerance": 1e-5},
+        "fidelity": {"exact": None, "module": "", "tolerance": 1e-5, "labels": None},
     }
     block = encode_block(parts, values)
     return {"info": info, "block": block, "scores": None, "weights": weights}

@@ -170,6 +170,8 @@ const layer = also(
       module: text(),
       /** The largest difference that rounding alone makes in the precision of the model. */
       tolerance: number,
+      /** How stack, axes and labels are known; null or missing if that is not said. */
+      labels: optional(orNull(oneOf(["checked", "assumed"]))),
     }),
   }),
   ({ heads, dim }) =>

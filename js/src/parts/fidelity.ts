@@ -9,6 +9,7 @@ import { capitalized, number, ranges, roundedUp } from "./text.ts";
 const UNCONFIRMED = "not confirmed against the model";
 const CONTRADICTED = "queries and keys give other weights";
 const NOT_ONE = "rows do not sum to 1";
+const ASSUMED = "stack and labels assumed from names and lengths";
 const KEPT = "kept as weights";
 
 /** All remarks about one layer. */
@@ -16,11 +17,15 @@ export function remarks(layer: LayerInfo): readonly string[] {
   return [...doubts(layer), ...(isKeptAsWeights(layer) ? [KEPT] : [])];
 }
 
-/** Doubts about a layer's weights. */
+/** Doubts about a layer's weights, and about the words that they are shown beside. */
 export function doubts({ fidelity, program, sums }: LayerInfo): readonly string[] {
   // Weights that the user provided are shown as they are.
   const doubt = program || fidelity.module ? UNCONFIRMED : CONTRADICTED;
-  return [...(fidelity.exact === false ? [doubt] : []), ...(sums ? [NOT_ONE] : [])];
+  return [
+    ...(fidelity.exact === false ? [doubt] : []),
+    ...(fidelity.labels === "assumed" ? [ASSUMED] : []),
+    ...(sums ? [NOT_ONE] : []),
+  ];
 }
 
 /** A doubt about layers, with the sums of their rows if these are in doubt. */

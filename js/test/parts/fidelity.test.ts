@@ -24,6 +24,14 @@ test("what holds for a layer", () => {
   ]);
 });
 
+test("stack and labels that were not read from the model", () => {
+  const [layer] = layers;
+  const said = (labels: "checked" | "assumed" | null) =>
+    remarks({ ...layer, fidelity: { ...layer.fidelity, labels } });
+  expect(said("assumed")).toEqual(["stack and labels assumed from names and lengths"]);
+  expect([...said("checked"), ...said(null)]).toEqual([]);
+});
+
 test("weights that were given beside queries and keys that do not make them", () => {
   const fidelity = { ...layers[1].fidelity, exact: false, module: "" };
   expect(remarks({ ...layers[1], fidelity })).toEqual([

@@ -187,6 +187,17 @@ def test_sound() -> None:
     assert record.tokens("encoder") == (seconds, seconds)
 
 
+def test_patches_of_a_spectrogram_are_no_times() -> None:
+    config = transformers.ASTConfig(
+        hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=48,
+        patch_size=4, frequency_stride=2, time_stride=2, max_length=16, num_mel_bins=8,
+    )  # fmt: skip
+    model = build(transformers.ASTModel, config, "sdpa")
+    extractor = SimpleNamespace(sampling_rate=16000, hop_length=160)
+    record = capture(model, extractor, {"input_values": torch.randn(1, 16, 8)})
+    assert record.tokens()[0] == [str(n) for n in range(23)]
+
+
 def test_sound_of_which_nothing_is_known_has_positions() -> None:
     frames = torch.randn(1, 8, 20, generator=torch.Generator().manual_seed(0))
     inputs = {"input_features": frames, "decoder_input_ids": token_ids(5)}

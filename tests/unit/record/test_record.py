@@ -260,9 +260,10 @@ def test_exact_means_that_every_known_error_is_small(
     assert fidelity.exact is exact
 
 
-@pytest.mark.parametrize("name", ["weights_error", "output_error", "tolerance", "rows"])
+@pytest.mark.parametrize("name", ["weights_error", "output_error", "tolerance", "rows", "labels"])
 def test_a_fidelity_is_made_of_numbers(name: str) -> None:
-    with pytest.raises(ValueError, match=r"must be numbers|expected a number from 0"):
+    said = r"must be numbers|expected a number from 0|expected 'checked'"
+    with pytest.raises(ValueError, match=said):
         replace(FIDELITY, **{name: "small"})
 
 

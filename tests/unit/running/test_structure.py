@@ -418,6 +418,25 @@ def test_an_image_of_any_name(name: str) -> None:
             return self.see(images)
 
     pixels = torch.rand(1, 3, 32, 32, generator=torch.Generator().manual_seed(0))
-    record = capture({"x": X, "images": Images}[name]().eval(), None, {name: pixels})
+    model = {"x": X, "images": Images}[name]().eval()
+    record = capture(model, None, {name: pixels})
     assert record.tokens()[0][:5] == ["0,0", "0,1", "0,2", "0,3", "1,0"]
     assert record.image is not None
+    assert record.layer(0).fidelity.labels == "checked"
+    in_order = capture(model, None, {name: pixels}, image=False)
+    assert in_order.tokens() == record.tokens()
+    assert in_order.layer(0).fidelity.labels == "assumed"
+
+
+def test_a_model_that_takes_no_changed_inputs_has_assumed_labels() -> None:
+    class Fussy(One):
+        def forward(self, input_ids: T) -> T:
+            if not torch.equal(input_ids, token_ids(6)):
+                raise ValueError("other words")
+            output: T = super().forward(input_ids)
+            return output
+
+    record = capture(Fussy(items_before_heads), Names(), {"input_ids": token_ids(6)})
+    assert record.tokens()[0] == list(names(token_ids(6)[0]))
+    assert record.layer(0).fidelity.labels == "assumed"
+    assert capture(llama(), None, {"input_ids": token_ids(6)}).layer(0).fidelity.labels == "checked"

@@ -73,7 +73,9 @@ def test_what_it_says_of_a_layer(name: str) -> None:
     assert (layer["heads"], layer["key_heads"], layer["dim"]) == (HEADS, KEY_HEADS, 8)
     assert layer["number"] == 0
     assert layer["rotary"] is None
-    assert layer["fidelity"] == {"exact": True, "module": "layers.0", "tolerance": 1e-5}
+    assert layer["fidelity"] == {
+        "exact": True, "module": "layers.0", "tolerance": 1e-5, "labels": "checked"
+    }  # fmt: skip
     assert layer["program"] == {
         "scale": list(source.scale) if isinstance(source.scale, tuple) else source.scale,
         "mask": source.mask,

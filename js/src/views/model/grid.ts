@@ -4,7 +4,7 @@ import type { Thumbnail } from "../../data/codec.ts";
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
-import { remarks } from "../../parts/fidelity.ts";
+import { doubts, remarks } from "../../parts/fidelity.ts";
 import type { Choices, HeadPlace } from "../../state/choices.ts";
 import type { Palette } from "../../styles/palette.ts";
 import type { Coloring } from "../shared/all-heads/color.ts";
@@ -50,7 +50,7 @@ export function modelGrid(
       },
       `${layer.number}`,
     );
-    if (layer.fidelity.exact === false) number.append(el("span", { class: "warning" }, " ⚠"));
+    if (doubts(layer).length) number.append(el("span", { class: "warning" }, " ⚠"));
     const rowCells = heads.map((head) => {
       const cell = el("div", {
         role: "gridcell",
