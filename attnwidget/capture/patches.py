@@ -19,7 +19,7 @@ import torch
 from attnwidget.record import Floats, Patches, Tokens
 from attnwidget.running.inputs import Inputs
 from attnwidget.running.items import Items
-from attnwidget.running.model import device_of
+from attnwidget.running.model import device_of, is_offloaded
 from attnwidget.running.sequences import PlacedTokens, Sequences, pixels_name
 from attnwidget.running.stacks import kind_of
 from attnwidget.running.towers import is_cross, tower
@@ -56,7 +56,7 @@ def placed_tokens(
         run: calls the model with inputs. It is stopped after the first attention layer.
     """
     pixels, patch = inputs.item_pixels, inputs.sequences.patch
-    if pixels is None or patch is None or find_spec("PIL") is None or _is_offloaded(model):
+    if pixels is None or patch is None or find_spec("PIL") is None or is_offloaded(model):
         return None
     rows, columns = (side // of for side, of in zip(pixels.shape[-2:], patch, strict=True))
     if rows < 1 or columns < 1:
@@ -79,11 +79,6 @@ def placed_tokens(
         return None
     call = CallId(before.address.module, before.address.call)
     return PlacedTokens(kind_of(model, call).tower, _labelled(model, Patches(rows, columns, of)))
-
-
-def _is_offloaded(model: torch.nn.Module) -> bool:
-    """True if accelerate moves weights around a module's run, which must not be stopped midway."""
-    return any(hasattr(module, "_hf_hook") for module in model.modules())
 
 
 def on_image(

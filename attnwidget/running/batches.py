@@ -227,7 +227,7 @@ def _batch(model: torch.nn.Module, tensors: Mapping[str, Any], texts: Sequence[T
     for row in range(len(texts)):
         places = _places(tensors, row)
         ids, target = places["input_ids"], places.get(_TARGET)
-        rows.append(Batch(len(texts), row, ids, target, None, None, before))
+        rows.append(Batch(len(texts), row, ids, target, None, None, global_tokens=before))
     return TextBatch(on_device(tensors, model), tuple(texts), tuple(rows))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +16,8 @@ from attnwidget.record import Tokens
 from .items import Batch, Padded
 from .labels import text_tokenizer, token_labels
 from .model import CACHES, STANDARD, check_vocabulary, device_of, traits
-from .sequences import Sequences, audio_seconds, image_size, patch_size, pixels_name
+from .sequences import Sequences, image_size, patch_size, pixels_name
+from .sound import audio_seconds, sound_of
 from .structure import Structure, rows_of, structure_of
 from .words import cut_off, encoding_of, word_spans
 
@@ -107,12 +109,13 @@ def prepare(
         of_target = _ids(target_ids, batch_index, target_padded, items)
         labels = None if of_target is None else labelled(tokenizer, of_target)
     others = {} if structure is None else _others(structure, tensors, batch_index)
+    sound = sound_of(model, tensors, batch_index)
     sequences = Sequences(
         tokens,
         labels,
         image_size(tensors),
         patch_size(model),
-        audio_seconds(model, tensors, tokenizer),
+        audio_seconds(model, tensors, tokenizer, sound),
         global_tokens=traits(model).global_tokens,
         others={
             name: labelled(tokenizer, ids)
@@ -129,6 +132,7 @@ def prepare(
         target_padded,
         cached,
         _media_count(tensors),
+        sound,
         sequences.global_tokens,
         others,
         items,
@@ -303,9 +307,17 @@ def _others(
         if usual or not isinstance(tensor, torch.Tensor) or tensor.ndim > 3:
             continue
         if batch_index < len(rows_of(tensor, items)):
-            length = rows_of(tensor, items).shape[1]
-            found[name] = Padded(length, torch.arange(length))
+            kept = kept_positions(tensors, name, _mask_of(name, tensors), batch_index, items)
+            if kept is not None:
+                found[name] = kept
     return found
+
+
+def _mask_of(name: str, tensors: Mapping[str, Any]) -> str:
+    """The mask of an input: the one whose name has the same other parts, or ""."""
+    own = re.sub(r"(input_)?ids|inputs_embeds|tokens", "", name)
+    masks = (each for each in tensors if "mask" in each)
+    return next((each for each in masks if re.sub(r"(attention_)?mask", "", each) == own), "")
 
 
 def _media_count(tensors: Mapping[str, Any]) -> int | None:

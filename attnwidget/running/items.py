@@ -15,6 +15,7 @@ from attnwidget.tracing import CallId
 from .model import traits
 from .stacks import Kind, kind_of
 from .structure import Side
+from .towers import media_of
 
 _MEDIA = ("vision", "audio", "qformer")
 
@@ -46,6 +47,7 @@ class Batch:
         text, target: its tokens in the encoder (or the only model) and in the decoder, if any.
         cached: the text with the cached tokens before it, if the mask covers these.
         media: the number of images or sounds, or None.
+        sound: the item's sound, if it is padded.
         global_tokens: the number of the encoder's own tokens before the text.
         others: the item's tokens in further inputs, by their names.
         dimensions: of the items in the inputs.
@@ -57,6 +59,7 @@ class Batch:
     target: Padded | None
     cached: Padded | None
     media: int | None
+    sound: Padded | None = None
     global_tokens: int = 0
     others: Mapping[str, Padded] = field(default_factory=dict)
     dimensions: tuple[int, ...] = (0,)
@@ -65,6 +68,8 @@ class Batch:
         """The item's tokens in the input of this name."""
         if name in ("input_ids", "inputs_embeds"):
             return self.text
+        if media_of(name or "") == "audio":
+            return self.sound
         return self.target if name == "decoder_input_ids" else self.others.get(name or "")
 
 
@@ -176,14 +181,15 @@ class Items:
             read = kind.sides
             return Item(size, index, self._of_side(read.queries), self._of_side(read.keys))
         module_tower, cross = kind.tower, kind.cross
-        queries: Padded | None = batch.text
-        keys = batch.cached or batch.text
+        source = batch.sound if batch.text is None else batch.text
+        queries: Padded | None = source
+        keys = batch.cached or source
         if module_tower in _MEDIA:
-            queries, keys = None, None
+            queries = keys = batch.sound if module_tower == "audio" else None
             # Without one image per item, it is not known which images belong to the item.
             size, index = (size, index) if batch.media in (None, size) else (1, 0)
         elif self._two and module_tower == "decoder":
-            queries, keys = batch.target, batch.text if cross else batch.target
+            queries, keys = batch.target, source if cross else batch.target
         elif cross:
             keys = None
         elif batch.text is not None and batch.global_tokens:

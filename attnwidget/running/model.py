@@ -152,6 +152,11 @@ def _own_names(
     return names
 
 
+def is_offloaded(model: torch.nn.Module) -> bool:
+    """True if accelerate moves weights around a module's run, which must not be stopped midway."""
+    return any(hasattr(module, "_hf_hook") for module in model.modules())
+
+
 def run(model: torch.nn.Module, tensors: Mapping[str, Any]) -> Any:
     """The model's output; it may change caches among its inputs, so it gets copies of these."""
     names = traits(model).names

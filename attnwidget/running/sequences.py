@@ -12,7 +12,6 @@ from attnwidget.record import Tokens
 
 from .stacks import Group, Labels
 from .structure import Side
-from .towers import tower
 
 
 @dataclass(frozen=True)
@@ -176,32 +175,10 @@ def patch_size(model: torch.nn.Module) -> tuple[int, int] | None:
     for module in model.modules():
         if isinstance(module, torch.nn.Conv2d) and module.stride[0] > 1:
             height, width = module.kernel_size
-            return (height, width) if _cuts(module) else None
+            return (height, width) if cuts_patches(module) else None
     return None
 
 
-def _cuts(module: torch.nn.Conv2d) -> bool:
+def cuts_patches(module: torch.nn.Conv2d) -> bool:
     """True if a convolution cuts its input into patches."""
     return module.stride[0] > 1 and module.stride == module.kernel_size
-
-
-def audio_seconds(model: torch.nn.Module, tensors: dict[str, Any], processor: Any) -> float | None:
-    """The length of the audio, if the processor has a sampling rate, and the model reads it in
-    order: patches of a spectrogram have no times of their own."""
-    in_patches = any(
-        isinstance(module, torch.nn.Conv2d) and tower(name) != "vision" and _cuts(module)
-        for name, module in model.named_modules()
-    )
-    if in_patches or getattr(getattr(model, "config", None), "patch_size", None):
-        return None
-    extractor = getattr(processor, "feature_extractor", processor)
-    rate = getattr(extractor, "sampling_rate", None)
-    if not rate:
-        return None
-    samples, frames = tensors.get("input_values"), tensors.get("input_features")
-    if isinstance(samples, torch.Tensor):
-        return float(samples.shape[-1] / rate)
-    hop = getattr(extractor, "hop_length", None)
-    if isinstance(frames, torch.Tensor) and hop:
-        return float(max(frames.shape[-2:]) * hop / rate)
-    return None

@@ -49,7 +49,8 @@ def kind_of(model: torch.nn.Module, call: CallId) -> Kind:
 
 def _tower_read(name: str, sides: Sides, structure: Structure) -> str:
     """The tower of queries that were read, where another one than the name says."""
-    targets = [each for each in structure.items if each.startswith("decoder_input")]
+    read = {each.queries.own or "" for each in structure.sides.values()}
+    targets = {own for own in read if own.startswith("decoder_input")}
     own = sides.queries.own or ""
     if own in targets:
         return "decoder"

@@ -30,7 +30,7 @@ from attnwidget.tracing import (
 )
 from attnwidget.tracing.layout import Axes, dimensions_kept, learn
 
-from .model import device_of, has_soft_prompt, is_foreign, run
+from .model import device_of, has_soft_prompt, is_foreign, is_offloaded, run
 from .towers import media_of, tower
 
 # Relative to the largest number. What depends on no changed input is equal to the last bit on most
@@ -332,9 +332,7 @@ def _vectors(
     expected: Mapping[CallId, _Vectors] | None,
 ) -> dict[CallId, _Vectors] | None:
     """The vectors of a pass, which ends with the last one that is expected; None if it fails."""
-    # Weights that accelerate moves around a module's run would be left where they are.
-    whole = any(hasattr(module, "_hf_hook") for module in model.modules())
-    watch, device = _Watch(None if whole else expected), device_of(model)
+    watch, device = _Watch(None if is_offloaded(model) else expected), device_of(model)
     devices = [device] if device.type == "cuda" else []
     try:
         with torch.random.fork_rng(devices), undisturbed(model), dimensions_kept():

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .calls import FunctionCall
+from .calls import Call, FunctionCall
 
 # Masks are -1e4 in some models, and the lowest float in most.
 _MASKED = -9e3
@@ -53,6 +53,18 @@ def dense_mask(call: FunctionCall) -> torch.Tensor | None:
         return dense
     shape = f" of shape {list(mask.shape)}" if isinstance(mask, torch.Tensor) else ""
     raise ValueError(f"its mask, a {type(mask).__name__}{shape}, has an unknown form")
+
+
+def seen_keys(call: Call) -> torch.Tensor:
+    """True for the keys that any query sees: bool [M, Tk]."""
+    if not isinstance(call, FunctionCall):
+        scores = call.layout.apply(call.logits)
+        return (scores > _MASKED).flatten(1, 2).any(1)
+    mask = dense_mask(call)
+    if mask is None:
+        return call.key.new_ones(len(call.key), call.key.shape[-2], dtype=torch.bool)
+    seen = mask if mask.dtype == torch.bool else mask > _MASKED
+    return seen.flatten(1, 2).any(1).expand(len(call.key), -1)
 
 
 def _windowed(call: FunctionCall, padding: torch.Tensor | None) -> torch.Tensor | None:

@@ -187,6 +187,29 @@ def test_sound() -> None:
     assert record.tokens("encoder") == (seconds, seconds)
 
 
+def test_padded_sound_is_recorded_without_its_padding() -> None:
+    config = transformers.Speech2TextConfig(
+        vocab_size=64, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+        decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48, init_std=0.3,
+        input_feat_per_channel=8, max_source_positions=40, max_target_positions=32,
+    )  # fmt: skip
+    frames = torch.randn(2, 32, 8, generator=torch.Generator().manual_seed(0))
+    mask = torch.ones(2, 32, dtype=torch.long)
+    mask[0, 16:] = 0
+    inputs = {"input_features": frames, "attention_mask": mask}
+    inputs["decoder_input_ids"] = token_ids(5).repeat(2, 1)
+    extractor = SimpleNamespace(sampling_rate=16000, hop_length=160)
+    processor = SimpleNamespace(tokenizer=Words(), feature_extractor=extractor)
+    model = build(transformers.Speech2TextModel, config, "eager")
+    own = references(model, **inputs)
+    for item, count in ((0, 4), (1, 8)):
+        record = capture(model, processor, inputs, batch_index=item)
+        assert record.tokens("encoder")[0] == [f"{n * 0.04:.2f} s" for n in range(count)]
+        encoder = [a[item, :, :count, :count] for a in own["encoder_attentions"]]
+        assert_attention(record, encoder, "encoder")
+        assert_attention(record, [a[item, :, :, :count] for a in own["cross_attentions"]], "cross")
+
+
 def test_patches_of_a_spectrogram_are_no_times() -> None:
     config = transformers.ASTConfig(
         hidden_size=32, num_hidden_layers=1, num_attention_heads=4, intermediate_size=48,
