@@ -18,7 +18,7 @@ from benchmarks import zoo
 from benchmarks.coverage.examine import examine
 from benchmarks.coverage.isolated import apart
 from benchmarks.coverage.report import markdown, parts
-from benchmarks.coverage.result import Category, Result
+from benchmarks.coverage.result import Category, Labels, Result
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 
@@ -33,12 +33,14 @@ def main() -> int:
         results.append(result)
     counts = Counter(result.category for result in results)
     print(", ".join(f"{counts[category]} {category.value}" for category in Category))
+    of_labels = Counter(result.labels for result in results)
+    print("labels:", ", ".join(f"{of_labels[each]} {each.value}" for each in Labels))
     if options.json:
         options.json.write_text(json.dumps([asdict(result) for result in results], indent=1))
     if options.write:
         _, interventions = parts(PAGE.read_text(encoding="utf-8"))
         PAGE.write_text(f"{markdown(results)}\n{interventions}", encoding="utf-8")
-    return 1 if counts[Category.SILENT] else 0
+    return 1 if counts[Category.SILENT] or of_labels[Labels.WRONG] else 0
 
 
 def _options() -> argparse.Namespace:

@@ -9,7 +9,7 @@ from attnwidget import AttentionRecord
 from benchmarks import zoo
 from benchmarks.reference import Reference, has_sinks, references
 
-from . import outputs, watched
+from . import labels, outputs, watched
 from .judge import NO_SOFTMAX, judge, one_line
 from .match import Captured, Match, match
 from .result import Category, Result
@@ -31,7 +31,8 @@ def examine(name: str) -> Result:
         said = _compare(built, said)
     # Capture's own warnings point to the caller.
     own = (one_line(w.message) for w in raised if w.filename == watched.__file__)
-    return replace(said, warnings=tuple(dict.fromkeys(own)))
+    found, why = labels.compare(name)
+    return replace(said, warnings=tuple(dict.fromkeys(own)), labels=found, labels_reason=why)
 
 
 def _compare(built: zoo.Built, said: Result) -> Result:

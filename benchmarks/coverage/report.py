@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import torch
 import transformers
 
-from .result import EXACT, Category, Result
+from .result import EXACT, Category, Labels, Result
 
 # The heading of the part that `benchmarks.interventions` writes, the last one.
 INTERVENTIONS = "## Interventions"
@@ -23,6 +23,21 @@ _MEANING = {
     Category.MISS: "some attention is missing, off or not checked, and capture says so",
     Category.SILENT: "capture is wrong or changes the model, and does not say so",
     Category.NOT_BUILT: "no tiny model of it can be built here",
+}
+
+_HARD = """\
+The same models with eager attention, where lengths do not tell what is what: two items of other
+words at once, of which the first is padded; source and target equally long, and as long as there
+are heads, where the model runs on so few tokens. Of each item, the layer that equals what the model
+returns as its attention must be labelled with the item's own tokens of the right side."""
+
+_LABELS = {
+    Labels.RIGHT: "every layer equals that of its item, and has the words of its side",
+    Labels.NOT_RUN: "the model does not run on such inputs, or returns no attention of items",
+    Labels.POSITIONS: "likewise, with positions in place of some words",
+    Labels.ASSUMED: 'other words, and the record says that its labels are "assumed"',
+    Labels.REFUSED: "refused, or named as missing or not exact",
+    Labels.WRONG: "the layer of another stack, axis or item, or other words, without a word",
 }
 
 # How bands are recorded, and why the rest is not.
@@ -58,6 +73,7 @@ def markdown(results: Sequence[Result]) -> str:
                 ("", "architectures", "meaning"),
                 [(c.value, str(counts[c]), _MEANING[c]) for c in Category],
             ),
+            *_of_labels(results),
             *_section("Misses", by_category[Category.SILENT] + by_category[Category.MISS]),
             *_section("Partial", by_category[Category.PARTIAL]),
             _REFUSED,
@@ -69,6 +85,28 @@ def markdown(results: Sequence[Result]) -> str:
             *_section("No attention", by_category[Category.NO_ATTENTION]),
         ]
     )
+
+
+def _of_labels(results: Sequence[Result]) -> list[str]:
+    compared = [result for result in results if result.category is not Category.NOT_BUILT]
+    counts = Counter(result.labels for result in compared)
+    rows = [
+        (result.name, result.labels.value, result.labels_reason)
+        for kind in (Labels.WRONG, Labels.REFUSED, Labels.ASSUMED, Labels.POSITIONS)
+        for result in compared
+        if result.labels is kind
+    ]
+    return [
+        "## Stacks, axes and labels",
+        "",
+        _HARD,
+        "",
+        *table(
+            ("", "architectures", "meaning"),
+            [(each.value, str(counts[each]), _LABELS[each]) for each in Labels],
+        ),
+        *table(("architecture", "", "first cause"), rows),
+    ]
 
 
 def _section(title: str, results: Iterable[Result]) -> list[str]:

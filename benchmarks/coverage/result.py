@@ -22,6 +22,17 @@ class Category(str, Enum):
     NOT_BUILT = "not built"
 
 
+class Labels(str, Enum):
+    """What is known of stacks, axes, items and labels, from best to worst."""
+
+    RIGHT = "right"
+    NOT_RUN = "not compared"
+    POSITIONS = "positions"
+    ASSUMED = "said to be assumed"
+    REFUSED = "refused"
+    WRONG = "SILENT WRONG"
+
+
 @dataclass(frozen=True)
 class Result:
     """
@@ -37,6 +48,8 @@ class Result:
         reason: why it is not exact, or what else there is to say.
         wrong: field -> why the model's own attention there was not trusted.
         warnings: what capture warned of.
+        labels: what is known of its stacks, axes, items and labels where lengths do not tell.
+        labels_reason: why they are not right.
     """
 
     name: str
@@ -50,9 +63,13 @@ class Result:
     reason: str = ""
     wrong: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
+    labels: Labels = Labels.NOT_RUN
+    labels_reason: str = ""
 
     def __str__(self) -> str:
         matched = f" {self.matched}/{self.references}" if self.references else ""
         error = "" if self.error is None else f" {self.error:.1e}"
         reason = f": {self.reason}" if self.reason else ""
-        return f"{self.name:<36} {self.category.value}{matched}{error}{reason}"
+        labels = "" if self.labels is Labels.RIGHT else f"; labels {self.labels.value}"
+        why = f": {self.labels_reason}" if labels and self.labels_reason else ""
+        return f"{self.name:<36} {self.category.value}{matched}{error}{reason}{labels}{why}"
