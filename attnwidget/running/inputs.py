@@ -194,7 +194,14 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
                 "(AutoTokenizer.from_pretrained(...)), or pass what it returned instead of a string"
             )
         # A processor's tokenizer is called, because the processor's first argument may be an image.
-        return text_tokenizer(tokenizer)(text, text_pair, return_tensors="pt")
+        owner = text_tokenizer(tokenizer)
+        if not callable(owner):
+            raise TypeError(
+                f"tokenizer is {type(owner).__module__.partition('.')[0]}.{type(owner).__name__}, "
+                "which cannot be called on a text; expected one of transformers: wrap it, as "
+                "PreTrainedTokenizerFast(tokenizer_object=tokenizer)"
+            )
+        return owner(text, text_pair, return_tensors="pt")
     if not isinstance(text, Mapping):
         raise TypeError(
             f"text is {type(text).__name__}; expected a string, or a mapping of the model's inputs "

@@ -12,7 +12,7 @@ import torch
 from attnwidget.record import Floats
 from attnwidget.tracing import CallId
 
-from .model import traits
+from .model import has_places, traits
 from .stacks import Kind, kind_of
 from .structure import Side
 from .towers import media_of
@@ -140,7 +140,10 @@ class Item:
         dimension is unrelated to the batch (packed images, for instance), all are recorded.
         """
         if leading % self.batch:
-            return slice(0, leading)
+            if self.batch % leading:
+                return slice(0, leading)
+            index = self.index * leading // self.batch  # several rows of inputs are one item
+            return slice(index, index + 1)
         count = leading // self.batch
         return slice(self.index * count, (self.index + 1) * count)
 
@@ -164,6 +167,8 @@ class Items:
         self._batch = batch
         # True if an encoder reads one text, and a decoder another.
         self._two = traits(model).has_decoder
+        # True if the text has places for all of its images.
+        self._places = has_places(model)
         # Calls of one kind get the same object, so that a mask that they share is read once.
         self._items: dict[Kind, Item] = {}
 
@@ -186,8 +191,13 @@ class Items:
         keys = batch.cached or source
         if module_tower in _MEDIA:
             queries = keys = batch.sound if module_tower == "audio" else None
-            # Without one image per item, it is not known which images belong to the item.
-            size, index = (size, index) if batch.media in (None, size) else (1, 0)
+            if batch.media not in (None, size):
+                if not (batch.media == 1 or (size == 1 and self._places)):
+                    raise ValueError(
+                        f"it is not known which of {batch.media} images or sounds belong to which "
+                        f"of {size} texts: pass as many of them, or a single one"
+                    )
+                size, index = 1, 0
         elif self._two and module_tower == "decoder":
             queries, keys = batch.target, source if cross else batch.target
         elif cross:

@@ -26,12 +26,20 @@ CACHES = frozenset({"cache", "past_key_values", "cache_params"})
 
 
 def traceable(model: object) -> torch.nn.Module:
-    """The model whose modules run: that inside of a compiled one.
+    """The model whose modules run: that inside of a compiled or parallel one, or of one that makes
+    vectors of sentences.
 
     Raises:
         TypeError: `model` is no torch module, or TorchScript.
+        ValueError: its weights are not loaded.
     """
     if not isinstance(model, torch.nn.Module):
+        inner = getattr(model, "model", None)
+        if isinstance(inner, torch.nn.Module):
+            raise TypeError(
+                f"model is {type(model).__name__}, which has a model: pass its .model, with its "
+                ".tokenizer or processor"
+            )
         raise TypeError(
             f"model is {type(model).__name__}; expected a torch.nn.Module: the order is (model, "
             "tokenizer, text)"
@@ -40,8 +48,20 @@ def traceable(model: object) -> torch.nn.Module:
         raise TypeError(
             "model is TorchScript, which runs no Python; capture the module it was made from"
         )
-    inner: torch.nn.Module = getattr(model, "_orig_mod", model)
-    return inner
+    wrappers = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
+    while isinstance(model, wrappers) or hasattr(model, "_orig_mod"):
+        model = model.module if isinstance(model, wrappers) else model._orig_mod
+        assert isinstance(model, torch.nn.Module)
+    if type(model).__module__.startswith("sentence_transformers."):
+        own = (m for m in model.modules() if type(m).__module__.startswith("transformers."))
+        model = next(own, model)
+    unloaded = any(parameter.device.type == "meta" for parameter in model.parameters())
+    if unloaded and not is_offloaded(model):
+        raise ValueError(
+            f"the weights of {type(model).__name__} are on the device 'meta', which has no "
+            "numbers: load them, with from_pretrained for instance"
+        )
+    return model
 
 
 def name_of(model: torch.nn.Module) -> str:
@@ -150,6 +170,16 @@ def _own_names(
     if len(masks) == 1 and "padding" not in masks[0]:
         names["attention_mask"] = masks[0]
     return names
+
+
+def has_places(model: torch.nn.Module) -> bool:
+    """True if a text has tokens in whose places the model puts images or sounds."""
+    config = getattr(model, "config", None)
+    return any(
+        isinstance(getattr(config, f"{kind}_token_{name}", None), int)
+        for kind in ("image", "video", "audio")
+        for name in ("id", "index")
+    )
 
 
 def is_offloaded(model: torch.nn.Module) -> bool:

@@ -126,6 +126,8 @@ def _is_target(name: str) -> bool:
 def structure_of(model: torch.nn.Module, tensors: Mapping[str, Any]) -> Structure | None:
     """What was read of a model, if names and shapes leave more than one way to read it."""
     names = frozenset(name for name, value in tensors.items() if is_read(name, value))
+    if any(tensors[name].ndim > 2 and not tensors[name].is_floating_point() for name in names):
+        return read_structure(model, tensors)  # several texts, or tokens, in one item
     unclear = _unclear.setdefault(model, {})
     if names not in unclear:
         unclear[names] = _is_unclear(model, names)

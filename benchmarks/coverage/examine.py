@@ -31,8 +31,11 @@ def examine(name: str) -> Result:
         said = _compare(built, said)
     # Capture's own warnings point to the caller.
     own = (one_line(w.message) for w in raised if w.filename == watched.__file__)
+    said = replace(said, warnings=tuple(dict.fromkeys(own)))
+    if said.category is Category.NO_ATTENTION:
+        return said
     found, why = labels.compare(name)
-    return replace(said, warnings=tuple(dict.fromkeys(own)), labels=found, labels_reason=why)
+    return replace(said, labels=found, labels_reason=why)
 
 
 def _compare(built: zoo.Built, said: Result) -> Result:

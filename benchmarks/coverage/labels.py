@@ -77,7 +77,7 @@ def compare(name: str) -> tuple[Labels, str]:
         try:
             torch.manual_seed(0)  # some models draw random numbers
             record = capture(eager.model, _Names(), inputs, batch_index=item, image=False)
-        except ValueError as error:
+        except (ValueError, IndexError) as error:
             found[Labels.REFUSED] = one_line(error)
             continue
         for verdict, why in _verdicts(record, trusted, item, texts):
@@ -175,6 +175,9 @@ def _verdicts(
         stack = record.stack(name)
         for own, side in zip((stack.queries, stack.keys), sides, strict=True):
             verdict = _of_labels(own.labels, side and side.words(item))
+            if verdict is Labels.WRONG and reference.field == "attentions" and len(texts) == 2:
+                # The model does not say whether they are of the target's tokens.
+                verdict = _of_labels(own.labels, texts["decoder_input_ids"].words(item))
             if verdict is Labels.WRONG and layer.fidelity.labels == "assumed":
                 verdict = Labels.ASSUMED
             found.append((verdict, f"{name}, {reference.field}: {' '.join(own.labels)[:60]}"))

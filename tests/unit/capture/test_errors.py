@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+import transformers
 from traitlets import TraitError
 
 from attnwidget import capture, show
@@ -18,6 +20,43 @@ TEXT = {"input_ids": token_ids(9)}
 def test_a_model_that_is_no_module(model: Any) -> None:
     with pytest.raises(TypeError, match=r"expected a torch\.nn\.Module"):
         capture(model, None, TEXT)
+
+
+def test_a_model_within_another_object(minilm: Loaded) -> None:
+    model, tokenizer = minilm
+    pipeline = transformers.pipeline("feature-extraction", model=model, tokenizer=tokenizer)
+    with pytest.raises(TypeError, match=r"FeatureExtractionPipeline.*pass its \.model"):
+        capture(pipeline, None, TEXT)  # type: ignore[arg-type]
+
+
+def test_a_model_without_numbers() -> None:
+    with torch.device("meta"):
+        model = transformers.BertModel(bert().config)
+    with pytest.raises(ValueError, match=r"device 'meta'.*from_pretrained"):
+        capture(model, None, TEXT)
+
+
+def test_a_tokenizer_that_takes_no_calls(minilm: Loaded) -> None:
+    model, tokenizer = minilm
+    with pytest.raises(TypeError, match=r"tokenizers\.Tokenizer.*PreTrainedTokenizerFast"):
+        capture(model, tokenizer.backend_tokenizer, "A text.")
+
+
+@pytest.mark.parametrize("wrapper", ["DataParallel", "compile", "sentences"])
+def test_a_model_within_another_is_found(wrapper: str) -> None:
+    class Sentences(torch.nn.Sequential):
+        """As of sentence_transformers."""
+
+        __module__ = "sentence_transformers.models"
+
+    model = bert()
+    within = {
+        "DataParallel": torch.nn.DataParallel,
+        "compile": torch.compile,
+        "sentences": Sentences,
+    }
+    record = capture(within[wrapper](model), None, TEXT)
+    np.testing.assert_array_equal(record.weights(0, 0), capture(model, None, TEXT).weights(0, 0))
 
 
 def test_a_string_without_a_tokenizer(minilm: Loaded) -> None:

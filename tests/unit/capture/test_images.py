@@ -56,6 +56,23 @@ PLACED: dict[str, tuple[Callable[[], Model], list[str], list[str]]] = {
 }
 
 
+def test_images_of_which_it_is_not_known_whose_they_are() -> None:
+    model = build(
+        transformers.CLIPModel, transformers.CLIPConfig(text_config=TEXT, vision_config=VISION)
+    )
+
+    def seen(texts: int, images: int) -> AttentionRecord:
+        ids = token_ids(6).repeat(texts, 1)
+        inputs = {"input_ids": ids, "pixel_values": _pixels(batch=images)}
+        return capture(model, None, inputs, batch_index=texts - 1)
+
+    for texts, images in ((1, 2), (2, 3)):
+        with pytest.warns(UserWarning, match=f"which of {images} images or sounds"):
+            assert seen(texts, images).stacks == ("self",)
+    assert seen(2, 2).layer(0, "vision").shape == (17, 17)
+    assert seen(3, 1).layer(0, "vision").shape == (17, 17)
+
+
 @pytest.mark.parametrize("name", PLACED)
 def test_tokens_are_where_a_change_of_the_image_changes_them(name: str) -> None:
     make, before, after = PLACED[name]

@@ -263,6 +263,23 @@ def test_a_sequence_before_its_items(index: int) -> None:
         capture(model, None, {"src": src}, batch_index=3)
 
 
+def test_choices_are_items_of_their_own() -> None:
+    """A batch of two questions with three choices each, one of them padded."""
+    ids = torch.stack([token_ids(5, seed) for seed in range(6)]).view(2, 3, 5)
+    mask = torch.ones_like(ids)
+    mask[1, 1, 3:] = 0
+    model = transformers.BertForMultipleChoice(bert().config).eval()
+    for item, length in ((0, 5), (4, 3)):
+        inputs = {"input_ids": ids, "attention_mask": mask}
+        record = capture(model, Names(), inputs, batch_index=item)
+        row = ids.view(6, 5)[item, :length]
+        assert record.tokens()[0] == list(names(row))
+        alone = capture(model.bert, None, {"input_ids": row[None]})
+        np.testing.assert_allclose(record.weights(1, 2), alone.weights(1, 2), rtol=0, atol=1e-5)
+    with pytest.raises(IndexError, match="6 items"):
+        capture(model, Names(), {"input_ids": ids}, batch_index=6)
+
+
 @pytest.mark.parametrize("padded", [False, True])
 def test_a_soft_prompt_comes_before_the_text(padded: bool) -> None:
     torch.manual_seed(0)
