@@ -45,12 +45,12 @@ def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, 
         result = model.generate(**own_copies({**inputs.tensors, **wanted}))
     size, sequences = inputs.batch.size, getattr(result, "sequences", None)
     if sequences is None or not getattr(result, "logits", None):
-        raise _without_logits(model)
+        raise _without_logits(model, options)
     # The first of the sequences that were generated for each item.
     sequences = sequences[:: len(sequences) // size]
     rows, prompt = _rows(model, inputs.batch, options, result, sequences)
     if max(rows, default=0) >= len(result.logits[0]):
-        raise _without_logits(model)
+        raise _without_logits(model, options)
     steps = zip(result.logits, rows, strict=False)
     logits = [step[row].clone() if len(step) > 1 else step[row] for step, row in steps]
     read = sequences[:, : prompt + len(rows) - 1]
@@ -117,10 +117,11 @@ def _ways(model: Any, again: Inputs, answer: int) -> tuple[Callable[[], Inputs],
     return (lambda: again, lambda: with_a_prompt_that_sees_itself(model, again, answer - 1))
 
 
-def _without_logits(model: torch.nn.Module) -> ValueError:
+def _without_logits(model: torch.nn.Module, options: Mapping[str, Any]) -> ValueError:
+    given = f" with {', '.join(options)}" if options else ""
     return ValueError(
-        f"generate of {type(model).__name__} does not return the logits of these tokens, so it "
-        "cannot be told whether one pass over all of them has the same attention"
+        f"generate of {type(model).__name__}{given} does not return the logits of these tokens, so "
+        "it cannot be told whether one pass over all of them has the same attention"
     )
 
 

@@ -72,6 +72,8 @@ def compare(name: str) -> tuple[Labels, str]:
         except Exception as error:
             if length is None:
                 return Labels.NOT_RUN, one_line(error)
+    if "input_ids" in inputs and "input_ids" not in texts:
+        return Labels.NOT_RUN, "several rows of its tokens are one item"
     found: dict[Labels, str] = {}
     for item in (0, 1):
         try:
@@ -175,6 +177,8 @@ def _verdicts(
         stack = record.stack(name)
         for own, side in zip((stack.queries, stack.keys), sides, strict=True):
             verdict = _of_labels(own.labels, side and side.words(item))
+            if "decoder" in reference.field and "decoder_input_ids" not in texts:
+                continue  # it has queries of its own, and reads the text or the image
             if verdict is Labels.WRONG and reference.field == "attentions" and len(texts) == 2:
                 # The model does not say whether they are of the target's tokens.
                 verdict = _of_labels(own.labels, texts["decoder_input_ids"].words(item))
@@ -195,7 +199,7 @@ def _sides(field: str, texts: Mapping[str, _Side]) -> tuple[_Side | None, _Side 
     if "cross" in part:
         return (source, None) if target is None else (target, source)
     if "decoder" in part:
-        return target, target
+        return (None, source) if target is None else (target, target)
     return source, source
 
 

@@ -43,8 +43,8 @@ def speech(tmp_path: Path) -> np.ndarray:
     return np.interp(times, np.arange(len(samples)) / rate, samples).astype(np.float32)
 
 
-def _features(whisper: Trained, sound: np.ndarray) -> Any:
-    return whisper.processor(sound, sampling_rate=RATE, return_tensors="pt")
+def _features(whisper: Trained, sound: np.ndarray, **options: Any) -> Any:
+    return whisper.processor(sound, sampling_rate=RATE, return_tensors="pt", **options)
 
 
 def _chord() -> np.ndarray:
@@ -73,6 +73,47 @@ def test_every_weight_of_a_generation(whisper: Trained, agree: Agree, speech: np
     # The last generated token has not been read.
     ids = result["sequences"][:, : len(record.tokens("decoder")[0])]
     agree(record, **references_by_stack(whisper.eager, **features, decoder_input_ids=ids))
+
+
+START = "<|startoftranscript|>"
+
+
+@pytest.mark.parametrize(
+    ("option", "before"),
+    [("timestamps", [START]), ("prompt", ["<|startofprev|>", "A", "chord", ".", START])],
+)
+def test_a_decoder_that_starts_with_several_tokens(
+    whisper: Trained, option: str, before: list[str]
+) -> None:
+    """As published generation configs, a prompt and timestamps let it."""
+    prompt = whisper.processor.get_prompt_ids("A chord.", return_tensors="pt")
+    options = {"timestamps": {"return_timestamps": True}, "prompt": {"prompt_ids": prompt}}[option]
+    config = whisper.model.generation_config.to_dict()
+    features = _features(whisper, _chord())
+    record = capture(whisper.model, whisper.processor, features, generate={**GENERATE, **options})
+    assert record.stacks == ("encoder", "decoder", "cross")
+    labels = record.tokens("decoder")[0]
+    assert labels[: len(before)] == before
+    assert (labels[len(before)] == "<|notimestamps|>") is (option == "prompt")
+    assert record.replay is not None
+    assert record.replay.difference < 1e-4
+    assert whisper.model.generation_config.to_dict() == config
+
+
+@pytest.mark.parametrize(
+    ("option", "seconds", "message"),
+    [
+        ({"num_beams": 3}, 2, "num_beams does not return the logits"),
+        ({"return_timestamps": True}, 32, "one window at a time"),
+    ],
+)
+def test_what_generate_does_not_return_is_said(
+    whisper: Trained, option: dict[str, Any], seconds: int, message: str
+) -> None:
+    sound = np.tile(_chord(), seconds // 2)
+    features = _features(whisper, sound, truncation=seconds <= 30)
+    with pytest.raises(ValueError, match=message):
+        capture(whisper.model, whisper.processor, features, generate={**GENERATE, **option})
 
 
 def test_head_2_4_of_the_cross_attention_follows_the_speech(
