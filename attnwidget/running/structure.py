@@ -42,7 +42,7 @@ _MASKED = -9e3
 
 # Inputs that say how others are read.
 _NOT_READ = re.compile(
-    r"mask|position|type_ids|labels|cache|past_key|grid|sizes|lengths?$|ids_keep"
+    r"mask|position|type_ids|labels|cache|past_key|grid|sizes|lengths?$|ids_keep|bbox|boxes"
 )
 
 

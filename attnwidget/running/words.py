@@ -6,12 +6,17 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, TypeAlias
+from unicodedata import category
 
 Words: TypeAlias = tuple[int | None, ...] | None
 Offsets: TypeAlias = tuple[tuple[int, int] | None, ...] | None
 
 # The number of a text, of a word in it, and of a piece if the word was split.
 _Word: TypeAlias = tuple[int | None, ...]
+
+# Joins emoji, as 👩 and 🚀 in 👩‍🚀.
+_JOINER = "\u200d"
+_SKIN_TONES = "🏻🏼🏽🏾🏿"
 
 # SentencePiece's sign for a space.
 _METASPACE = "\u2581"
@@ -44,6 +49,7 @@ def word_spans(
     offsets: Offsets = None
     if texts or not _start_anew(words, spans):
         offsets = tuple(spans[p] if words[p] is not None else None for p in positions)
+    _join(words, spans, texts or ())
     if not _split(words, spans, tokens.tokens, texts or ()):
         return None, offsets
     numbers: dict[_Word, int] = {}
@@ -77,6 +83,29 @@ def _start_anew(words: Sequence[_Word | None], spans: Sequence[tuple[int, int]])
         len(of_text) > 1 and (not any(of_text) or any(b < a for a, b in pairwise(of_text)))
         for of_text in starts.values()
     )
+
+
+def _join(
+    words: list[_Word | None], spans: Sequence[tuple[int, int]], texts: tuple[str, ...]
+) -> None:
+    """Join words, in place, between which letters with marks, or an emoji, go on: हिन्दी, 👩‍🚀."""
+    same: dict[_Word, _Word] = {}
+    for token, word in enumerate(words):
+        before = words[token - 1] if token else None
+        if word is None or (word[0] or 0) >= len(texts):
+            continue
+        if before is not None and before[0] == word[0] and word not in same:
+            same[word] = before if _goes_on(texts[word[0] or 0], spans[token][0]) else word
+        words[token] = same.get(word, word)
+
+
+def _goes_on(text: str, at: int) -> bool:
+    """True if the character at this place goes on with the sign, or the letters, before it."""
+    if not 0 < at < len(text) or text[at - 1].isspace():
+        return False
+    before, here = category(text[at - 1]), category(text[at])
+    joined = _JOINER in (text[at - 1], text[at]) or text[at] in _SKIN_TONES
+    return joined or here.startswith("M") or (before in ("Mc", "Mn") and here.startswith("L"))
 
 
 def _split(

@@ -49,6 +49,16 @@ def test_words_and_offsets_of_byte_level_tokens(smollm2: Loaded) -> None:
     ]
 
 
+@pytest.mark.parametrize("model", ["minilm", "smollm2"])
+def test_a_word_does_not_end_within_a_sign(model: str, request: pytest.FixtureRequest) -> None:
+    """Between letters and their vowel signs, nor within emoji of several characters."""
+    _, tokenizer = request.getfixturevalue(model)
+    for text in ("हिन्दी भाषा", "x 👩\u200d🚀 y", "ok 👍🏽 no"):
+        words, offsets = spans(tokenizer, text)
+        found = [word.strip() for word in in_words(text, words, offsets)]
+        assert found == text.split()
+
+
 def in_words(text: str, words: Any, offsets: Any) -> list[str]:
     """The text from the first to the last character of each word, in the words' order."""
     ends: dict[int, list[int]] = {}
