@@ -11,12 +11,15 @@ import numpy as np
 import peft
 import pytest
 import torch
+import transformers
 from transformers import AttentionInterface, AttentionMaskInterface, GenerationConfig
 from transformers.generation import utils as generation_utils
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from attnwidget import Ablate, AttentionRecord, capture, intervene
+from benchmarks.zoo.shrink import shrink
+from benchmarks.zoo.weights import randomize
 from tests.unit.running.test_stacks import PIXELS, SEEN, llava
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import (
@@ -547,6 +550,47 @@ def test_an_image_is_described_from_no_text_at_all() -> None:
         assert record.tokens("text")[0] == [f"t{token}" for token in read.tolist()]
         assert record.layer(0, "text cross").shape == (len(read), 17)
         assert inputs == {} or torch.equal(inputs["input_ids"], ids)
+
+
+WORDS = {"input_ids": torch.tensor([[7, 8, 9, 10, 11, 12]])}
+WAVE = {"input_values": torch.randn(1, 4000, generator=torch.Generator().manual_seed(0))}
+FRAMES = {"input_features": torch.randn(1, 64, 80, generator=torch.Generator().manual_seed(0))}
+
+
+@pytest.mark.parametrize(
+    ("kind", "inputs"),
+    [
+        ("SeamlessM4TForTextToText", WORDS),
+        ("SeamlessM4Tv2ForTextToText", WORDS),
+        pytest.param(
+            "Florence2ForConditionalGeneration", WORDS, marks=newer("4.56", "Florence-2 is in it")
+        ),
+        ("SpeechT5ForSpeechToText", WAVE),
+        ("Speech2TextForConditionalGeneration", FRAMES),
+    ],
+)
+def test_decoders_of_other_names(kind: str, inputs: dict[str, torch.Tensor]) -> None:
+    made_by: Any = getattr(transformers, kind)
+    torch.manual_seed(0)
+    config = shrink(made_by.config_class())
+    model = made_by._from_config(config, attn_implementation="eager").eval()
+    randomize(model, 0)
+    options = {"decoder_start_token_id": 3, "eos_token_id": 2, "pad_token_id": 0}
+    model.generation_config.update(**options, forced_bos_token_id=None)
+    generate = {"max_new_tokens": 5, "do_sample": True}
+    torch.manual_seed(1)
+    answer = model.generate(**inputs, **generate)
+    torch.manual_seed(1)
+    record = capture(model, Spelling(), inputs, generate=generate)
+    read = answer[:, :-1]
+    own = references(model, **inputs, decoder_input_ids=read)
+    for stack in ("decoder", "cross"):
+        assert record.tokens(stack)[0] == [f"t{token}" for token in read[0].tolist()]
+        assert_attention(record, [a[0] for a in own[f"{stack}_attentions"]], stack)
+    source = record.tokens("cross")[1]
+    of_text = [f"t{token}" for token in WORDS["input_ids"][0].tolist()]
+    assert source == (of_text if inputs is WORDS else [str(n) for n in range(len(source))])
+    assert record.layer(0, "encoder" if inputs is not WAVE else "audio").shape[0] == len(source)
 
 
 def whisper() -> Model:
