@@ -51,7 +51,9 @@ def capture(
     restored, also after an exception or Ctrl-C. It runs without gradients and in evaluation mode,
     so that dropout adds no noise. Of a vision model, about a dozen passes over changed images come
     first, each stopped after its first attention layer, unless `image` is False: your own forward
-    hooks see them, too. A model compiled by torch.compile runs uncompiled, and torch's
+    hooks see them, too. So they do the passes that read the structure of a model where names and
+    lengths leave several ways to read it: one on two items, and one for each input that is changed,
+    before the first capture. A model compiled by torch.compile runs uncompiled, and torch's
     nn.TransformerEncoder without its fused fast path (which differs by rounding, and zeroes padded
     positions).
 
@@ -84,15 +86,17 @@ def capture(
         A record with one stack, "self", or several ("encoder", "decoder" and "cross"; "text" and
         "vision" or "audio"), numbered where a tower attends over sequences of several lengths.
         Its layers have the model's own numbers; layers without attention are left out.
-        `record.fidelity` has each layer's route of capture and errors; `record.missing` lists
-        attention that could not be captured, and why, and how many tokens the tokenizer cut off
-        (as far as a fast tokenizer's result tells). A softmax written as exp and sum is not
-        observed, and is listed there only if its module's class is called attention.
+        `record.fidelity` has each layer's route of capture and errors, and says whether its stack
+        and labels were read from the model; `record.missing` lists attention that could not be
+        captured, and why, and how many tokens the tokenizer cut off (as far as a fast tokenizer's
+        result tells). A softmax written as exp and sum is not observed: its module is listed there
+        if its class is called attention, or, in code that is not of transformers, if it multiplies
+        two activations.
 
     Raises:
         TypeError: `model` is not a torch module, or a string came without a tokenizer.
         ValueError: the text gives no tokens, too many, or some that the model's vocabulary does not
-            have, or the model has no attention that can be captured, or more than 4.3 GB of weights
+            have, or the model is without its weights, or has no attention that can be captured, or more than 4.3 GB of weights
             that queries and keys do not give; or one pass over a generated text has other logits
             than its generation, by more than rounding: the message says why.
         IndexError: the batch has no item `batch_index`, or the model no layer of `layers`.

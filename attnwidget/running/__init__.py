@@ -4,6 +4,7 @@ In come a model, a tokenizer and texts, pairs or tensors; out come the model's i
 without their padding, and the names of tokens and parts. Open `inputs.py` first, which has one
 text; `batches.py` has many, `generation.py` a text that a model writes itself (`reread.py` the one
 pass that reads it again, `replay.py` the comparison of both), `model.py` says what kind of model it
-is, and `stacks.py` to which stack a module belongs. What several readers of a pass ask is here as
-well: bounds of rounding, output projections, and attention that nobody saw.
+is, `structure.py` what its attention reads, where names and lengths do not tell, and `stacks.py` to
+which stack a module belongs. What several readers of a pass ask is here as well: bounds of
+rounding, output projections, and attention that nobody saw.
 """
