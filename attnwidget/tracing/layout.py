@@ -117,11 +117,10 @@ class Layout:
             return read
         heads, lead, last = heads_of(module), shape[:-2], (len(shape) - 2, len(shape) - 1)
         known = type(module).__module__.startswith(_BATCH_FIRST)
-        if (
-            len(lead) > 1
-            and not known
-            and not (heads == shape[1] and heads not in (lead[0], shape[2]))
-        ):
+        # With the items first, and as many queries as keys last, what is left are the heads.
+        left = heads is None and len(lead) == 2 and lead[0] == batch and shape[2] == shape[3]
+        fits = (left or heads == shape[1]) and shape[1] not in (lead[0], shape[2])
+        if len(lead) > 1 and not known and not fits:
             raise ValueError(
                 f"it is not known which dimension of its scores {list(shape)} is that of the heads"
             )
