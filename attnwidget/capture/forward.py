@@ -96,9 +96,9 @@ def capture(
     Raises:
         TypeError: `model` is not a torch module, or a string came without a tokenizer.
         ValueError: the text gives no tokens, too many, or some that the model's vocabulary does not
-            have, or the model is without its weights, or has no attention that can be captured, or more than 4.3 GB of weights
-            that queries and keys do not give; or one pass over a generated text has other logits
-            than its generation, by more than rounding: the message says why.
+            have; the model lacks its weights, or has no attention that can be captured, or more
+            than 4.3 GB of weights that queries and keys do not give; or one pass over a generated
+            text has other logits than its generation, by more than rounding: the message says why.
         IndexError: the batch has no item `batch_index`, or the model no layer of `layers`.
     """
     model = traceable(model)
