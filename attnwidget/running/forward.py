@@ -19,7 +19,7 @@ def run_inputs(model: torch.nn.Module, inputs: Inputs) -> Any:
     """
     try:
         return run(model, inputs.tensors)
-    except (IndexError, RuntimeError, ValueError) as error:
+    except (IndexError, RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
         if traits(model).has_decoder and not inputs.has_target:
             raise ValueError(
                 f"{type(model).__name__} needs its decoder's tokens: give target=..., or load the "
@@ -27,6 +27,13 @@ def run_inputs(model: torch.nn.Module, inputs: Inputs) -> Any:
             ) from error
         text = inputs.batch.text
         _check_length(model, "the text", 0 if text is None else text.length, "", error)
+        own = traits(model).names.get("input_ids")
+        if own is not None:
+            raise ValueError(
+                f"{type(model).__name__} does not run on token ids as its argument {own!r} "
+                f"({error}): if that is a mapping of tensors, wrap the model in a module whose "
+                "forward takes input_ids and attention_mask, and makes it of them"
+            ) from error
         raise
 
 

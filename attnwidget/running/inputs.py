@@ -211,7 +211,10 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
     if text_pair is not None:
         raise TypeError("text_pair needs a string as text; these inputs are tokenized already")
     if not any(isinstance(value, torch.Tensor) for value in text.values()):
-        raise ValueError('the inputs have no tensors; use return_tensors="pt"')
+        raise ValueError(
+            'the inputs have no tensors; use return_tensors="pt" (a mapping within the mapping is '
+            "not opened)"
+        )
     return text
 
 

@@ -229,6 +229,10 @@ def _changed(value: torch.Tensor, mask: Any) -> tuple[torch.Tensor, list[_Way]]:
     if value.is_floating_point():
         noise = torch.rand(shape, generator=torch.Generator().manual_seed(0)).to(value) + 0.5
         noise *= max(1e-3, float(value.abs().max()))
+        if value.ndim > 3:  # a corner of an image, so that windows are told from heads
+            corner = (0, ..., *(slice(max(1, side // 8)) for side in shape[-2:]))
+            changed[corner] += noise[corner]
+            return changed, [_Way((0,), shape[0], (0,), None)]
         if value.ndim != 3:
             changed[0] += noise[0]
             rows = [_Way((), 1, (), (0,))] if value.ndim == 2 else []
@@ -428,11 +432,16 @@ def _roles(changed: torch.Tensor, tokens: int | None, way: _Way) -> _Roles | Non
         whole = [n for n in rest if len(seen[n]) == changed.shape[n]]
         items = [n for n in rest if changed.shape[n] == way.size and seen[n] == set(way.changed)]
         partial = [n for n in rest if n not in whole]
+        # Part of an image is in some of the windows.
+        windows = [n for n in partial if n not in items] if way.tokens is None else []
         if not partial and (not way.items or (way.size == 1 and len(items) > 1)):
             found.append(_Roles((), tuple(rest), None, of_tokens, offset))
-        elif len(items) == 1 and set(partial) <= set(items):
-            heads = tuple(n for n in rest if n not in items)
-            found.append(_Roles(tuple(items), heads, None, of_tokens, offset))
+        elif len(items) == 1 and set(partial) <= {*items, *windows}:
+            heads = tuple(n for n in rest if n not in items and n not in windows)
+            found.append(_Roles((*items, *windows), heads, None, of_tokens, offset))
+        elif len(windows) == 1 and _of_first(seen[windows[0]], changed.shape[windows[0]], way):
+            heads = tuple(n for n in rest if n not in windows)
+            found.append(_Roles(tuple(windows), heads, None, of_tokens, offset))
         elif len(rest) == 1 and changed.shape[rest[0]] % way.size == 0:
             size = changed.shape[rest[0]]
             count = size // way.size
@@ -442,6 +451,11 @@ def _roles(changed: torch.Tensor, tokens: int | None, way: _Way) -> _Roles | Non
                 if seen[rest[0]] == expected:
                     found.append(_Roles((), (), order, of_tokens, offset))
     return found[0] if len(found) == 1 else None
+
+
+def _of_first(seen: set[int], size: int, way: _Way) -> bool:
+    """True if what was seen, of all items' windows in one dimension, is of the first item."""
+    return size % way.size == 0 and max(seen) < size // way.size
 
 
 class _Dependence(NamedTuple):

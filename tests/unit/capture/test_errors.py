@@ -36,6 +36,19 @@ def test_a_model_without_numbers() -> None:
         capture(model, None, TEXT)
 
 
+def test_a_model_that_takes_a_mapping(minilm: Loaded) -> None:
+    class OfMapping(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = minilm[0]
+
+        def forward(self, batch: dict[str, torch.Tensor]) -> Any:
+            return self.model(batch["input_ids"])
+
+    with pytest.raises(ValueError, match=r"argument 'batch' .*takes input_ids and attention_mask"):
+        capture(OfMapping(), minilm[1], "A text.")
+
+
 def test_a_tokenizer_that_takes_no_calls(minilm: Loaded) -> None:
     model, tokenizer = minilm
     with pytest.raises(TypeError, match=r"tokenizers\.Tokenizer.*PreTrainedTokenizerFast"):

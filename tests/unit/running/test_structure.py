@@ -263,6 +263,37 @@ def test_a_sequence_before_its_items(index: int) -> None:
         capture(model, None, {"src": src}, batch_index=3)
 
 
+@pytest.mark.parametrize("folded", [False, True])
+def test_windows_of_an_image_are_no_heads(folded: bool) -> None:
+    """Four windows of four heads, in dimensions of their own or with the items."""
+
+    class Windows(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.patches, self.parts = nn.Conv2d(3, WIDTH, 4, 4), nn.Linear(WIDTH, 3 * WIDTH)
+
+        def forward(self, x: T) -> T:
+            x = self.patches(x).permute(0, 2, 3, 1).unflatten(2, (2, 4)).unflatten(1, (2, 4))
+            x = x.transpose(2, 3).flatten(3, 4)  # [items, 2, 2, tokens, width]
+            x = x.flatten(0, 2) if folded else x.flatten(1, 2)
+            q, k, v = (each.transpose(-2, -3) for each in self.split(x))
+            weights = (q @ k.mT).softmax(-1)
+            self.seen = weights.view(-1, 4, *weights.shape[-3:])
+            return weights @ v
+
+        def split(self, x: T) -> tuple[T, ...]:
+            return self.parts(x).unflatten(-1, (3, HEADS, -1)).unbind(-3)
+
+    pixels = torch.rand(3, 3, 32, 32, generator=torch.Generator().manual_seed(0))
+    model = Windows().eval()
+    record = capture(model, None, {"x": pixels}, batch_index=1)
+    model(pixels)
+    for head in range(HEADS):
+        own = torch.block_diag(*model.seen[1, :, head]).detach().numpy()
+        np.testing.assert_allclose(record.weights(0, head), own, rtol=0, atol=1e-6)
+
+
 def test_choices_are_items_of_their_own() -> None:
     """A batch of two questions with three choices each, one of them padded."""
     ids = torch.stack([token_ids(5, seed) for seed in range(6)]).view(2, 3, 5)
