@@ -230,8 +230,8 @@ def _changed(value: torch.Tensor, mask: Any) -> tuple[torch.Tensor, list[_Way]]:
         noise = torch.rand(shape, generator=torch.Generator().manual_seed(0)).to(value) + 0.5
         noise *= max(1e-3, float(value.abs().max()))
         if value.ndim > 3:  # a corner of an image, so that windows are told from heads
-            corner = (0, ..., *(slice(max(1, side // 8)) for side in shape[-2:]))
-            changed[corner] += noise[corner]
+            height, width = (max(1, side // 8) for side in shape[-2:])
+            changed[0, ..., :height, :width] += noise[0, ..., :height, :width]
             return changed, [_Way((0,), shape[0], (0,), None)]
         if value.ndim != 3:
             changed[0] += noise[0]

@@ -46,7 +46,7 @@ def test_a_model_that_takes_a_mapping(minilm: Loaded) -> None:
             return self.model(batch["input_ids"])
 
     with pytest.raises(ValueError, match=r"argument 'batch' .*takes input_ids and attention_mask"):
-        capture(OfMapping(), minilm[1], "A text.")
+        capture(OfMapping(), minilm[1], {"input_ids": token_ids(5)})
 
 
 def test_a_tokenizer_that_takes_no_calls(minilm: Loaded) -> None:
