@@ -52,12 +52,14 @@ class Reference:
         layouts: float32 [blocks, heads, Tq, Tk]; a block is a batch row, a window or a chunk. Two
             of them where the model does not say which axis is which.
         wrong: why it is not the attention, or "" if it can be trusted.
+        rounding: its distance from float64, if that was asked for.
     """
 
     field: str
     index: int
     layouts: tuple[np.ndarray, ...]
     wrong: str
+    rounding: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.field}[{self.index}] {list(self.layouts[0].shape)}"

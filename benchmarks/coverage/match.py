@@ -44,7 +44,7 @@ class Match:
 
     @property
     def exact(self) -> bool:
-        return self.error <= EXACT
+        return self.error <= max(EXACT, self.reference.rounding)
 
 
 def match(references: Sequence[Reference], captured: Sequence[Captured]) -> list[Match]:
