@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from typing import NamedTuple
 
 import torch
 
@@ -28,27 +29,40 @@ def terms_of(equation: str, a: torch.Tensor, b: torch.Tensor) -> tuple[str, str,
     return (first, second, out) if fits else None
 
 
-def product_of(
-    letters: tuple[str, str, str], a: torch.Tensor, b: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """(queries [..., Tq, d], keys [..., Tk, d]) if the result is their product [..., Tq, Tk].
+class Product(NamedTuple):
+    """A result that is the product of queries and keys.
 
-    None for anything else, such as a sum over more than one dimension.
+    Attributes:
+        query, key: [..., Tq, d] and [..., Tk, d].
+        order: the dimensions of [..., Tq, Tk] in the order of the result.
     """
+
+    query: torch.Tensor
+    key: torch.Tensor
+    order: list[int]
+
+
+def product_of(letters: tuple[str, str, str], a: torch.Tensor, b: torch.Tensor) -> Product | None:
+    """The queries and keys of a result; None for anything else, as a sum over two dimensions."""
     first, second, out = letters
-    if len(out) < 2:
-        return None
     summed = (set(first) & set(second)) - set(out)
     if len(summed) != 1 or set(first) | set(second) != set(out) | summed:
         return None
     [d] = summed
-    query, key = out[-2], out[-1]
-    if query in second and key in first:
+    sides = [[n for n in out if n not in other] for other in (second, first)]
+    if [len(side) for side in sides] == [1, 1]:
+        query, key = sorted((side[0] for side in sides), key=out.index)
+    else:  # heads of one side alone
+        query, key = out[-2:-1], out[-1:]
+    if query in second:
         a, b, first, second = b, a, second, first
-    if not (query in first and query not in second and key in second and key not in first):
+    if not (query and query in first and query not in second):
         return None
-    lead = out[:-2]
-    return arranged(a, first, lead + query + d), arranged(b, second, lead + key + d)
+    if not (key in second and key not in first):
+        return None
+    lead = "".join(letter for letter in out if letter not in (query, key))
+    order = [(lead + query + key).index(letter) for letter in out]
+    return Product(arranged(a, first, lead + query + d), arranged(b, second, lead + key + d), order)
 
 
 def weighted_values(weights: str, value: str, out: str) -> tuple[str, str] | None:

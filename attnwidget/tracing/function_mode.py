@@ -186,14 +186,20 @@ class AttentionMode(TorchFunctionMode):
         ]
         product = product_of(letters, first, second)
         if product is not None and not any(used):
-            self._multiplied(out, *product)
+            self._multiplied(out, product.query, product.key, order=product.order)
 
     def _multiplied(
-        self, out: torch.Tensor, query: torch.Tensor, key: torch.Tensor, scale: float = 1
+        self,
+        out: torch.Tensor,
+        query: torch.Tensor,
+        key: torch.Tensor,
+        scale: float = 1,
+        order: list[int] | None = None,
     ) -> None:
         # A single matrix for a whole batch is a layer's parameter, not keys.
         if key.ndim > 2 or (query.ndim == 2 and not isinstance(key._base, torch.nn.Parameter)):
-            self._origins[out] = Scores.of(query, key, scale)
+            scores = Scores.of(query, key, scale)
+            self._origins[out] = scores if order is None else scores.permuted(order)
             self.products.add(self._stack.name(self._stack.innermost))
 
     def _weighs(

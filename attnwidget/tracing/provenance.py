@@ -51,6 +51,10 @@ class Scores:
             return replace(self, factors=(*self.factors, 1 / factor if inverse else factor))
         return replace(self, scale=self.scale / factor if inverse else self.scale * factor)
 
+    def permuted(self, order: list[int]) -> Scores:
+        """The provenance with its dimensions in another order."""
+        return replace(self, index=self.index.permute(order))
+
     def tanh(self) -> Scores:
         return replace(self, capped=self.scale, scale=1.0)
 

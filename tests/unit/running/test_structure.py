@@ -16,7 +16,7 @@ WIDTH, HEADS = 32, 4
 T = torch.Tensor
 
 
-class Attention(nn.Module):
+class Mixing(nn.Module):
     """Attention whose heads a function splits; keeps its weights [batch, heads, Tq, Tk]."""
 
     def __init__(self, attend: Callable[[T, T, T], tuple[T, T]]) -> None:
@@ -51,6 +51,11 @@ def scores_by_query(q: T, k: T, v: T) -> tuple[T, T]:
     return torch.einsum("bqhk,bkhd->bqhd", weights, v).flatten(2), weights.transpose(1, 2)
 
 
+def heads_last(q: T, k: T, v: T) -> tuple[T, T]:
+    weights = torch.einsum("bqhd,bkhd->bqkh", q, k).softmax(2)
+    return torch.einsum("bqkh,bkhd->bqhd", weights, v).flatten(2), weights.permute(0, 3, 1, 2)
+
+
 def groups(q: T, k: T, v: T) -> tuple[T, T]:
     """Two groups of two heads that share their keys."""
     q = q.unflatten(2, (2, 2)).permute(0, 2, 3, 1, 4)
@@ -83,7 +88,7 @@ class One(nn.Module):
         super().__init__()
         torch.manual_seed(0)
         self.embeddings = nn.Embedding(64, WIDTH)
-        self.layers = nn.ModuleList(Attention(attend) for _ in range(2))
+        self.layers = nn.ModuleList(Mixing(attend) for _ in range(2))
 
     def forward(self, input_ids: T) -> T:
         x: T = self.embeddings(input_ids)
@@ -100,6 +105,7 @@ class One(nn.Module):
         heads_first,
         heads_first_in_a_function,
         scores_by_query,
+        heads_last,
         groups,
         heads_before_items,
         items_before_heads,
@@ -153,7 +159,7 @@ class Two(nn.Module):
         torch.manual_seed(0)
         self.embeddings = nn.Embedding(64, WIDTH)
         self.decoder = nn.ModuleList(
-            nn.ModuleDict({"self_attn": Attention(heads_first), name: Attention(scores_by_query)})
+            nn.ModuleDict({"self_attn": Mixing(heads_first), name: Mixing(scores_by_query)})
             for _ in range(2)
         )
         self.name = name
@@ -332,7 +338,7 @@ def test_learned_queries_are_no_words() -> None:
             torch.manual_seed(0)
             self.embeddings = nn.Embedding(64, WIDTH)
             self.latents = nn.Parameter(torch.randn(1, 6, WIDTH))
-            self.attention = Attention(heads_first)
+            self.attention = Mixing(heads_first)
 
         def forward(self, input_ids: T) -> T:
             x = self.embeddings(input_ids)
