@@ -400,7 +400,8 @@ class _Roles(NamedTuple):
 
     Attributes:
         batch, heads: the dimensions.
-        folded: see `Axes`.
+        folded, folded_heads: the order and the number of heads that share a dimension with the
+            batch, as in `Axes`.
         tokens: the dimension of the tokens.
         offset: the position of the input's first token; None if tokens have mixed.
     """
@@ -410,6 +411,7 @@ class _Roles(NamedTuple):
     folded: Any
     tokens: int
     offset: int | None
+    folded_heads: int = 0
 
 
 def _roles(changed: torch.Tensor, tokens: int | None, way: _Way) -> _Roles | None:
@@ -449,7 +451,7 @@ def _roles(changed: torch.Tensor, tokens: int | None, way: _Way) -> _Roles | Non
             last = {head * way.size + item for item in way.changed for head in range(count)}
             for order, expected in (("batch first", first), ("heads first", last)):
                 if seen[rest[0]] == expected:
-                    found.append(_Roles((), (), order, of_tokens, offset))
+                    found.append(_Roles((), (), order, of_tokens, offset, count))
     return found[0] if len(found) == 1 else None
 
 
@@ -593,7 +595,7 @@ def _learn_axes(
                 order = (*roles.batch, *roles.heads, roles.tokens, last)
                 if roles.folded is not None:
                     order = tuple(range(last + 1))
-                found[Axes(order, len(roles.batch), roles.folded)] = True
+                found[Axes(order, len(roles.batch), roles.folded, roles.folded_heads)] = True
     if len(found) != 1:
         return
     [axes] = found

@@ -66,22 +66,27 @@ def product_of(letters: tuple[str, str, str], a: torch.Tensor, b: torch.Tensor) 
 
 
 def weighted_values(weights: str, value: str, out: str) -> tuple[str, str] | None:
-    """The letters (value, product) in the order [..., Tk, d_v] and [..., Tq, d_v].
+    """The letters (value, product) in the order of the weights, whose keys are the last.
 
     Args:
-        weights: the letters of the weights, [..., Tq, Tk].
+        weights: the letters of the weights, as [..., Tq, Tk].
         value: those of the values.
         out: those of their product.
 
     Returns:
-        None if it is no such product.
+        As [..., Tk, d_v] and [..., Tq, d_v]; None if it is no such product.
     """
-    lead, query, key = weights[:-2], weights[-2:-1], weights[-1:]
     width = [letter for letter in value if letter not in weights]
-    if len(width) != 1 or key in out or key not in value or query in value:
+    keys = [letter for letter in weights if letter in value and letter not in out]
+    queries = [letter for letter in weights if letter in out and letter not in value]
+    if len(width) != 1 or len(keys) != 1:
         return None
-    product = lead + query + width[0]
-    return (lead + key + width[0], product) if set(product) == set(out) else None
+    lead = weights.replace(keys[0], "")
+    query = queries[0] if len(queries) == 1 else lead[-1:]  # values may be without heads
+    product = lead + width[0]
+    if query not in queries or set(product) != set(out):
+        return None
+    return lead.replace(query, keys[0]) + width[0], product
 
 
 def arranged(tensor: torch.Tensor, letters: str, wanted: str) -> torch.Tensor:

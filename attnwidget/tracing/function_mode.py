@@ -421,10 +421,10 @@ def _of_einsum(
     if letters is None:
         return ()
     of_value, of_product = letters
-    by_head = arranged(value, other_axes, of_value)
+    sizes = dict(zip(axes + other_axes, (*weights.shape, *value.shape), strict=True))
     back = [of_product.index(letter) for letter in result]
     return (
-        by_head.expand(*weights.shape[:-2], *by_head.shape[-2:]),
+        arranged(value, other_axes, of_value).expand([sizes[letter] for letter in of_value]),
         arranged(out, result, of_product),
         lambda product: product.permute(back),
     )

@@ -42,11 +42,13 @@ class Axes:
         order: the dimensions in the order of the batch, the heads, the queries, the keys.
         batch: how many of them are of the batch.
         folded: the order of batch and heads where they share the first dimension, or None.
+        heads: the number of heads there.
     """
 
     order: tuple[int, ...]
     batch: int
     folded: Literal["batch first", "heads first"] | None = None
+    heads: int = 0
 
 
 # The axes of modules whose code does not say them, by the number of dimensions.
@@ -113,7 +115,7 @@ class Layout:
         Raises:
             ValueError: it is not known which head belongs to which item of the batch.
         """
-        if (read := cls._as_read(shape, module, batch)) is not None:
+        if (read := cls._as_read(shape, module)) is not None:
             return read
         heads, lead, last = heads_of(module), shape[:-2], (len(shape) - 2, len(shape) - 1)
         known = type(module).__module__.startswith(_BATCH_FIRST)
@@ -148,13 +150,11 @@ class Layout:
     def of_function(cls, shape: torch.Size, module: torch.nn.Module, batch: int | None) -> Layout:
         """The layout of queries of a function, [M, heads, T, d] if of four dimensions."""
         if len(shape) == 4:
-            return cls._as_read(shape, module, batch) or cls.plain(shape[0])
+            return cls._as_read(shape, module) or cls.plain(shape[0])
         return cls.of(shape, module, batch)
 
     @classmethod
-    def _as_read(
-        cls, shape: torch.Size, module: torch.nn.Module, batch: int | None
-    ) -> Layout | None:
+    def _as_read(cls, shape: torch.Size, module: torch.nn.Module) -> Layout | None:
         """The layout by the axes that were read from the module's numbers, if any were."""
         if _unread:
             return _Kept(tuple(range(len(shape))), 1, shape[0])
@@ -164,11 +164,9 @@ class Layout:
         if axes.folded is None:
             lead = torch.Size(shape[n] for n in axes.order[: axes.batch])
             return cls(axes.order, axes.batch, lead.numel())
-        count = shape[0]
-        leading = batch or 1
-        if count % leading:
+        if shape[0] % axes.heads:
             raise ValueError("the number of its heads is not known")
-        return cls(axes.order, None, leading, axes.folded == "heads first")
+        return cls(axes.order, None, shape[0] // axes.heads, axes.folded == "heads first")
 
     def apply(self, tensor: torch.Tensor) -> torch.Tensor:
         """Convert a tensor to [M, heads or key heads, T, n].

@@ -128,22 +128,29 @@ def test_the_dimensions_of_heads_and_items(
         assert layer.fidelity.exact
 
 
-def test_interventions_and_profiles_find_the_same_heads() -> None:
-    model = One(heads_first).eval()
+@pytest.mark.parametrize(
+    "attend",
+    [heads_first, heads_first_in_a_function, scores_by_query, heads_last, heads_before_items],
+    ids=lambda f: f.__name__,
+)
+def test_interventions_and_profiles_find_the_same_heads(
+    attend: Callable[[T, T, T], tuple[T, T]],
+) -> None:
+    model = One(attend).eval()
     ids = torch.cat([token_ids(7, seed=n) for n in range(3)])
     inputs, metric = {"input_ids": ids}, lambda output: float(output[1].square().sum())
     effect = ablate(model, None, inputs, heads=[(1, 2)], batch_index=1, metric=metric)
     module = model.layers[1]
 
     def without(q: T, k: T, v: T) -> tuple[T, T]:
-        product, weights = heads_first(q, k, v)
+        product, weights = attend(q, k, v)
         product.unflatten(2, (HEADS, -1))[:, :, 2] = 0
         return product, weights
 
     module.attend = without
     assert effect.metric is not None
     assert effect.metric[1] == pytest.approx(metric(model(ids)), rel=1e-5)
-    module.attend = heads_first
+    module.attend = attend
     found = profile(model, None, [{"input_ids": ids}], metrics=["entropy"], null=[])
     model(ids)
     own = module.seen.detach().double()
