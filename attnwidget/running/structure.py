@@ -290,6 +290,16 @@ class _Vectors(NamedTuple):
     keys: torch.Tensor | None
     in_order: bool = False
 
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The numbers of queries that there may be."""
+        return tuple(self.queries.shape[-2:-1] if self.in_order else self.queries.shape[:-1])
+
+    @property
+    def num_keys(self) -> int:
+        """The number of keys."""
+        return self.queries.shape[-1] if self.keys is None else self.keys.shape[-2]
+
 
 class _AllSeen(BaseException):
     """Ends a forward pass. No Exception, which a model might catch."""
@@ -478,7 +488,7 @@ class _Dependence(NamedTuple):
 
 
 def _all_sides(
-    calls: Iterable[CallId], changes: Mapping[str, Sequence[_Change]]
+    calls: Mapping[CallId, _Vectors], changes: Mapping[str, Sequence[_Change]]
 ) -> dict[CallId, Sides]:
     """What the sides of all calls are made of."""
     found = {
@@ -489,14 +499,25 @@ def _all_sides(
     offsets = {
         name: at for pair in found.values() for each in pair for name, at in each.offsets.items()
     }
+    # The lengths of vectors that were learned, which read the input's tokens later.
+    learned = {
+        length
+        for call, (queries, _) in found.items()
+        if not queries.inputs
+        for length in calls[call].lengths
+    }
 
-    def side(of: _Dependence) -> Side:
-        return Side(of.own, offsets.get(of.own or "", 0))
+    def side(of: _Dependence, lengths: Iterable[int]) -> Side:
+        own = of.own
+        if own is not None and own in of.offsets:
+            return Side(own, of.offsets[own])
+        known = own is not None and learned.isdisjoint(lengths)
+        return Side(own, offsets.get(own or "", 0)) if known else Side(None)
 
     return {
         call: Sides(
-            side(queries),
-            side(keys),
+            side(queries, calls[call].lengths),
+            side(keys, [calls[call].num_keys]),
             # Self-attention may have further keys.
             not queries.inputs <= keys.inputs or bool(keys.inputs and not queries.inputs),
         )

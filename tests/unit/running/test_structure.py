@@ -1,6 +1,7 @@
 """Stacks, heads, items and labels of models of one's own, which are read from their numbers."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import peft
@@ -325,17 +326,22 @@ def test_choices_are_items_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("padded", [False, True])
-def test_a_soft_prompt_comes_before_the_text(padded: bool) -> None:
+@pytest.mark.parametrize("kind", [peft.PromptTuningConfig, peft.PrefixTuningConfig])
+def test_a_soft_prompt_comes_before_the_text(kind: Any, padded: bool) -> None:
+    """Or, as a prefix, before its keys alone."""
     torch.manual_seed(0)
-    config = peft.PromptTuningConfig(task_type="CAUSAL_LM", num_virtual_tokens=3)
+    config = kind(task_type="CAUSAL_LM", num_virtual_tokens=3)
     model = peft.get_peft_model(tiny("LlamaForCausalLM", num_key_value_heads=2), config).eval()
     ids = token_ids(6)
     mask = torch.ones_like(ids)
     if padded:
         mask[0, 4:] = 0
     record = capture(model, Names(), {"input_ids": ids, "attention_mask": mask})
-    virtual = ("[virtual 1]", "[virtual 2]", "[virtual 3]")
-    assert record.tokens()[0] == [*virtual, *names(ids[0, : 4 if padded else 6])]
+    text = names(ids[0, : 4 if padded else 6])
+    with_prompt = ("[virtual 1]", "[virtual 2]", "[virtual 3]", *text)
+    stack = record.stack()
+    assert stack.queries.labels == (text if kind is peft.PrefixTuningConfig else with_prompt)
+    assert stack.keys.labels == with_prompt
 
 
 def test_learned_queries_are_no_words() -> None:
@@ -345,17 +351,19 @@ def test_learned_queries_are_no_words() -> None:
             torch.manual_seed(0)
             self.embeddings = nn.Embedding(64, WIDTH)
             self.latents = nn.Parameter(torch.randn(1, 6, WIDTH))
-            self.attention = Mixing(heads_first)
+            self.reads, self.mixes = Mixing(heads_first), Mixing(heads_first)
 
         def forward(self, input_ids: T) -> T:
             x = self.embeddings(input_ids)
-            output: T = self.attention(self.latents.expand(len(x), -1, -1), x)
+            latents = self.reads(self.latents.expand(len(x), -1, -1), x)
+            output: T = self.mixes(latents)
             return output
 
-    ids = token_ids(6)
+    ids, positions = token_ids(6), tuple("012345")
     record = capture(Latents().eval(), Names(), {"input_ids": ids})
-    assert record.stack().queries.labels == tuple("012345")
-    assert record.stack().keys.labels == names(ids[0])
+    reads, mixes = record.stack("cross"), record.stack("self")
+    assert (reads.queries.labels, reads.keys.labels) == (positions, names(ids[0]))
+    assert (mixes.queries.labels, mixes.keys.labels) == (positions, positions)
 
 
 def test_plain_models_run_once() -> None:
