@@ -25,7 +25,7 @@ from attnwidget.running.stacks import grouped, stacks
 from attnwidget.running.structure import structure_of
 from attnwidget.tracing import CallId, can_generate, changes_of
 
-from .head_modules import with_joined_heads
+from .joined import with_joined_pieces
 from .patches import on_image, placed_tokens
 from .picture import picture
 from .recorder import RecordedCall, RecordedCalls, record_pass
@@ -183,7 +183,7 @@ def _read(
         )
         layers = [
             (CallId(c.address.module, c.address.call), c.layers[0] if c.layers else None)
-            for c in with_joined_heads(sink.calls)
+            for c in with_joined_pieces(sink.calls)
         ]
         by_name = stacks(grouped(model, layers), sequences.labels)
         if chosen is None or not 0 <= max(chosen) < len(sink.calls):

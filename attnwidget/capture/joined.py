@@ -1,82 +1,80 @@
-"""Layers whose heads are modules of their own, as in most lectures: the heads of one layer.
-
-Modules of one list that were called one after the other with the same tensor read the same tokens
-side by side; layers read what the one before has written.
-"""
+"""Layers that a model computes in pieces, as one: heads in modules of their own, as in most
+lectures, or one head or some queries after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from attnwidget.record import Fidelity, Floats, Layer
-from attnwidget.tracing import Address, beside
+from attnwidget.tracing import joined_as, runs
 
 from .recorder import RecordedCall
 
 
-def with_joined_heads(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
-    """The calls of a pass, with one call for the heads of a layer."""
-    return [_joined(run) for run in _runs(calls)]
+def with_joined_pieces(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
+    """The calls of a pass, with one call for the pieces of a layer."""
+    return [call for run in runs(calls) for call in _joined(run)]
 
 
-def _runs(calls: Sequence[RecordedCall]) -> Iterator[list[RecordedCall]]:
-    """Calls that are heads of one layer, and others by themselves."""
-    run: list[RecordedCall] = []
-    for call in calls:
-        if run and not _goes_on(run[-1], call):
-            yield run
-            run = []
-        run.append(call)
-    if run:
-        yield run
-
-
-def _goes_on(last: RecordedCall, call: RecordedCall) -> bool:
-    if not beside(last.address, last.argument, call.address, call.argument):
-        return False
-    layers = [each.layers[0] for each in (last, call) if each.layers]
-    shapes = {
-        tuple(getattr(array, "shape", None) for array in (each, each.queries, each.values))
-        for each in layers
-    }
-    return len(shapes) <= 1 and all(each.num_heads == 1 for each in layers)
-
-
-def _joined(run: Sequence[RecordedCall]) -> RecordedCall:
-    if len(run) == 1:
-        return run[0]
-    module = run[0].address.module.rpartition(".")[0]
-    address = Address(module, run[0].address.step, run[0].address.call)
+def _joined(run: Sequence[RecordedCall]) -> Sequence[RecordedCall]:
+    kind = joined_as([call.piece for call in run])
+    if kind is None:
+        return run
+    address = run[0].address
+    if kind == "modules":
+        address = address._replace(module=address.module.rpartition(".")[0])
     layers = [call.layers[0] for call in run if call.layers]
-    # A part of its heads is no layer: the others were not asked for, or not understood.
-    joined = (_layer(layers, module),) if len(layers) == len(run) else ()
+    # A part of its pieces is no layer: the others were not asked for, or not understood.
+    whole = len(layers) == len(run)
+    join = _of_queries if kind == "queries" else _of_heads
+    joined = (join(layers, address.module),) if whole else ()
     reason = next((call.reason for call in run if call.reason), "")
-    return replace(run[0], address=address, layers=joined, reason=reason)
+    return [replace(run[0], address=address, layers=joined, reason=reason)]
 
 
-def _layer(heads: Sequence[Layer], module: str) -> Layer:
+def _of_heads(heads: Sequence[Layer], module: str) -> Layer:
     """One layer of single heads; with a score program, if it is that of all of them."""
     first = heads[0]
     same = first.program is not None and all(_equal(first.program, h.program) for h in heads)
-
-    def of_all(name: str) -> Floats | None:
-        arrays = [getattr(head, name) for head in heads]
-        return None if any(array is None for array in arrays) else np.concatenate(arrays)
-
     return replace(
         first,
-        queries=of_all("queries"),
-        keys=of_all("keys"),
-        values=of_all("values"),
+        queries=_of_all(heads, "queries"),
+        keys=_of_all(heads, "keys"),
+        values=_of_all(heads, "values"),
         program=first.program if same else None,
-        weights=None if same else np.stack([head.head_weights(0) for head in heads]),
+        weights=None if same else np.concatenate([_weights(head) for head in heads]),
         fidelity=_fidelity([head.fidelity for head in heads], module, whole=same),
         projection=None,
     )
+
+
+def _of_queries(parts: Sequence[Layer], module: str) -> Layer:
+    """One layer of parts with the same keys; with a score program, if it hides no key."""
+    first = parts[0]
+    same = first.program is not None and all(_equal(first.program, p.program) for p in parts)
+    plain = same and first.program is not None and not first.program.adds
+    return replace(
+        first,
+        queries=_of_all(parts, "queries", axis=1),
+        program=first.program if plain else None,
+        weights=None if plain else np.concatenate([_weights(part) for part in parts], axis=1),
+        fidelity=_fidelity([part.fidelity for part in parts], module, whole=plain),
+        projection=None,
+    )
+
+
+def _of_all(pieces: Sequence[Layer], name: str, axis: int = 0) -> Floats | None:
+    arrays = [getattr(piece, name) for piece in pieces]
+    return None if any(array is None for array in arrays) else np.concatenate(arrays, axis)
+
+
+def _weights(piece: Layer) -> Floats:
+    """All weights of a piece, [heads, Tq, Tk]."""
+    return piece.all_weights(np.arange(piece.shape[0]))
 
 
 def _equal(one: Any, other: Any) -> bool:
@@ -89,18 +87,19 @@ def _equal(one: Any, other: Any) -> bool:
     )
 
 
-def _fidelity(heads: Sequence[Fidelity], module: str, *, whole: bool) -> Fidelity:
-    """The largest errors of all heads."""
+def _fidelity(pieces: Sequence[Fidelity], module: str, *, whole: bool) -> Fidelity:
+    """The largest errors of all pieces."""
 
     def largest(name: str) -> float | None:
-        errors = [getattr(head, name) for head in heads]
+        errors = [getattr(piece, name) for piece in pieces]
         return None if any(error is None for error in errors) else float(np.max(errors))
 
     return replace(
-        heads[0],
+        pieces[0],
         module=module,
-        kept=heads[0].kept if whole else "weights",
+        kept=pieces[0].kept if whole else "weights",
         weights_error=largest("weights_error"),
         output_error=largest("output_error"),
-        tolerance=max(head.tolerance for head in heads),
+        tolerance=max(piece.tolerance for piece in pieces),
+        rows=max(piece.rows for piece in pieces),
     )

@@ -11,17 +11,18 @@ import torch
 from attnwidget.progress import step_done
 from attnwidget.record import Floats, Layer
 from attnwidget.running.items import Item
-from attnwidget.running.model import device_of, without_autocast
+from attnwidget.running.model import device_of, is_foreign, without_autocast
 from attnwidget.running.projection import projections
 from attnwidget.tracing import (
     Address,
-    Arguments,
     Call,
     CallId,
     FunctionCall,
     Handler,
+    Piece,
     Read,
     Receivers,
+    Sources,
     trace,
     undisturbed,
 )
@@ -40,13 +41,13 @@ class RecordedCall:
         address: its place in the forward pass.
         layers: its layer; empty if the call was left out or not understood.
         reason: why there is no layer, or "".
-        argument: a number of the tensor that its module was called with, or None.
+        piece: what it read.
     """
 
     address: Address
     layers: tuple[Layer, ...]
+    piece: Piece
     reason: str = ""
-    argument: int | None = None
 
 
 class RecordedCalls:
@@ -144,7 +145,7 @@ class _Recorder(Handler):
         check: bool,
     ) -> None:
         self.receivers = Receivers()
-        self._arguments = Arguments()
+        self._sources = Sources()
         self._modules = dict(model.named_modules())
         self._device = device_of(model)
         self._item = item
@@ -156,25 +157,30 @@ class _Recorder(Handler):
 
     def attention(self, address: Address, read: Read) -> None:
         rotated = self.rotations.taken()
-        argument = self._arguments.of(self._modules[address.module])
-        if not self._wanted(address.module):
-            self._sink.add(RecordedCall(address, (), argument=argument))
-            return
+        module, call = self._modules[address.module], None
+        wanted, reason = self._wanted(address.module), ""
+        layer: Layer | None = None
         try:
             with without_autocast(self._device):
-                recorded = self._recorded(address, read(), rotated)
+                # Code that is not of transformers may compute a layer in pieces.
+                call = read() if wanted or is_foreign(type(module)) else None
+                if wanted and call is not None:
+                    layer = self._layer(address, call, rotated)
         except Exception as error:  # other calls are still recorded; the record has the reason
-            recorded = RecordedCall(address, (), str(error) or type(error).__name__)
-        self._sink.add(replace(recorded, argument=argument))
-        step_done()
+            reason = (str(error) or type(error).__name__) if wanted else ""
+        layers = () if layer is None else (layer,)
+        piece = self._sources.piece(address, module, call)
+        self._sink.add(RecordedCall(address, layers, piece, reason))
+        if wanted:
+            step_done()
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-        self._arguments.entered(module, args)
+        self._sources.entered(module, args)
         if self._values:
             self.receivers.module_entered(module, args)
 
-    def _recorded(self, address: Address, call: Call, rotated: list[Rotation]) -> RecordedCall:
-        """The call with its layer."""
+    def _layer(self, address: Address, call: Call, rotated: list[Rotation]) -> Layer:
+        """The layer of a call."""
         item = self._item(CallId(address.module, address.call))
         if isinstance(call, FunctionCall):
             layer = self._explainer.layer(call, item, address.module)
@@ -185,7 +191,7 @@ class _Recorder(Handler):
         width = 0 if layer.queries is None else layer.queries.shape[2]
         if (turned := rotary(rotated, call, width)) is not None:
             layer = replace(layer, rotary=turned)
-        return RecordedCall(address, (layer,))
+        return layer
 
 
 def _projected(layer: Layer, matrix: Floats) -> Layer:

@@ -20,14 +20,16 @@ from attnwidget.running.missing import missing_attention
 from attnwidget.running.model import device_of, without_autocast
 from attnwidget.tracing import (
     Address,
-    Arguments,
     Call,
     CallId,
     FunctionCall,
     Handler,
+    Piece,
     Read,
     SoftmaxCall,
-    beside,
+    Sources,
+    goes_on,
+    joined_as,
     trace,
     undisturbed,
 )
@@ -72,13 +74,13 @@ class _Reader(Handler):
         self._items = [Items(model, row) for row in batch.rows]
         self._receive = receive
         self._explainers = [FunctionExplainer(values=False, check=False) for _ in batch.rows]
-        self._arguments = Arguments()
+        self._sources = Sources()
         self._modules = dict(model.named_modules())
-        # The latest calls that are heads of one layer, with their weights of each text.
-        self._heads: list[tuple[RecordedCall, list[Floats]]] = []
+        # The latest calls that may be pieces of one layer, with their weights of each text.
+        self._pieces: list[tuple[Piece, list[Floats]]] = []
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-        self._arguments.entered(module, args)
+        self._sources.entered(module, args)
 
     def attention(self, address: Address, read: Read) -> None:
         name = address.module
@@ -86,34 +88,32 @@ class _Reader(Handler):
             with without_autocast(self._device):
                 own = CallId(name, address.call)
                 items = [each.of(own) for each in self._items]
-                found = text_weights(read(), items, name, self._explainers)
+                call = read()
+                found = text_weights(call, items, name, self._explainers)
         except Exception as error:  # other calls are still read
             reason = str(error) or type(error).__name__
-            self.calls.append(RecordedCall(address, (), reason))
+            piece = self._sources.piece(address, self._modules[name], None)
+            self.calls.append(RecordedCall(address, (), piece, reason))
             return
-        call = RecordedCall(address, (), "", self._arguments.of(self._modules[name]))
-        self.calls.append(call)
-        if self._heads and not self._goes_on(call, found):
+        piece = self._sources.piece(address, self._modules[name], call)
+        self.calls.append(RecordedCall(address, (), piece))
+        if self._pieces and not goes_on(self._pieces[-1][0], piece):
             self.finish()
-        self._heads.append((call, found))
-
-    def _goes_on(self, call: RecordedCall, found: Sequence[Floats]) -> bool:
-        """True if a call is of a further head of the same layer."""
-        last, before = self._heads[-1]
-        return beside(last.address, last.argument, call.address, call.argument) and all(
-            len(now) == 1 and now.shape == was.shape for now, was in zip(found, before, strict=True)
-        )
+        self._pieces.append((piece, found))
 
     def finish(self) -> None:
-        """Pass on the latest layer."""
-        if not self._heads:
-            return
-        [(first, _), *others] = self._heads
-        name = first.address.module
-        own = CallId(name.rpartition(".")[0] if others else name, first.address.call)
-        for row, heads in enumerate(zip(*(found for _, found in self._heads), strict=True)):
-            self._receive(own, row, heads[0] if len(heads) == 1 else np.concatenate(heads))
-        self._heads = []
+        """Pass on the latest layer, or layers."""
+        kind = joined_as([piece for piece, _ in self._pieces])
+        rows = [list(zip(*(found for _, found in self._pieces), strict=True))]
+        if kind is None:
+            rows = [[(each,) for each in found] for _, found in self._pieces]
+        for (piece, _), of_texts in zip(self._pieces, rows, strict=False):
+            module, _, call = piece.address
+            name = module.rpartition(".")[0] if kind == "modules" else module
+            for row, weights in enumerate(of_texts):
+                whole = np.concatenate(weights, axis=1 if kind == "queries" else 0)
+                self._receive(CallId(name, call), row, whole)
+        self._pieces = []
 
 
 def text_weights(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,17 @@ from attnwidget.running.missing import no_attention
 from attnwidget.running.stacks import Group, Kind, kind_of, numbers, titles
 from attnwidget.tracing import (
     Address,
-    Arguments,
     Call,
     CallId,
     FunctionCall,
     Handler,
+    Piece,
     Read,
+    Sources,
     Trace,
-    beside,
     is_attention,
+    joined_as,
+    runs,
     trace,
 )
 
@@ -146,7 +147,7 @@ class _Seen:
     shape: Sequence[int]
     key_heads: int
     editable: bool
-    argument: int | None
+    piece: Piece
 
     def group(self, kind: Kind, rows: int) -> tuple[object, ...]:
         """A key that is equal for the calls of one stack."""
@@ -161,7 +162,7 @@ class SiteFinder(Handler):
 
     def __init__(self) -> None:
         self._calls: list[_Seen] = []
-        self._arguments = Arguments()
+        self._sources = Sources()
         self._missing: list[str] = []
 
     @property
@@ -179,12 +180,12 @@ class SiteFinder(Handler):
         output = call.passed_on
         key_heads = call.key.shape[1] if isinstance(call, FunctionCall) else shape[1]
         own = CallId(address.module, address.call)
-        argument = self._arguments.of(call.module)
-        self._calls.append(_Seen(own, shape, key_heads, output is not None, argument))
+        piece = self._sources.piece(address, call.module, call)
+        self._calls.append(_Seen(own, shape, key_heads, output is not None, piece))
         return self.found(address, None if output is None else call)
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
-        self._arguments.entered(module, args)
+        self._sources.entered(module, args)
 
     def found(self, address: Address, call: Call | None) -> torch.Tensor | None:
         """Called for every call, without it if its head outputs are not known.
@@ -193,20 +194,20 @@ class SiteFinder(Handler):
             Head outputs in place of those of the call, or None.
         """
 
-    def _leave_out_single_heads(self) -> None:
-        """Name the calls that are single heads of a layer, which has no module of its own."""
-        of_heads = set()
-        for one, other in pairwise(self._calls):
-            first, second = (Address(each.id.module, 0, each.id.call) for each in (one, other))
-            alone = one.shape[1] == other.shape[1] == 1
-            if alone and beside(first, one.argument, second, other.argument):
-                of_heads |= {one.id, other.id}
+    def _leave_out_pieces(self) -> None:
+        """Name the calls that are pieces of a layer, such as heads in modules of their own."""
+        pieces = {
+            seen.id
+            for run in runs(self._calls)
+            if joined_as([each.piece for each in run]) is not None
+            for seen in run
+        }
         self._missing += [
-            f"{own.module}: it is one head of a layer, whose heads are modules of their own, "
-            "which interventions do not change"
-            for own in dict.fromkeys(seen.id for seen in self._calls if seen.id in of_heads)
+            f"{module}: it is a piece of a layer, or computes one in pieces, which interventions "
+            "do not change"
+            for module in dict.fromkeys(s.id.module for s in self._calls if s.id in pieces)
         ]
-        self._calls = [seen for seen in self._calls if seen.id not in of_heads]
+        self._calls = [seen for seen in self._calls if seen.id not in pieces]
 
     def sites(self, model: torch.nn.Module, rows: int) -> Sites:
         """The calls of one pass over so many texts.
@@ -215,7 +216,7 @@ class SiteFinder(Handler):
             ValueError: the model has no attention whose head outputs can be changed.
         """
         groups: dict[tuple[object, ...], list[_Seen]] = {}
-        self._leave_out_single_heads()
+        self._leave_out_pieces()
         for seen in self._calls:
             groups.setdefault(seen.group(kind_of(model, seen.id), rows), []).append(seen)
         kinds = [kind_of(model, calls[0].id) for calls in groups.values()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
+from types import FunctionType
 from typing import Protocol
 
 import torch
@@ -53,13 +54,30 @@ def missing_attention(
     for name, module in model.named_modules():
         kind = type(module)
         # In code that was not compared here, a product may be that of queries and keys.
-        if (
-            name in called
-            and (_IS_ATTENTION.search(kind.__name__) or (name in products and is_foreign(kind)))
-            and not any(_related(name, other) for other in (*modules, *reasons))
-        ):
+        if name not in called or any(_related(name, other) for other in (*modules, *reasons)):
+            continue
+        if is_foreign(kind) and (scripted := _scripted(module)):
+            reasons[name] = f"{kind.__name__} runs {scripted}, TorchScript that cannot be followed"
+        elif _IS_ATTENTION.search(kind.__name__) or (name in products and is_foreign(kind)):
             reasons[name] = _reason(kind.__name__)
     return [f"{module or type(model).__name__}: {reason}" for module, reason in reasons.items()]
+
+
+def _scripted(module: torch.nn.Module) -> str:
+    """The TorchScript with a softmax that a module runs, or ""."""
+    parts: dict[str, object] = dict(module.named_children())
+    for own in vars(type(module)).values():
+        if isinstance(own, FunctionType):
+            parts |= {name: own.__globals__.get(name) for name in own.__code__.co_names}
+    of_script = torch.jit.ScriptModule, torch.jit.ScriptFunction
+    return next(
+        (
+            name
+            for name, part in parts.items()
+            if isinstance(part, of_script) and "softmax" in str(part.inlined_graph)
+        ),
+        "",
+    )
 
 
 def _reason(name: str) -> str:

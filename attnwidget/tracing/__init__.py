@@ -6,7 +6,6 @@ is. Open `tracer.py` first; three routes observe calls: transformers' attention 
 for all others (`function_mode.py`). Nothing of ours is imported here.
 """
 
-from .arguments import Arguments, beside
 from .calls import (
     Address,
     Call,
@@ -19,26 +18,30 @@ from .calls import (
 )
 from .handler import Handler, Receiver, Receivers
 from .modules import can_generate, is_attention
+from .pieces import Piece, Sources, goes_on, joined_as, runs
 from .tracer import Trace, changes_of, is_changed, trace, undisturbed
 
 __all__ = [
     "Address",
-    "Arguments",
     "Call",
     "CallId",
     "FunctionCall",
     "Handler",
+    "Piece",
     "Read",
     "Receiver",
     "Receivers",
     "SoftmaxCall",
+    "Sources",
     "Trace",
-    "beside",
     "can_generate",
     "changes_of",
+    "goes_on",
     "head_values",
     "is_attention",
     "is_changed",
+    "joined_as",
+    "runs",
     "softmax_values",
     "trace",
     "undisturbed",

@@ -224,8 +224,10 @@ class AttentionMode(TorchFunctionMode):
             return False
         module = self._stack.innermost
         known = origin.scores is not None or origin.joined
-        if not origin.used and (known or is_attention(module)):
-            # Outside of attention modules, a softmax of unknown scores may be a router's.
+        if not known and not is_attention(module):
+            # A softmax of unknown scores may be a router's.
+            self.products.add(self._stack.name(module))
+        elif not origin.used:
             origin.used.append(True)
             weights = operand if origin.latest is None else origin.latest
             # Logits that were overwritten since are not those of the softmax.

@@ -89,7 +89,7 @@ def test_a_profile_has_the_same_layers() -> None:
 
 def test_interventions_say_that_they_do_not_reach_them() -> None:
     model = Net(False, [1.0] * HEADS).eval()
-    with pytest.raises(ValueError, match=r"blocks.0.heads.0: it is one head of a layer"):
+    with pytest.raises(ValueError, match=r"blocks.0.heads.0: it is a piece of a layer"):
         ablate(model, None, {"input_ids": token_ids(6)}, heads=[(0, 1)], metric=lambda _: 0.0)
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnwidget import capture
+from attnwidget import ablate, capture, profile
 from tests.unit.tiny import token_ids
 
 WIDTH, HEADS, SCALE = 32, 4, 0.5
@@ -48,6 +48,33 @@ def a_sink_behind(q: T, k: T, v: T) -> tuple[T, T | None]:
     scores = torch.cat([q @ k.mT * SCALE, q.new_zeros(*q.shape[:3], 1)], -1)
     weights = scores.softmax(-1)[..., :-1]
     return weights @ v, weights
+
+
+def head_by_head(q: T, k: T, v: T) -> tuple[T, T | None]:
+    weights = [(q[:, h] @ k[:, h].mT * SCALE).softmax(-1) for h in range(HEADS)]
+    products = [each @ v[:, h] for h, each in enumerate(weights)]
+    return torch.stack(products, 1), torch.stack(weights, 1)
+
+
+def head_by_head_in_a_function(q: T, k: T, v: T) -> tuple[T, T | None]:
+    parts = (tuple(x[:, h : h + 1] for x in (q, k, v)) for h in range(HEADS))
+    attend = nn.functional.scaled_dot_product_attention
+    products = [attend(*part, scale=SCALE) for part in parts]
+    return torch.cat(products, 1), (q @ k.mT * SCALE).softmax(-1)
+
+
+def head_by_head_of_the_same_keys(q: T, k: T, v: T) -> tuple[T, T | None]:
+    weights = [(q[:, h] @ k[:, 0].mT * SCALE).softmax(-1) for h in range(HEADS)]
+    return torch.stack([each @ v[:, 0] for each in weights], 1), torch.stack(weights, 1)
+
+
+def queries_in_chunks(q: T, k: T, v: T) -> tuple[T, T | None]:
+    weights = [(q[:, :, at : at + 2] @ k.mT * SCALE).softmax(-1) for at in range(0, 6, 2)]
+    return torch.cat([each @ v for each in weights], 2), torch.cat(weights, 2)
+
+
+def distances(q: T, k: T, v: T) -> tuple[T, T | None]:
+    return (-torch.cdist(q, k)).softmax(-1) @ v, None
 
 
 def sums(q: T, k: T, v: T) -> tuple[T, T | None]:
@@ -93,7 +120,17 @@ class Net(nn.Module):
 
 @pytest.mark.parametrize(
     "form",
-    [keys_first, keys_before_heads, logarithms, a_sink_in_front, a_sink_behind],
+    [
+        keys_first,
+        keys_before_heads,
+        logarithms,
+        a_sink_in_front,
+        a_sink_behind,
+        head_by_head,
+        head_by_head_in_a_function,
+        head_by_head_of_the_same_keys,
+        queries_in_chunks,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_a_softmax_in_another_form_is_recorded(form: Form) -> None:
@@ -101,15 +138,51 @@ def test_a_softmax_in_another_form_is_recorded(form: Form) -> None:
     record = capture(model, None, {"input_ids": token_ids(6)})
     assert record.stack().numbers == (0, 1)
     assert record.missing == ()
+    assert record.layer(1).fidelity.exact
     own = model.layers[1].own
     assert own is not None
     weights = np.stack([record.weights(1, head) for head in range(HEADS)])
     np.testing.assert_allclose(weights, own[0].detach().numpy(), atol=1e-6)
 
 
-@pytest.mark.parametrize("form", [sums, by_hand], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("form", [sums, by_hand, distances], ids=lambda f: f.__name__)
 def test_what_is_no_softmax_is_named(form: Form) -> None:
     with pytest.warns(UserWarning, match="not in this record"):
         record = capture(Net(form).eval(), None, {"input_ids": token_ids(6)})
     assert record.stack().numbers == (0,)
     assert record.missing == ("layers.1: Mixer has no softmax that could be followed",)
+
+
+@torch.jit.script
+def scripted(q: T, k: T, v: T) -> T:
+    return torch.softmax(q @ k.transpose(-1, -2), dim=-1) @ v
+
+
+class Scripted(Mixer):
+    def forward(self, x: T) -> T:
+        output: T = scripted(x, x, x)
+        return output
+
+
+def test_a_softmax_in_torchscript_is_named() -> None:
+    model = Net(usual)
+    model.layers[1] = Scripted(usual)
+    with pytest.warns(UserWarning, match="not in this record"):
+        record = capture(model.eval(), None, {"input_ids": token_ids(6)})
+    assert record.missing == (
+        "layers.1: Scripted runs scripted, TorchScript that cannot be followed",
+    )
+
+
+@pytest.mark.parametrize("form", [head_by_head, queries_in_chunks], ids=lambda f: f.__name__)
+def test_a_profile_counts_pieces_as_one_layer(form: Form) -> None:
+    model, inputs = Net(form).eval(), {"input_ids": token_ids(6)}
+    found = profile(model, None, [inputs], metrics=["entropy"], null=[])
+    model(**inputs)
+    own = model.layers[1].own
+    assert own is not None
+    own = own.detach().double()
+    entropy = -(own * own.log()).sum(-1).mean(dim=(0, 2))
+    np.testing.assert_allclose(found.values("entropy").mean[1], entropy, atol=1e-4)
+    with pytest.raises(ValueError, match="no layer 1"):  # no intervention reaches pieces
+        ablate(model, None, inputs, heads=[(1, 0)], metric=lambda _: 0.0)
