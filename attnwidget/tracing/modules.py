@@ -34,12 +34,16 @@ class ModuleStack:
         self.step = -1
         self._thread = threading.get_ident()
         self._stack: list[torch.nn.Module] = []
-        self._foreign = 0
+        # Of each running module of others, how many of the model's own it was called within.
+        self._foreign: list[int] = []
 
     @property
     def elsewhere(self) -> bool:
-        """True if another model is running, called by a hook for instance."""
-        return self._foreign > 0
+        """True if a module of others is running that was called last, by a hook for instance.
+
+        The model may itself run within such a module.
+        """
+        return bool(self._foreign) and self._foreign[-1] == len(self._stack)
 
     @property
     def innermost(self) -> torch.nn.Module:
@@ -78,7 +82,8 @@ class ModuleStack:
 
         def enter(module: torch.nn.Module, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
             if id(module) not in self.names:
-                self._foreign += self._is_foreign(module)
+                if self._is_foreign(module):
+                    self._foreign.append(len(self._stack))
             elif self.owns(module):
                 if self._is_pass(module):
                     self.step += 1
@@ -90,10 +95,13 @@ class ModuleStack:
         def leave(module: torch.nn.Module, _args: Any, output: Any) -> None:
             # Modules whose forward failed without this hook are popped as well.
             if id(module) not in self.names:
-                self._foreign -= self._is_foreign(module)
+                if self._foreign and self._is_foreign(module):
+                    self._foreign.pop()
             elif self.owns(module) and module in self._stack:
                 while self._stack.pop() is not module:
                     pass
+                while self._foreign and self._foreign[-1] > len(self._stack):
+                    self._foreign.pop()
                 handler.module_left(module, output, self._stack[-1] if self._stack else None)
 
         with ExitStack() as undo:

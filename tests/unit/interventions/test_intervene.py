@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import peft
 import pytest
 import torch
 from torch.overrides import _get_current_function_mode
@@ -451,3 +452,48 @@ def test_another_model_within_is_left_alone(build: Any) -> None:
     with intervene(model, Ablate(0)):
         assert torch.equal(plain(other), expected)
         plain(model)
+
+
+class Around(torch.nn.Module):
+    """A module of one's own around a model, with layers before and after it."""
+
+    def __init__(self, model: Model, *, held: bool) -> None:
+        super().__init__()
+        self.before, self.after = torch.nn.Identity(), torch.nn.Linear(32, 2)
+        self.after.weight.data.fill_(0.1)
+        # Not every module that calls a model has it as a part.
+        self.of = model if held else [model]
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        model = self.of[0] if isinstance(self.of, list) else self.of
+        output: torch.Tensor = self.after(model(input_ids=self.before(ids)).last_hidden_state)
+        return output
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_the_model_may_run_within_another_module(held: bool) -> None:
+    model = llama()
+    around = Around(model, held=held)
+    with torch.no_grad(), intervene(model, Ablate(1, [1, 3])):
+        within = around(IDS)
+    assert torch.equal(within, around.after(run(model, Ablate(1, [1, 3]))))
+
+
+def test_a_part_of_a_model_may_run_within_it() -> None:
+    """The encoder of an encoder-decoder, and the base of an adapter."""
+    pair = bart()
+    inputs = {"input_ids": IDS, "decoder_input_ids": IDS}
+    with undisturbed(pair):
+        with intervene(pair.encoder, Ablate(1, [1, 3])):
+            within = pair(**inputs).last_hidden_state
+        with intervene(pair, Ablate(1, [1, 3], stack="encoder")):
+            whole = pair(**inputs).last_hidden_state
+    assert torch.equal(within, whole)
+    base = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    config = peft.LoraConfig(task_type="CAUSAL_LM", r=2, target_modules=["q_proj"])
+    adapted = peft.get_peft_model(base, config)
+    with undisturbed(adapted):
+        with intervene(adapted.base_model.model, Ablate(1, [1, 3])):
+            within = adapted(input_ids=IDS).logits
+        with intervene(adapted, Ablate(1, [1, 3])):
+            assert torch.equal(within, adapted(input_ids=IDS).logits)
