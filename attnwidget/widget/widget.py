@@ -61,7 +61,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         traitlets.TraitError: a value that this record does not have, or metrics of another shape.
     """
 
-    _esm = Path(__file__).parents[1] / "static" / "widget.js"
+    # A path would let anywidget hold every widget by its signal of a changed file.
+    _esm = (Path(__file__).parents[1] / "static" / "widget.js").read_text(encoding="utf-8")
 
     _replies: Replies | None = None
 
