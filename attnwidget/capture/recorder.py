@@ -145,7 +145,7 @@ class _Recorder(Handler):
         check: bool,
     ) -> None:
         self.receivers = Receivers()
-        self._sources = Sources()
+        self._sources = Sources(is_foreign)
         self._modules = dict(model.named_modules())
         self._device = device_of(model)
         self._item = item

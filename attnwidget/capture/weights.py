@@ -17,7 +17,7 @@ from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.items import Item, Items, Selection
 from attnwidget.running.missing import missing_attention
-from attnwidget.running.model import device_of, without_autocast
+from attnwidget.running.model import device_of, is_foreign, without_autocast
 from attnwidget.tracing import (
     Address,
     Call,
@@ -74,7 +74,7 @@ class _Reader(Handler):
         self._items = [Items(model, row) for row in batch.rows]
         self._receive = receive
         self._explainers = [FunctionExplainer(values=False, check=False) for _ in batch.rows]
-        self._sources = Sources()
+        self._sources = Sources(is_foreign)
         self._modules = dict(model.named_modules())
         # The latest calls that may be pieces of one layer, with their weights of each text.
         self._pieces: list[tuple[Piece, list[Floats]]] = []

@@ -15,6 +15,7 @@ from attnwidget.record import spans
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.missing import no_attention
+from attnwidget.running.model import is_foreign
 from attnwidget.running.stacks import Group, Kind, kind_of, numbers, titles
 from attnwidget.tracing import (
     Address,
@@ -162,7 +163,7 @@ class SiteFinder(Handler):
 
     def __init__(self) -> None:
         self._calls: list[_Seen] = []
-        self._sources = Sources()
+        self._sources = Sources(is_foreign)
         self._missing: list[str] = []
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import torch
@@ -35,15 +35,22 @@ class Piece(NamedTuple):
 
 
 class Sources:
-    """Numbers the tensors that modules and their attention calls read."""
+    """Numbers the tensors that modules and their attention calls read.
 
-    def __init__(self) -> None:
+    Args:
+        follows: true for classes of modules that may compute a layer in pieces.
+    """
+
+    def __init__(self, follows: Callable[[type], bool]) -> None:
+        self._follows = follows
         self._numbers: WeakIdKeyDictionary = WeakIdKeyDictionary()
         self._of: dict[int, int] = {}
         self._count = 0
 
     def entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
         """Note a module that is about to run."""
+        if not self._follows(type(module)):
+            return
         self._of.pop(id(module), None)
         if args and isinstance(args[0], torch.Tensor):
             self._of[id(module)] = self._number(args[0])
@@ -51,7 +58,7 @@ class Sources:
     def piece(self, address: Address, module: torch.nn.Module, call: Call | None) -> Piece:
         """What a call of a module read; None for a call that is not known."""
         argument = self._of.get(id(module))
-        if call is None:
+        if call is None or not self._follows(type(module)):
             return Piece(address, argument)
         of = call if isinstance(call, FunctionCall) else call.scores
         if of is None:
