@@ -17,7 +17,7 @@ from attnwidget.running.model import traceable
 from attnwidget.running.one_text import one_text
 from attnwidget.tracing import undisturbed
 
-from .residual import Residual, read_residual
+from .residual import Residual, exact, read_residual
 from .scan import ablation_scan
 from .sites import empty_rows
 
@@ -96,8 +96,9 @@ class LogitAttribution:
         return data_frame({name: [row[n] for row in rows] for n, name in enumerate(names)})
 
 
-# The parts may miss the model's logit by rounding, relative to the largest of them.
-_APART = 1e-3
+# The parts may miss the model's logit by rounding, relative to the largest of them, and a norm's
+# output its linear form; in half precision, by so many units in the last place of their terms.
+_APART, _UNITS = 1e-3, 4
 
 
 @progress_bar("Attributing", "heads")
@@ -154,12 +155,12 @@ def logit_attribution(
     other = None if against is None else _token_id(tokenizer, against)
 
     def logit(output: Any) -> float:
-        logits = _exact(output.logits[0, place])
+        logits = exact(output.logits[0, place])
         return float(logits[wanted] - (0 if other is None else logits[other]))
 
     with undisturbed(model):
         residual = read_residual(model, given.batch, unembedding)
-        direction, constant = _direction(residual, unembedding, place, wanted, other)
+        direction, constant, rounding = _direction(residual, unembedding, place, wanted, other)
     direct = empty_rows(residual.sites.found)
     for layer in residual.layers:
         direct[layer.site.stack][layer.site.layer] = _part(layer.heads[:, place], direction)
@@ -195,7 +196,7 @@ def logit_attribution(
         effect,
     )
     largest = max(1.0, *(float(np.nanmax(np.abs(n))) for n in (found.mlps, found.direct.values())))
-    if abs(found.sum - found.logit) > _APART * largest:
+    if abs(found.sum - found.logit) > max(_APART * largest, rounding):
         raise ValueError(
             f"the parts give {found.sum:.4g}, and the model's logit is {found.logit:.4g}: this "
             "model changes its logits after the unembedding, as by a softcap"
@@ -204,13 +205,32 @@ def logit_attribution(
 
 
 def _part(written: torch.Tensor, direction: torch.Tensor) -> Numbers:
-    found: Numbers = (_exact(written) @ direction).numpy()
+    found: Numbers = (exact(written) @ direction).numpy()
     return found
 
 
-def _exact(tensor: torch.Tensor) -> torch.Tensor:
-    """The numbers in float64, which not every device has."""
-    return tensor.detach().cpu().double()
+def _row(
+    unembedding: torch.nn.Module, normed: torch.Tensor, token: int
+) -> tuple[torch.Tensor, float]:
+    """(the row of the unembedding for a token [d_model], its bias).
+
+    Weights may be quantised, on another device or under an adapter: the module tells them by the
+    gradient of the token's logit.
+
+    Raises:
+        ValueError: the unembedding has no gradient, as with inputs that are quantised.
+    """
+    with torch.enable_grad(), torch.inference_mode(False):
+        entering = normed.detach().clone()[None, None].requires_grad_()
+        logit = unembedding(entering)[0, 0, token]
+        if not logit.requires_grad:
+            raise ValueError(
+                f"{type(unembedding).__name__}, the unembedding, is no linear function of its "
+                "input (inputs may be quantised), so that logits have no parts"
+            )
+        [row] = torch.autograd.grad(logit, entering)
+    constant = unembedding(torch.zeros_like(normed)[None, None])[0, 0, token]
+    return exact(row[0, 0]), float(constant)
 
 
 def _direction(
@@ -219,40 +239,45 @@ def _direction(
     place: int,
     token: int,
     against: int | None,
-) -> tuple[torch.Tensor, float]:
-    """(the direction of the residual stream that is the logit [d_model], the constant beside it).
+) -> tuple[torch.Tensor, float, float]:
+    """(the direction of the residual stream that is the logit [d_model], the constant beside it, by
+    how much rounding may move the logit).
 
     The final normalisation is linear with the scale that it has here: a factor for each component,
     after the mean was subtracted (LayerNorm) or not (RMSNorm).
     """
-    weight: Any = unembedding.weight
-    toward = _exact(weight[token]) - (0 if against is None else _exact(weight[against]))
-    own = getattr(unembedding, "bias", None)
-    constant = 0.0
-    if own is not None:
-        constant = float(own[token] - (0 if against is None else own[against]))
-    stream, normed = _exact(residual.end[place]), _exact(residual.normed[place])
+    toward, constant = _row(unembedding, residual.normed[place], token)
+    if against is not None:
+        other, of_other = _row(unembedding, residual.normed[place], against)
+        toward, constant = toward - other, constant - of_other
+    units = _UNITS * torch.finfo(residual.normed.dtype).eps
+    stream, normed = exact(residual.end[place]), exact(residual.normed[place])
     # Zeros give the bias, and numbers whose mean is 0 the factors.
     signs = torch.ones_like(residual.end[:1])
     signs[:, 1::2] = -1
     if signs.shape[1] % 2:
         signs[:, -1] = 0
     zeros = torch.zeros_like(signs)
-    bias = _exact(residual.norm(zeros[None])[0, 0])
-    factors = (_exact(residual.norm(signs[None])[0, 0]) - bias) * _exact(signs[0])
-    for centred in (False, True):
-        entering = stream - stream.mean() if centred else stream
+    bias = exact(residual.norm(zeros[None])[0, 0])
+    factors = (exact(residual.norm(signs[None])[0, 0]) - bias) * exact(signs[0])
+    # Where the mean is near 0, both forms are near: the nearer one is the norm's.
+    forms = []
+    for entering in (stream, stream - stream.mean()):
         shaped = entering * factors
         scale = shaped @ (normed - bias) / (shaped @ shaped)
-        if torch.allclose(scale * shaped, normed - bias, rtol=1e-3, atol=1e-4):
-            direction = scale * factors * toward
-            if centred:
-                direction = direction - direction.mean()
-            return direction, constant + float(toward @ bias)
-    raise ValueError(
-        f"{type(residual.norm).__name__} is neither a LayerNorm nor an RMSNorm, so that its output "
-        "has no parts"
-    )
+        error = float((scale * shaped - (normed - bias)).abs().max() / normed.abs().max())
+        forms.append((error, scale))
+    error, scale = min(forms)
+    if error > max(_APART, units):
+        raise ValueError(
+            f"{type(residual.norm).__name__} is neither a LayerNorm nor an RMSNorm, so that its "
+            "output has no parts"
+        )
+    direction = scale * factors * toward
+    if forms[1] < forms[0]:
+        direction = direction - direction.mean()
+    rounding = units * float(toward.abs() @ normed.abs())
+    return direction, constant + float(toward @ bias), rounding
 
 
 def _token_id(tokenizer: Any, token: str | SupportsIndex) -> int:

@@ -10,15 +10,27 @@ from typing import Any, get_args
 import torch
 
 from attnwidget.arguments import checked, instance
+from attnwidget.running.model import is_foreign, traceable
 from attnwidget.running.stacks import Kind, kind_of
-from attnwidget.tracing import Address, Call, CallId, Handler, Read, trace
+from attnwidget.tracing import (
+    Address,
+    Call,
+    CallId,
+    Handler,
+    Piece,
+    Read,
+    Sources,
+    goes_on,
+    joined_as,
+    trace,
+)
 
 from .by_layer import HeadOutputs
 from .change_words import Change, in_words
 from .edits import Ablate, Intervention, KnockOut, Scale, listed
 from .projection_inputs import ProjectionInputs
 from .replacements import patched, replacement
-from .sites import Site, sites_by_name, sites_of
+from .sites import PIECE, Site, sites_by_name, sites_of
 from .substitution import substituted
 
 
@@ -50,7 +62,11 @@ def intervene(model: torch.nn.Module, *interventions: Intervention) -> Iterator[
             a model in training with gradient checkpointing; or, at the end of the context, a layer
             that was never called.
     """
-    with editing(model, interventions, sites_by_name(model)):
+    model = traceable(model)
+    with (
+        torch.compiler.set_stance("force_eager"),
+        editing(model, interventions, sites_by_name(model)),
+    ):
         yield
 
 
@@ -65,7 +81,8 @@ def editing(
     """Change the attention of a model within this context: see `intervene`.
 
     Args:
-        sites: the model's attention calls, from a pass or by the names of modules.
+        model: the model, within `attnwidget.running.model.traceable`.
+        sites: its attention calls, from a pass or by the names of modules.
         interface_only: see `attnwidget.tracing.trace`.
     """
     checkpointed = any(
@@ -151,6 +168,11 @@ class _Edit:
         return site
 
     @property
+    def chooses(self) -> bool:
+        """True if it is not of all heads of all layers."""
+        return self.intervention.layers is not None or self.intervention.heads is not None
+
+    @property
     def _by_name(self) -> bool:
         """True if some layers were chosen, and are told by the names of modules."""
         return self.intervention.layers is not None and self._sites[0].call is None
@@ -204,6 +226,8 @@ class _Editor(Handler):
         self.change = change
         self.projections = ProjectionInputs()
         self._edits = edits
+        self._sources = Sources(is_foreign)
+        self._last: Piece | None = None
         # The position after the last query of each call.
         self._ends: dict[Address, int] = {}
 
@@ -224,11 +248,21 @@ class _Editor(Handler):
         self._ends[address] = first + num_queries
         return first
 
-    def bias(self, address: Address, shape: Callable[[], torch.Size]) -> torch.Tensor | None:
+    def bias(
+        self,
+        address: Address,
+        shape: Callable[[], torch.Size],
+        seen: Callable[[], torch.Tensor],
+    ) -> torch.Tensor | None:
         total: torch.Tensor | None = None
         for edit in self._edits:
             intervention = edit.intervention
-            if isinstance(intervention, KnockOut) and (site := edit.site(address)) is not None:
+            if not isinstance(intervention, KnockOut):
+                continue
+            site = edit.site(address)
+            if intervention.of_record:
+                _refuse_left_padding(address, site, shape, seen)
+            if site is not None:
                 _, _, num_queries, num_keys = shape()
                 first = self._first(site, address, num_queries, num_keys)
                 edit.reached(first + num_queries, num_keys)
@@ -239,6 +273,7 @@ class _Editor(Handler):
     def attention(self, address: Address, read: Read) -> Call | None:
         call: Call | None = None
         off_later: torch.Tensor | None = None
+        self._refuse_pieces(address, read)
         for edit in self._edits:
             edit.check_lengths(address, read)
             intervention = edit.intervention
@@ -273,15 +308,54 @@ class _Editor(Handler):
             self.projections.switch_off(address, off_later, call.passed_on)
         return call
 
+    def _refuse_pieces(self, address: Address, read: Read) -> None:
+        """Raise a ValueError if layers or heads were chosen, and a layer is several calls."""
+        if not any(edit.chooses for edit in self._edits):
+            return
+        try:
+            call = read()
+        except ValueError:  # of a layout that is not known
+            self._last = None
+            return
+        last, self._last = self._last, self._sources.piece(address, call.module, call)
+        if last and goes_on(last, self._last) and joined_as([last, self._last]):
+            raise ValueError(PIECE.format(address.module))
+
     def module_entered(
         self, module: torch.nn.Module, args: tuple[Any, ...]
     ) -> tuple[Any, ...] | None:
+        self._sources.entered(module, args)
         return self.projections.entered(module, args)
 
     def module_left(
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
     ) -> None:
         self.projections.left(module, output)
+
+
+def _refuse_left_padding(
+    address: Address,
+    site: Site | None,
+    shape: Callable[[], torch.Size],
+    seen: Callable[[], torch.Tensor],
+) -> None:
+    """Raise a ValueError if texts begin after padding, so that a record's positions are others.
+
+    Calls that are not changed tell it as well: the mask of cross-attention is of its keys alone.
+    """
+    try:
+        one_query = shape()[2] == 1
+        hidden = ~seen()[:, 0]
+    except ValueError:  # of a layout that is not known, which is refused where it is to be changed
+        return
+    # A later token alone may be beyond the first one's window.
+    if (one_query and not (site is not None and site.kind.cross)) or not bool(hidden.any()):
+        return
+    raise ValueError(
+        f"text {int(hidden.nonzero()[0])} of the batch is padded on the left in {address.module}: "
+        "KnockOut(..., record=...) has positions of a text, which begins later there. Pad on the "
+        "right, run the text alone, or give positions of the padded batch without record="
+    )
 
 
 def _at_projection(intervention: Intervention) -> bool:

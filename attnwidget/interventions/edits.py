@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Literal, cast
 
 from attnwidget.analysis import positions
@@ -109,7 +109,11 @@ class KnockOut:
             "the judges"; `attnwidget.analysis.positions` has the positions of characters and of the
             segments of a pair.
         layers, heads, stack: as for `Ablate`.
-        record: a record of the same tokens.
+        record: a record of the same tokens. Positions are those of its text, so that a call whose
+            texts are padded on the left, where they begin later, is refused.
+
+    Attributes:
+        of_record: True if the positions are those of a record.
 
     Raises:
         TypeError: `record` is none.
@@ -123,6 +127,7 @@ class KnockOut:
     heads: Chosen = None
     stack: str | None = None
     record: InitVar[AttentionRecord | None] = None
+    of_record: bool = field(init=False, repr=False)
 
     def __post_init__(self, record: AttentionRecord | None) -> None:
         check_fields(self, **_WHERE)
@@ -130,6 +135,7 @@ class KnockOut:
         for side in ("queries", "keys"):
             found = _positions(getattr(self, side), record, self.stack, side)
             object.__setattr__(self, side, found)
+        object.__setattr__(self, "of_record", record is not None)
 
     @property
     def sides(self) -> tuple[Chosen, Chosen]:

@@ -15,8 +15,13 @@ from attnwidget.tracing import Address, Call, Receiver, Receivers
 from .sites import Site, Sites, followed
 from .skipping import Block, BlockFinder
 
-# Sums of three terms in another order differ by rounding.
-_APART = 1e-4
+# By how many units in the last place a sum of three terms may differ, in another order.
+_APART = 4
+
+
+def exact(tensor: torch.Tensor) -> torch.Tensor:
+    """The numbers in float64, which not every device has."""
+    return tensor.detach().cpu().double()
 
 
 @dataclass(frozen=True)
@@ -25,9 +30,9 @@ class LayerParts:
 
     Attributes:
         site: its attention call.
-        heads: what each head adds, [heads, Tq, d_model].
-        bias: the rest of what the attention adds, [Tq, d_model].
-        mlp: what the MLP adds, [Tq, d_model].
+        heads: what each head adds, float64 [heads, Tq, d_model].
+        bias: the rest of what the attention adds, float64 [Tq, d_model].
+        mlp: what the MLP adds, and the rounding of both sums, float64 [Tq, d_model].
     """
 
     site: Site
@@ -97,19 +102,22 @@ def _holds(block: Block, sites: Sites) -> bool:
 
 def _parts(block: Block, sites: Sequence[Site], finder: _Follower) -> LayerParts:
     [site] = [site for site in sites if site.module.startswith(f"{block.name}.")]
-    before, after = finder.inputs[id(block.module)][-1], _tensor(block.output)
+    stream = finder.inputs[id(block.module)][-1], _tensor(block.output)
+    before, after = map(exact, stream)
     for receiver in finder.receivers.by_call[Address(site.module, 0, site.id.call)]:
         matrix = linear_matrix(receiver.module, receiver.input)
-        attention = finder.returned.get(id(receiver.module))
-        if matrix is None or attention is None or attention.shape != before.shape:
+        returned = finder.returned.get(id(receiver.module))
+        if matrix is None or returned is None or returned.shape != before.shape:
             continue
+        attention = exact(returned)
         rest = after - before - attention
-        scale = after.abs().max()
+        rounding = _APART * max(torch.finfo(each.dtype).eps for each in (*stream, returned))
+        limit = rounding * (before.abs() + attention.abs() + after.abs())
         for made in finder.within(block):
             if made.numel() == rest.numel() and bool(
-                (made.reshape(rest.shape) - rest).abs().max() <= _APART * scale
+                ((exact(made).reshape(rest.shape) - rest).abs() <= limit).all()
             ):
-                heads = _of_heads(receiver, matrix.to(before))
+                heads = _of_heads(receiver, exact(matrix))
                 bias = attention[0] - heads.sum(dim=0)
                 return LayerParts(site, heads, bias, rest[0])
     raise ValueError(
@@ -120,7 +128,8 @@ def _parts(block: Block, sites: Sequence[Site], finder: _Follower) -> LayerParts
 
 def _of_heads(receiver: Receiver, matrix: torch.Tensor) -> torch.Tensor:
     """Head outputs through the output projection, [heads, Tq, d_model]."""
-    outputs = receiver.input.reshape(-1, receiver.heads, receiver.width).transpose(0, 1)
+    received = exact(receiver.input)
+    outputs = received.reshape(-1, receiver.heads, receiver.width).transpose(0, 1)
     return outputs @ matrix.reshape(receiver.heads, receiver.width, -1)
 
 

@@ -35,6 +35,9 @@ from attnwidget.tracing import (
 
 from .edits import Chosen, listed
 
+# Why the call of a module cannot be changed.
+PIECE = "{}: it is a piece of a layer, or computes one in pieces, which interventions do not change"
+
 
 @dataclass(frozen=True)
 class Site:
@@ -204,8 +207,7 @@ class SiteFinder(Handler):
             for seen in run
         }
         self._missing += [
-            f"{module}: it is a piece of a layer, or computes one in pieces, which interventions "
-            "do not change"
+            PIECE.format(module)
             for module in dict.fromkeys(s.id.module for s in self._calls if s.id in pieces)
         ]
         self._calls = [seen for seen in self._calls if seen.id not in pieces]

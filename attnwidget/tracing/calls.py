@@ -161,9 +161,15 @@ class Bias(Protocol):
     """A function that a route calls before every softmax of scores."""
 
     def __call__(
-        self, module: torch.nn.Module, shape: Callable[[], torch.Size]
+        self,
+        module: torch.nn.Module,
+        shape: Callable[[], torch.Size],
+        seen: Callable[[], torch.Tensor],
     ) -> torch.Tensor | None:
-        """Return numbers to add to scores of this shape [M, heads, Tq, Tk], or None."""
+        """Return numbers to add to scores of this shape [M, heads, Tq, Tk], or None.
+
+        `seen` returns True for the keys that any query sees, bool [M, Tk].
+        """
 
 
 def head_values(call: Call) -> torch.Tensor:

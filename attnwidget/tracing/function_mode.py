@@ -21,7 +21,7 @@ from torch.utils.weak import WeakIdKeyDictionary
 from .calls import Bias, FunctionCall, Observer, Read, SoftmaxCall
 from .einsum import arranged, product_of, terms_of, weighted_values
 from .layout import Layout
-from .masks import check_seen
+from .masks import check_seen, seen_scores
 from .modules import ModuleStack, is_attention
 from .provenance import Scores, Weights
 
@@ -300,10 +300,14 @@ class AttentionMode(TorchFunctionMode):
             return args, kwargs
         module = self._stack.attention
         layout = functools.cache(lambda: Layout.of(logits.shape, module, self._batch))
-        added = bias(module, lambda: layout().apply(logits).shape)
+
+        def scores() -> torch.Tensor:
+            return layout().apply(logits)
+
+        added = bias(module, lambda: scores().shape, lambda: seen_scores(scores()))
         if added is None:
             return args, kwargs
-        whole = added.to(logits).expand(layout().apply(logits).shape)
+        whole = added.to(logits).expand(scores().shape)
         changed = logits + layout().restore(whole, logits.shape)
         check_seen(logits, changed)
         self._origins[changed] = origin

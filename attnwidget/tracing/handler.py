@@ -23,13 +23,19 @@ class Handler:
 
     change = ""
 
-    def bias(self, address: Address, shape: Callable[[], torch.Size]) -> torch.Tensor | None:
+    def bias(
+        self,
+        address: Address,
+        shape: Callable[[], torch.Size],
+        seen: Callable[[], torch.Tensor],
+    ) -> torch.Tensor | None:
         """Called for the scores of an attention call, before `attention`.
 
         Args:
             address: the place of the call in the trace.
             shape: returns that of the scores, [M, heads, Tq, Tk]; raises ValueError if their
                 layout is not known.
+            seen: returns True for the keys that any query sees, bool [M, Tk]; raises as `shape`.
 
         Returns:
             Numbers to add to the scores before the softmax, which broadcast to their shape (-inf

@@ -58,13 +58,17 @@ def dense_mask(call: FunctionCall) -> torch.Tensor | None:
 def seen_keys(call: Call) -> torch.Tensor:
     """True for the keys that any query sees: bool [M, Tk]."""
     if not isinstance(call, FunctionCall):
-        scores = call.layout.apply(call.logits)
-        return (scores > _MASKED).flatten(1, 2).any(1)
+        return seen_scores(call.layout.apply(call.logits))
     mask = dense_mask(call)
     if mask is None:
         return call.key.new_ones(len(call.key), call.key.shape[-2], dtype=torch.bool)
     seen = mask if mask.dtype == torch.bool else mask > _MASKED
     return seen.flatten(1, 2).any(1).expand(len(call.key), -1)
+
+
+def seen_scores(scores: torch.Tensor) -> torch.Tensor:
+    """True for the keys that any query sees, of scores [M, heads, Tq, Tk]: bool [M, Tk]."""
+    return (scores > _MASKED).flatten(1, 2).any(1)
 
 
 def _windowed(call: FunctionCall, padding: torch.Tensor | None) -> torch.Tensor | None:

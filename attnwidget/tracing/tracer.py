@@ -17,7 +17,7 @@ from .calls import Address, FunctionCall, Read
 from .function_mode import AttentionMode
 from .handler import Handler
 from .interface import interface_calls
-from .masks import biased
+from .masks import biased, seen_keys
 from .modules import ModuleStack
 
 # A trace changes the interface's lookups and torch's compiler stance, which belong to the whole
@@ -99,14 +99,17 @@ class Trace:
         return result
 
     def _bias(
-        self, module: torch.nn.Module, shape: Callable[[], torch.Size]
+        self,
+        module: torch.nn.Module,
+        shape: Callable[[], torch.Size],
+        seen: Callable[[], torch.Tensor],
     ) -> torch.Tensor | None:
         """The numbers that all handlers add to the scores of a call."""
         total: torch.Tensor | None = None
         for each in (*self._outer, self):
             if each.stack.owns(module):
                 address = each._next(module)
-                added = each.handler.bias(address, shape)
+                added = each.handler.bias(address, shape, seen)
                 if added is not None:
                     each._biased.add(address)
                     total = added if total is None else total + added
@@ -140,7 +143,7 @@ class Trace:
 
     def _with_bias(self, address: Address, read: Read, result: Any) -> tuple[Read, Any]:
         """Run an attention function once more if its scores are to be changed."""
-        bias = self.handler.bias(address, lambda: read().shape)
+        bias = self.handler.bias(address, lambda: read().shape, lambda: seen_keys(read()))
         if bias is None:
             return read, result
         call = read()

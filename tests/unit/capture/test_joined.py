@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnwidget import ablate, capture, profile
+from attnwidget import Ablate, ablate, capture, intervene, profile
 from tests.unit.tiny import token_ids
 
 WIDTH, HEADS = 32, 4
@@ -91,6 +91,31 @@ def test_interventions_say_that_they_do_not_reach_them() -> None:
     model = Net(False, [1.0] * HEADS).eval()
     with pytest.raises(ValueError, match=r"blocks.0.heads.0: it is a piece of a layer"):
         ablate(model, None, {"input_ids": token_ids(6)}, heads=[(0, 1)], metric=lambda _: 0.0)
+
+
+def test_interventions_by_name_say_so_too() -> None:
+    class SelfAttentionHead(Head):
+        num_heads = 1
+
+        def forward(self, x: T) -> T:
+            return super().forward(x[:, None])[:, 0]
+
+    model = Net(False, [1.0] * HEADS)
+    for block in model.blocks:
+        heads = [SelfAttentionHead(causal=False, scale=1.0) for _ in block.heads]
+        block.heads = nn.ModuleList(heads)
+    model.eval()
+    ids = torch.cat([token_ids(6), token_ids(6, seed=1)])
+    for edit in (Ablate(layers=1), Ablate(heads=0)):
+        with (
+            torch.no_grad(),
+            pytest.raises(ValueError, match=r"heads.1: it is a piece of a layer"),
+            intervene(model, edit),
+        ):
+            model(ids)
+    with torch.no_grad(), intervene(model, Ablate()):
+        off = model(ids)
+    assert torch.equal(off, model.embeddings(ids))
 
 
 def test_layers_of_one_head_stay_layers() -> None:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import peft
 import pytest
 import torch
 import torch.nn.functional as F
@@ -37,6 +38,31 @@ def test_parts_sum_to_the_logit(name: str) -> None:
     assert np.abs(found.direct.values()).max() > 1e-3
     with pytest.raises(ValueError, match="give total=True"):
         _ = found.repair
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+# The router of Mixtral sends tokens to other experts in half precision.
+@pytest.mark.parametrize("name", sorted(DECODERS.keys() - {"MixtralForCausalLM"}))
+def test_parts_in_half_precision(name: str, dtype: torch.dtype) -> None:
+    """The same numbers as those of the float32 model, within the type's rounding."""
+    model = tiny(name, "eager" if name == "GPTJForCausalLM" else "sdpa", **DECODERS[name])
+    model.to(dtype).to(torch.float32)  # weights that both types have
+    whole = aw.logit_attribution(model, None, INPUTS, token=7, total=False)
+    half = aw.logit_attribution(model.to(dtype), None, INPUTS, token=7, total=False)
+    limit = 20 * torch.finfo(dtype).eps
+    assert half.sum == pytest.approx(half.logit, abs=limit)
+    assert np.allclose(half.direct.values(), whole.direct.values(), atol=limit)
+
+
+def test_unembeddings_that_are_no_plain_matrix() -> None:
+    """Under an adapter, and with inputs that are quantised."""
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2, tie_word_embeddings=False)
+    config = peft.LoraConfig(r=2, target_modules=["lm_head"], init_lora_weights=False)
+    adapted = peft.get_peft_model(model, config)
+    found = aw.logit_attribution(adapted, None, INPUTS, token=7, total=False)
+    with torch.no_grad():
+        expected = float(adapted(**INPUTS).logits[0, -1, 7])
+    assert found.sum == pytest.approx(expected, abs=1e-4)
 
 
 def test_direct_and_total_effects() -> None:

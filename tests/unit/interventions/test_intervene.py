@@ -246,6 +246,60 @@ def test_a_position_that_no_text_has() -> None:
         run(gpt2(), KnockOut(5, [60, 61]), ids=token_ids(9))
 
 
+@pytest.mark.parametrize("build", [bert, gpt2, llama, lambda: llama("eager")])
+def test_positions_of_a_record_are_refused_where_texts_begin_later(build: Any) -> None:
+    model, ids = build(), token_ids(6)
+    record = aw.capture(model, None, {"input_ids": ids})
+    edit = KnockOut(4, 1, record=record)
+    padding = torch.zeros(1, 3, dtype=torch.long)
+    whole = token_ids(9)
+    left, right = (
+        torch.cat([whole, torch.cat(parts, dim=1)]) for parts in ([padding, ids], [ids, padding])
+    )
+    with undisturbed(model), intervene(model, edit):
+        cut = model(input_ids=right, attention_mask=(right != 0).long()).last_hidden_state[1, 4]
+    assert torch.allclose(cut, run(model, KnockOut(4, 1), ids=ids)[0, 4], atol=1e-4)
+    with (
+        undisturbed(model),
+        pytest.raises(ValueError, match="text 1 of the batch is padded on the left"),
+        intervene(model, edit),
+    ):
+        model(input_ids=left, attention_mask=(left != 0).long())
+    # Without a record, positions are the call's own.
+    with undisturbed(model), intervene(model, KnockOut(7, 4)):
+        model(input_ids=left, attention_mask=(left != 0).long())
+
+
+def test_positions_of_a_record_in_a_padded_generation() -> None:
+    model, ids = tiny("LlamaForCausalLM", num_key_value_heads=2), token_ids(6)
+    edit = KnockOut(4, 1, record=aw.capture(model, None, {"input_ids": ids}))
+    padded = torch.cat([token_ids(9), torch.nn.functional.pad(ids, (3, 0))])
+    options = {"max_new_tokens": 2, "do_sample": False}
+    with pytest.raises(ValueError, match="padded on the left"), intervene(model, edit):
+        model.generate(input_ids=padded, attention_mask=(padded != 0).long(), **options)
+    with intervene(model, edit):
+        model.generate(input_ids=ids, attention_mask=torch.ones_like(ids), **options)
+
+
+def test_the_first_token_may_be_cut_from_all() -> None:
+    model = bert()
+    record = aw.capture(model, None, {"input_ids": IDS})
+    assert torch.equal(run(model, KnockOut(None, 0, record=record)), run(model, KnockOut(None, 0)))
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_compiled_models_are_changed_as_others(inner: bool) -> None:
+    model = llama()
+    compiled: Any = torch.compile(model, backend="eager", fullgraph=True)
+    with undisturbed(model):
+        before = compiled(input_ids=IDS).last_hidden_state
+    with torch.no_grad(), intervene(model if inner else compiled, Ablate(1, [1, 3])):
+        changed = compiled(input_ids=IDS).last_hidden_state
+    assert torch.equal(changed, run(model, Ablate(1, [1, 3])))
+    with torch.no_grad():
+        assert torch.equal(compiled(input_ids=IDS).last_hidden_state, before)
+
+
 @pytest.mark.parametrize("build", [t5, bart])
 def test_stacks_of_an_encoder_decoder(build: Any) -> None:
     model = build()
