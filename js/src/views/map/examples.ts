@@ -1,24 +1,22 @@
 /** The texts in which a number of the head that is looked at is highest, usual, or lowest. */
 
 import { computed, signal } from "@preact/signals-core";
-import type { Examples, Metric } from "../../data/manifest.ts";
+import type { Examples } from "../../data/manifest.ts";
 import { choice } from "../../parts/choice.ts";
 import { button, el } from "../../parts/dom.ts";
 import { capitalized, number } from "../../parts/text.ts";
-import type { Scope } from "../../scheduling/scope.ts";
-import { reasonsOf } from "../shared/all-heads/patterns.ts";
-import { inFull } from "../shared/all-heads/status.ts";
-import type { Looked } from "./strongest.ts";
+import { inFull, reasonsOf } from "../shared/all-heads/words.ts";
+import { bound, metricOptions } from "../shared/tools.ts";
+import type { Looked } from "./heads.ts";
 
 const KINDS = ["highest", "median", "lowest"] as const;
 const RANKS = ["", "2nd ", "3rd "];
 
 export function exampleList(
-  scope: Scope,
-  { context, focused, metrics }: Looked & { readonly metrics: readonly Metric[] },
+  { context, focused, metrics }: Looked,
   examples: Examples,
 ): HTMLElement {
-  const { state, store } = context;
+  const { scope, state, store } = context;
   const offered = metrics.filter(({ name }) => examples.metrics.has(name));
   /** Null until the reader chooses: the metric that gives the head its words, if it has examples. */
   const chosen = signal<string | null>(null);
@@ -27,19 +25,12 @@ export function exampleList(
     const ruling = offered.filter(({ name }) => rules.includes(name)).at(-1) ?? offered[0];
     return chosen.value ?? ruling?.name ?? "";
   });
-  const by = {
-    get value() {
-      return shown.value;
-    },
-    set value(name) {
+  const by = bound(
+    () => shown.value,
+    (name) => {
       chosen.value = name;
     },
-  };
-  const options = offered.map(({ name, label, description }) => ({
-    value: name,
-    label: capitalized(label),
-    title: description,
-  }));
+  );
   const rows = KINDS.map((kind, at) => {
     const [which, value, text] = ["which", "value", "text"].map((name) =>
       el("span", { class: name }),
@@ -80,7 +71,7 @@ export function exampleList(
       { class: "title" },
       el("strong", {}, "Examples"),
       ` of ${examples.count.toLocaleString("en")} texts `,
-      choice(scope, "by", options, by),
+      choice(scope, "by", metricOptions(offered), by),
     ),
     el("ul", { role: "list", "aria-label": "Examples" }, ...rows),
   );

@@ -1,6 +1,6 @@
 /** The layout of the model view's grid, in CSS pixels. */
 
-import type { Row } from "../shared/all-heads/order.ts";
+import type { Row } from "../shared/all-heads/heads.ts";
 
 export interface ModelLayout {
   /** The width of the layer numbers, and the height of the header row. */

@@ -3,8 +3,8 @@
 import { type Metric, metricValue } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { fontOf, textMeasure } from "../../parts/text.ts";
-import type { Row } from "../shared/all-heads/order.ts";
-import { briefly, inFull } from "../shared/all-heads/status.ts";
+import type { Row } from "../shared/all-heads/heads.ts";
+import { briefly, inFull } from "../shared/all-heads/words.ts";
 
 export interface Means {
   readonly metric: Metric;

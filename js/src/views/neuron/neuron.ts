@@ -10,15 +10,13 @@ import {
 import { DifferenceLayer, type Layer } from "../../data/layer.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import type { Tokens } from "../../data/manifest.ts";
-import { shownTokens } from "../../data/shown.ts";
 import { el } from "../../parts/dom.ts";
 import { columnWidth, joined } from "../../parts/text.ts";
 import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Side, State } from "../../state/state.ts";
 import { layerView, notice } from "../shared/layer-view.ts";
-import type { Context, View, ViewContent } from "../shared/view.ts";
-import { figureName } from "../shared/view.ts";
+import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
 import { collapsedColumns, expandedColumns, rowCount } from "./columns.ts";
 import { SPLIT_ROW } from "./layout.ts";
 import { lockBy, type Step, type Strongest, strongestKeys } from "./lock.ts";
@@ -112,12 +110,12 @@ function neuronContent(
   const { state, palette } = context;
   const width = context.width.value;
   const { stack } = data;
-  const shown = shownTokens(state.segments.value, stack);
-  const analysis = analyzeQuery(state, data, shown, wanted);
+  const analysis = analyzeQuery(state, data, wanted);
+  const { shown, places } = analysis;
+  // A computed of its own, since any other change of what is compared leaves the rows as they are.
   const split = computed(() => analysis.comparison.value !== null);
   const longest = Math.max(shown.queries.length, shown.keys.length);
   const row = Math.max(rowHeight(longest), split.value ? SPLIT_ROW : 0);
-  const places = analysis.places;
   const locked = [places.key[state.key.peek() ?? -1], places.query[state.query.peek() ?? -1]];
   const first = locked.find((at) => at >= 0) ?? places.query[analysis.explanation.peek().query];
   const rows = neuronRows(rowCount(data, shown), row, first, context.onPaper);
@@ -185,13 +183,14 @@ function neuronContent(
       const [layer, head] = [data.info.number, analysis.head.peek()];
       const [begin, end] = rows.sight.peek();
       const { manifest } = context.store;
-      return {
-        name: figureName(manifest, "neuron", stack, `layer-${layer}-head-${head}`),
+      const inSight = rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "";
+      return figureOf(manifest, "neuron", stack, {
+        of: `layer-${layer}-head-${head}`,
         heading: `Layer ${layer} · Head ${head}`,
-        note: joined(rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "", manifest.model),
+        note: joined(inSight, manifest.model),
         // Only the visible rows are rendered.
         cropped: rows.long,
-      };
+      });
     },
   };
 }

@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { decodeBlock } from "../../../src/data/codec.ts";
 import { LayerData } from "../../../src/data/layer-data.ts";
 import { readManifest } from "../../../src/data/read-manifest.ts";
-import { shownTokens } from "../../../src/data/shown.ts";
 import type { Choices } from "../../../src/state/choices.ts";
 import { analyzeQuery } from "../../../src/views/neuron/query-analysis.ts";
 import { neuronTables } from "../../../src/views/neuron/words.ts";
@@ -19,7 +18,7 @@ function table(name: string, choices: Partial<Choices> = {}) {
   const [stack] = readManifest(RECORD.manifest).stacks;
   const state = stateOf({ head: 3, query: 5, ...choices });
   const data = new LayerData(stack, stack.layers[0], decodeBlock(blockOf(RECORD.blocks["self.0"])));
-  const analysis = analyzeQuery(state, data, shownTokens("all", stack), signal(5));
+  const analysis = analyzeQuery(state, data, signal(5));
   return neuronTables(analysis)
     .find((one) => one.name === name)
     ?.rows() as (string | number)[][];

@@ -76,9 +76,9 @@ export function stackMatrix(
   state: State,
   stack: StackInfo,
   combined: Combined,
-  how: "mean" | "max",
   axes: Axes,
 ): AttentionMatrix {
+  const how = combination(state.combine.value)?.how ?? "mean";
   const heads = stack.layers.flatMap((layer) =>
     Array.from({ length: layer.heads }, (_, head) => `layer ${layer.number}, head ${head}`),
   );

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readManifest } from "../../../../src/data/read-manifest.ts";
 import { palette } from "../../../../src/styles/palette.ts";
-import { countPatterns, described } from "../../../../src/views/shared/all-heads/patterns.ts";
+import { countPatterns, described } from "../../../../src/views/shared/all-heads/words.ts";
 import { RECORD } from "../../../support/vectors.ts";
 
 const [layer] = readManifest(RECORD.manifest).stacks[0].layers;
