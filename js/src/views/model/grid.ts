@@ -124,18 +124,20 @@ function columnHeaders(
 
 const MARGIN = 8;
 
-export interface Revealed {
-  readonly scroller: HTMLElement | null;
-  readonly cell: HTMLElement;
-  /** The panel below the cell, shown as far as the cell stays in sight. */
-  readonly below: HTMLElement | null;
-  /** The sizes of the sticky header column and row. */
-  readonly covered: { readonly left: number; readonly top: number };
-  /** True to centre the head, if the view has not scrolled to a head before. */
-  readonly first: boolean;
-}
-
-export function reveal({ scroller, cell, below, covered, first }: Revealed): void {
+/**
+ * Scroll the view to a cell.
+ *
+ * @param covered the sizes of the sticky header column and row
+ * @param below the panel below the cell, shown as far as the cell stays in sight
+ * @param first true to centre the head, if the view has not scrolled to a head before
+ */
+export function reveal(
+  cell: HTMLElement,
+  covered: { readonly left: number; readonly top: number },
+  below: HTMLElement | null = null,
+  first = false,
+): void {
+  const scroller = cell.closest<HTMLElement>(".body");
   if (!scroller) return;
   const [outer, inner] = [scroller.getBoundingClientRect(), cell.getBoundingClientRect()];
   const [top, bottom] = [outer.top + covered.top + MARGIN, outer.top + scroller.clientHeight];

@@ -103,10 +103,7 @@ export function ranking(
     setAttributes(line, { "aria-current": "true" });
     open.tabIndex = 0;
     // The list begins with its first row, wherever the current head is.
-    if (line.isConnected) {
-      const scroller = element.closest<HTMLElement>(".body");
-      reveal({ scroller, cell: line, below: null, covered: COVERED, first: false });
-    }
+    if (line.isConnected) reveal(line, COVERED);
     return () => {
       line.removeAttribute("aria-current");
       open.tabIndex = -1;

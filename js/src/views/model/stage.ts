@@ -2,7 +2,8 @@
 
 import { batch, computed, signal, untracked } from "@preact/signals-core";
 import type { Head } from "../../data/manifest.ts";
-import type { Paint } from "../../painting/painter.ts";
+import type { Box } from "../../painting/canvas.ts";
+import type { Paint, Painter } from "../../painting/painter.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
 import { within } from "../../state/state.ts";
 import { placeOf, type Row, sameHead } from "../shared/all-heads/heads.ts";
@@ -40,7 +41,6 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
   stage.style.width = `${layout.width}px`;
   const margin = Math.max(0, Math.floor((width - layout.width) / 2));
   stage.style.marginLeft = `${margin}px`;
-  const scroller = () => stage.closest<HTMLElement>(".body");
   /** The cell of a head; null if it is not shown. */
   const cellOf = (head: Head | null) => {
     const at = head && placeOf(rows, head);
@@ -114,8 +114,7 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     const cell = grid.cell(at.row, at.column);
     // Another grid may have replaced this one since the last frame.
     if (!cell?.isConnected) return;
-    const below = shown?.element ?? null;
-    reveal({ scroller: scroller(), cell, below, covered: { left, top }, first: !revealed });
+    reveal(cell, { left, top }, shown?.element, !revealed);
     revealed = true;
   };
 
@@ -174,16 +173,12 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     const colors = palette.value;
     const thumbnail = thumbnailOf(head);
     const ink = coloring.value.colorOf(head);
-    showPreview(preview, {
-      title: headTitle(head),
-      pattern: described(patterns, head),
-      aspect,
-      paint: (painter, ratio, box) =>
-        paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors),
-      numbers: metricTable(ordered(metric.peek(), state.shown.metrics.peek()), head),
-      cell,
-      scroller: scroller() ?? stage,
-    });
+    const name = el("strong", {}, headTitle(head));
+    const title = el("div", { class: "title" }, name, el("br"), described(patterns, head));
+    const numbers = metricTable(ordered(metric.peek(), state.shown.metrics.peek()), head);
+    const paint = (painter: Painter, ratio: number, box: Box) =>
+      paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors);
+    showPreview(preview, cell, aspect, paint, title, numbers);
   });
   return stage;
 }

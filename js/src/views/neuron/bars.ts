@@ -43,8 +43,8 @@ const LARGE_FONT_FROM = 16;
 /** The scores; without them, q · k. */
 const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
 
-export function paintBars(canvas: Canvas, analysis: QueryAnalysis, columns: BarColumns): void {
-  const { painter, rowHeight, palette } = canvas;
+export function paintBars(canvas: Canvas, columns: BarColumns): void {
+  const { painter, rowHeight, palette, analysis } = canvas;
   const explanations = analysis.explanations.value;
   const rowsByQuery = explanations.map((one) => rowsOf(analysis, one, canvas.range));
   const largest = magnitudesOf(analysis, explanations);

@@ -11,8 +11,8 @@ const HOW =
   "A selected neuron is muted: left out of q·k, and of everything that follows from it. " +
   "Enter mutes or unmutes, Shift with an arrow mutes several, Escape unmutes all.";
 
-export function neuronList(scope: Scope, state: State, analysis: QueryAnalysis): HTMLElement {
-  const { neuron, order, muted } = analysis;
+export function neuronList(scope: Scope, analysis: QueryAnalysis): HTMLElement {
+  const { state, neuron, order, muted } = analysis;
   const list = el("div", {
     class: "neuron-list",
     role: "listbox",
@@ -33,7 +33,7 @@ export function neuronList(scope: Scope, state: State, analysis: QueryAnalysis):
   /** True while the keyboard is in the list. */
   const keyed = signal(false);
 
-  bindMuting(list, state, analysis);
+  bindMuting(list, analysis);
   list.addEventListener("focus", () => {
     keyed.value = true;
   });
@@ -97,8 +97,8 @@ function revealSideways(option: Element): void {
 const DRAG_FROM = 4;
 
 /** Mute or unmute a neuron on click; a drag does the same to all that it passes. */
-function bindMuting(list: HTMLElement, state: State, analysis: QueryAnalysis): void {
-  const { order, muted, neuron } = analysis;
+function bindMuting(list: HTMLElement, analysis: QueryAnalysis): void {
+  const { state, order, muted, neuron } = analysis;
   /** The press at `x` on the neuron at the place `from`. */
   interface Drag {
     readonly x: number;

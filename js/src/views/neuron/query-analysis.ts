@@ -131,6 +131,7 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
     return fullColor(values);
   });
   return {
+    state,
     data,
     axes,
     shown,

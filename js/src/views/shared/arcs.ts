@@ -5,12 +5,12 @@ import { type AttentionMatrix, isSigned } from "../../data/attention-matrix.ts";
 import { type Arc, ownName } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, type Phrase, token } from "../../parts/text.ts";
-import type { Track } from "../../parts/track.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side, State } from "../../state/state.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import { type Axes, type FocusedUnits, sameText, sideOf } from "./axes.ts";
 import { strokeCurve } from "./curves.ts";
+import type { Between } from "./ribbons.ts";
 
 /** An arc whose tokens are shown. */
 export interface DrawnArc {
@@ -96,19 +96,15 @@ function hits(
   return units[far].includes(found);
 }
 
-export interface ArcsPicture {
-  readonly arcs: readonly DrawnArc[];
-  readonly axes: Axes;
-  readonly tracks: Readonly<Record<Side, Track>>;
-  readonly across: number;
-  readonly horizontal: boolean;
-  readonly focused: FocusedUnits;
-  readonly palette: Palette;
-}
-
-/** Stroke the arcs, those of unfocused tokens faintly, and write their labels. */
-export function paintArcs(painter: Painter, picture: ArcsPicture): void {
-  const { arcs, axes, tracks, across, horizontal, focused, palette } = picture;
+/** Stroke arcs, those of unfocused tokens faintly, and write their labels. */
+export function paintArcs(
+  painter: Painter,
+  arcs: readonly DrawnArc[],
+  { axes, tracks, across }: Between,
+  horizontal: boolean,
+  focused: FocusedUnits,
+  palette: Palette,
+): void {
   const side = sideOf(focused);
   const isFocused = (arc: DrawnArc) =>
     side === null || arc[side].some((unit) => focused[side].includes(unit));

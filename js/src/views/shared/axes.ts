@@ -1,11 +1,12 @@
 /** The axes of a matrix, and the units on them in focus. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { StackInfo } from "../../data/manifest.ts";
 import { shownTokens } from "../../data/shown.ts";
 import { type Units, unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/text.ts";
 import { placesOf } from "../../parts/track.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { joinsWords } from "../../state/lens.ts";
 import { lockedOn } from "../../state/locks.ts";
 import type { Side, State, TokenPair } from "../../state/state.ts";
@@ -70,6 +71,15 @@ export function placeOf(axes: Axes, query: number | null, key: number | null): T
     query: query === null ? null : positionOf(axes.query, query),
     key: key === null ? null : positionOf(axes.key, key),
   };
+}
+
+/** Go where a search or a jump goes after now, while nothing is watched. */
+export function onSought(scope: Scope, { sought }: State, go: (place: TokenPair) => void): void {
+  const before = sought.peek();
+  scope.effect(() => {
+    const place = sought.value;
+    if (place && place !== before) untracked(() => go(place));
+  });
 }
 
 /** The options that the lines and the matrix of the same attention share. */

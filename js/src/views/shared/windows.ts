@@ -5,7 +5,7 @@ import { type ListWindow, listWindow } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide } from "../../state/locks.ts";
 import type { Side, State } from "../../state/state.ts";
-import { type Axes, type Axis, positionOf, sameColumns } from "./axes.ts";
+import { type Axes, type Axis, onSought, positionOf, sameColumns } from "./axes.ts";
 import type { Column } from "./columns.ts";
 
 /** The scroll window of each side; null for a column that does not scroll. */
@@ -40,25 +40,20 @@ export function windowsOf(
       window.scrollTo(window.start.peek() + by);
   }
 
-  const sought = state.sought.peek();
   for (const side of SIDES) {
     begin(side);
     scope.effect(() => keep(side));
   }
-  scope.effect(() => {
-    const place = state.sought.value;
-    if (!place || place === sought) return;
+  onSought(scope, state, (place) => {
     const both = place.query !== null && place.key !== null;
-    untracked(() => {
-      for (const side of SIDES) {
-        const [window, at] = [windows[side], placeIn(axes[side], place[side])];
-        if (!window || at < 0) continue;
-        const [first, end] = window.sight.value;
-        if (!both) window.reveal(at);
-        // Both sides of a pair are centred.
-        else if (at <= first || at >= end - 1) centre(side, at);
-      }
-    });
+    for (const side of SIDES) {
+      const [window, at] = [windows[side], placeIn(axes[side], place[side])];
+      if (!window || at < 0) continue;
+      const [first, end] = window.sight.value;
+      if (!both) window.reveal(at);
+      // Both sides of a pair are centred.
+      else if (at <= first || at >= end - 1) centre(side, at);
+    }
   });
   return windows;
 

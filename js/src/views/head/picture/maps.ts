@@ -7,7 +7,7 @@ import { paintCanvas } from "../../../painting/canvas.ts";
 import { button, el, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
 import { goTo } from "../../../state/navigation.ts";
-import { stripsOf } from "../../shared/strips.ts";
+import { stripsOf } from "../../shared/heads/matrices.ts";
 import { marksOf, paintImage, paintMarks, veilOf } from "./paint.ts";
 import { shadesOf } from "./shade.ts";
 import type { Picture } from "./source.ts";

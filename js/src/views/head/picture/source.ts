@@ -7,8 +7,8 @@ import { lockedOn, otherSide, toggleAlso, togglePair } from "../../../state/lock
 import { pointAt, type TokenPair } from "../../../state/state.ts";
 import { headColors } from "../../../styles/head-colors.ts";
 import { type FocusedUnits, sideOf } from "../../shared/axes.ts";
+import { stripsOf } from "../../shared/heads/matrices.ts";
 import type { HeadContent } from "../../shared/heads/words.ts";
-import { stripsOf } from "../../shared/strips.ts";
 import type { Context } from "../../shared/view.ts";
 import { layoutOf } from "./layout.ts";
 import { imageOf } from "./paint.ts";

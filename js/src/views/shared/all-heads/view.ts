@@ -10,8 +10,6 @@ import { type Row, sameHead } from "./heads.ts";
 import { segmentsText } from "./thumbnail.ts";
 import { sampledText } from "./words.ts";
 
-export type HeadsView = ReturnType<typeof headsView>;
-
 /** @param rows the heads that are shown */
 export function headsView(
   { state, store, palette }: Context,

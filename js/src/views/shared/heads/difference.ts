@@ -5,11 +5,6 @@ import { largestOf } from "../../../basics/extremes.ts";
 import { type AttentionMatrix, isSigned } from "../../../data/attention-matrix.ts";
 import type { Palette } from "../../../styles/palette.ts";
 
-export interface Drawn {
-  readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
-  readonly colors: ReadonlySignal<readonly string[]>;
-}
-
 /**
  * The matrices that lines and strips are drawn from, as shares of the largest magnitude of all where
  * numbers have a scale; of numbers with a sign, two for each matrix, those above zero first.
@@ -18,7 +13,7 @@ export function drawnMatrices(
   matrices: ReadonlySignal<readonly AttentionMatrix[]>,
   colors: ReadonlySignal<readonly string[]>,
   palette: ReadonlySignal<Palette>,
-): Drawn {
+) {
   const signed = computed(() => isSigned(matrices.value[0]));
   return {
     matrices: computed(() => {

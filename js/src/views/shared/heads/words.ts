@@ -24,9 +24,8 @@ import { arcsCount, arcsPhrase, type DrawnArc, NO_ARCS, shownArcs } from "../arc
 import { type AttentionOptions, type Axes, type Axis, focusedUnits, sideOf } from "../axes.ts";
 import { shownCuts } from "../cuts.ts";
 import { headIn } from "../layer-view.ts";
-import { stripsOf } from "../strips.ts";
 import { tableOf } from "../words.ts";
-import { suffixOf } from "./matrices.ts";
+import { stripsOf, suffixOf } from "./matrices.ts";
 
 /** What a view of heads shows, from which its words follow. */
 interface Content extends Pick<AttentionOptions, "state" | "axes" | "focused" | "cuts"> {

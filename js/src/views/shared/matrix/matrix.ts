@@ -1,6 +1,6 @@
 /** A matrix of weights, as a whole or zoomed, with a cross-hair on the focused cells. */
 
-import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
+import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { paintCanvas, paintPart } from "../../../painting/canvas.ts";
 import { el, setAttributes } from "../../../parts/dom.ts";
@@ -9,7 +9,7 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
 import { headNow, toggleCut } from "../../../state/off.ts";
 import { pointAt, type TokenPair } from "../../../state/state.ts";
-import { type AttentionOptions, type Axis, placeOf } from "../axes.ts";
+import { type AttentionOptions, type Axis, onSought, placeOf } from "../axes.ts";
 import { paintCuts } from "../cuts.ts";
 import { crossBox, paintCross } from "./cross.ts";
 import { bindGestures } from "./gestures.ts";
@@ -45,12 +45,12 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   const picture = el("canvas", { "aria-hidden": "true" });
   const cross = el("canvas", { class: "overlay", "aria-hidden": "true" });
   const stage = el("div", { class: "stage" }, picture, cross);
-  const size = computed(
-    () =>
-      [left + viewport.value.across + 2 * FRAME, top + viewport.value.down + 2 * FRAME] as const,
-  );
+  const size = computed(() => {
+    const { across, down } = viewport.value;
+    return [left + across + 2 * FRAME, top + down + 2 * FRAME] as const;
+  });
   const least = viewportOf(extent, null).cell * devicePixelRatio;
-  const tiles = matrixTiles(scope, { matrix, rows, columns, viewport, least });
+  const tiles = matrixTiles(scope, matrix, rows, columns, viewport, least);
   const gestures = zoomable
     ? bindGestures({
         stage,
@@ -62,27 +62,15 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
         kept,
       })
     : null;
-  const words = computed(() =>
-    describe(
-      axes,
-      viewport.value,
-      Math.ceil(1 / tiles.scale.value),
-      tiles.peak.value,
-      options.matrix.value,
-    ),
-  );
-  const title = matrixTitle(scope, {
-    title: options.title,
-    words,
-    viewport,
-    zoom: gestures,
-    width,
+  const words = computed(() => {
+    const pooled = Math.ceil(1 / tiles.scale.value);
+    return describe(axes, viewport.value, pooled, tiles.peak.value, matrix.value);
   });
+  const title = matrixTitle(scope, options.title, words, viewport, gestures, width);
   const element = el("div", { class: "matrix" }, title, stage);
   element.style.maxWidth = `${width}px`;
   const plot = matrixPlot({ axes, matrix, palette, tiles, left, top, overview, extent });
 
-  const before = state.sought.peek();
   scope.effect(() => {
     const { value } = viewport;
     paintCanvas(picture, ...size.value, (painter) => {
@@ -106,10 +94,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
       paintCross(painter, colors, shown, down, across);
     });
   });
-  scope.effect(() => {
-    const place = state.sought.value;
-    if (place && place !== before) untracked(() => show(place));
-  });
+  onSought(scope, state, show);
   scope.effect(() => {
     if (zoomable) stage.setAttribute("aria-description", words.value);
     stage.classList.toggle("zoomed", !viewport.value.isWhole);

@@ -7,6 +7,7 @@ import { axesOf } from "../../../../src/views/shared/axes.ts";
 import { headContent } from "../../../../src/views/shared/heads/words.ts";
 import { stateOf } from "../../../support/choices.ts";
 import { noisyLayer } from "../../../support/layers.ts";
+import { textOf } from "../../../support/view.ts";
 
 test("a column that is being computed says so", () => {
   const [data, state] = [noisyLayer(6), stateOf({ key: 3 })];
@@ -15,6 +16,5 @@ test("a column that is being computed says so", () => {
   const matrices = computed(() => [matrix.value]);
   const shown = { data, axes, layerLabel: "Layer 0", matrices, matrix };
   const phrase = headContent(state, shown).status.value;
-  const text = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
-  expect(text).toBe("Layer 0  3 computing every row once …");
+  expect(textOf(phrase)).toBe("Layer 0  3 computing every row once …");
 });
