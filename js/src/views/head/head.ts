@@ -15,7 +15,7 @@ import { type Axes, axesOf } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW, MINIMAP_WIDTH } from "../shared/columns.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
 import { suffixOf } from "../shared/heads/matrices.ts";
-import { type HeadContent, headContent } from "../shared/heads/words.ts";
+import type { HeadContent } from "../shared/heads/words.ts";
 import { headIn, notice } from "../shared/layer-view.ts";
 import { lensView } from "../shared/lenses.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
@@ -68,14 +68,13 @@ export function headView(context: Context): View {
       const onImage = state.picture.value && !reading.lens.signed;
       const patches = onImage ? patchesOn(store.manifest, data.stack) : null;
       const axes = axesOf(state, data.stack, joinsWords(state) && !patches);
-      const shown = shownHeads(state, data, axes, reading, loaded?.data);
+      const shown = shownHeads(state, data, axes, reading, loaded?.data, patches !== null);
       if (patches) return pictureContent(here, shown, patches);
-      const content = headContent(state, shown);
-      searched.value = content;
+      searched.value = shown;
       inner.onEnd(() => {
-        if (searched.peek() === content) searched.value = null;
+        if (searched.peek() === shown) searched.value = null;
       });
-      return linesAndMatrix(here, shown, content);
+      return linesAndMatrix(here, shown);
     },
   );
   const idle = computed(() => {
@@ -90,22 +89,10 @@ export function headView(context: Context): View {
 }
 
 /** The lines from queries to keys, and the matrix beside or below them. */
-function linesAndMatrix(
-  context: Context,
-  {
-    data,
-    axes,
-    reading: { lens },
-    matrices,
-    matrix,
-    ofLayers,
-    layerLabel,
-    rounding,
-    detail,
-  }: ShownHeads,
-  content: HeadContent,
-): ViewContent {
+function linesAndMatrix(context: Context, content: ShownHeads): ViewContent {
   const { scope, state, palette, store } = context;
+  const { data, axes, matrices, matrix, layerLabel } = content;
+  const { lens } = content.reading;
   const { heads } = data.info;
   const width = context.width.value;
   const horizontal = state.orientation.value === "horizontal";
@@ -153,21 +140,21 @@ function linesAndMatrix(
   if (data.stack.difference) picture.append(changesTable(scope, content));
   const buttons = swatches(scope, state, heads, palette);
   // Not hidden: the tokens below stay in their place.
-  buttons.classList.toggle("unused", ofLayers);
+  buttons.classList.toggle("unused", content.ofLayers);
   const pairsWithTitles = el("div", { class: "titled" }, ...titles(state, axes), lines.element);
   const left = el("div", { class: "left" }, buttons, pairsWithTitles);
   const layout = `head-view ${sideBySide ? "side-by-side" : ""}`;
-  const of = capitalized(suffixOf(matrix.peek()));
+  const numbers = capitalized(suffixOf(matrix.peek()));
   return {
     element: el("div", { class: layout }, left, picture),
     status: content.status,
-    legend: computed(() => headLegend(context, content, rounding, lines.share.value)),
+    legend: computed(() => headLegend(context, content, lines.share.value)),
     tables: content.tables,
     figure() {
       const [{ name, head }] = matrices.peek();
-      const heading = joined(layerLabel, head === null ? name : of);
+      const heading = joined(layerLabel, head === null ? name : numbers);
       const note = lines.named();
-      return figureOf(store.manifest, "head", data.stack, { of: detail, heading, note });
+      return figureOf(store.manifest, "head", data.stack, { of: content.detail, heading, note });
     },
   };
 }

@@ -8,18 +8,16 @@ import { type Phrase, shareShown, signs } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import { isAttention, shownLens } from "../../state/lens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
-import type { HeadContent } from "../shared/heads/words.ts";
 import type { Context } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
+import type { ShownHeads } from "./shown.ts";
 
 /**
- * @param rounding the largest difference of a weight from the record's
  * @param share the percentage of attention that is drawn; null until all lines are drawn
  */
 export function headLegend(
   { state, store, palette }: Context,
-  { data, axes, focused, matrix, arcs }: HeadContent,
-  rounding: number,
+  { data, axes, focused, matrix, arcs, rounding }: ShownHeads,
   share: number | null,
 ): Phrase {
   const { numQueries, numKeys, stack, info } = data;

@@ -22,7 +22,7 @@ import {
 } from "../shared/all-heads/words.ts";
 import type { Context } from "../shared/view.ts";
 import { exampleList } from "./examples.ts";
-import type { Looked, MapHeads } from "./heads.ts";
+import type { Looked, MapHeads, Part } from "./heads.ts";
 import { groupName, shortName } from "./labels.ts";
 import { strongest } from "./strongest.ts";
 
@@ -31,6 +31,10 @@ type PaintHead = (canvas: HTMLCanvasElement, head: Head, side: number) => void;
 
 /** The largest side of the thumbnail: beside a table of numbers, and with their intervals. */
 const THUMBNAIL = { alone: 132, intervals: 96 } as const;
+
+const LINKS =
+  "The strongest links between two tokens. Left out are those of a token to itself, to the first, " +
+  "and from or to special tokens.";
 
 /** @param width in CSS pixels */
 export function mapDetail(
@@ -90,9 +94,13 @@ export function mapDetail(
     const ofHead = el("div", { class: "of-head" }, thumbnail, el("div", {}, title, words, rules));
     element.append(ofHead, el("div", { class: "measures" }, table));
   }
-  if (similarity) element.append(similar(looked, similarity, paint, width));
-  if (examples) element.append(exampleList(looked, examples));
-  element.append(strongest(looked, width));
+  const add = (kind: string, name: string, [said, content]: Part, title?: string) => {
+    const heading = el("div", { class: "title", title }, el("strong", {}, name), ...said);
+    element.append(el("section", { class: kind }, heading, content));
+  };
+  if (similarity) add("similar", "Similar heads", similar(looked, similarity, paint, width));
+  if (examples) add("examples", "Examples", exampleList(looked, examples));
+  add("map-links", "Where it looks", strongest(looked, width), LINKS);
   return element;
 }
 
@@ -125,20 +133,17 @@ function measures({ context, map, focused, metrics }: Looked, nullLabel: string)
       interval.textContent = low === null || high === null ? "" : between(metric, low, high);
     }
   });
-  const columns = ["", "head", hasInterval && "interval", hasNull && `${nullLabel}, 95%`];
-  const header = columns
-    .filter((column) => column !== false)
-    .map((column, at) =>
-      el(column ? "th" : "td", column ? { scope: "col", class: at > 1 && "range" } : {}, column),
-    );
+  const header = el("tr", {}, el("td", {}), el("th", { scope: "col" }, "head"));
+  const others = [hasInterval ? "interval" : "", hasNull ? `${nullLabel}, 95%` : ""];
+  for (const name of others.filter(Boolean)) {
+    header.append(el("th", { scope: "col", class: "range" }, name));
+  }
   const more = metrics.length - shown.length;
-  return el(
-    "table",
-    { "aria-label": hasNull ? `Measures, with the 95% range of ${nullLabel}` : "Measures" },
-    el("thead", {}, el("tr", {}, ...header)),
-    el("tbody", {}, ...rows.map(({ row }) => row)),
-    ...(more ? [el("caption", {}, `and ${more} more, all of them in Copy`)] : []),
-  );
+  const label = hasNull ? `Measures, with the 95% range of ${nullLabel}` : "Measures";
+  const table = el("table", { "aria-label": label }, el("thead", {}, header));
+  table.append(el("tbody", {}, ...rows.map(({ row }) => row)));
+  if (more) table.append(el("caption", {}, `and ${more} more, all of them in Copy`));
+  return table;
 }
 
 const between = ({ digits }: Metric, low: number, high: number) =>
@@ -155,7 +160,7 @@ function similar(
   similarity: Similarity,
   paint: PaintHead,
   width: number,
-): HTMLElement {
+): Part {
   const stack = state.shown.stack.peek();
   const side = Math.min(WIDEST, Math.floor((width - (MOST_SIMILAR - 1) * GAP) / MOST_SIMILAR));
   const shown: (Head | undefined)[] = [];
@@ -188,10 +193,7 @@ function similar(
       paint(canvas, near, side);
     });
   });
-  return el(
-    "section",
-    { class: "similar" },
-    el("div", { class: "title" }, el("strong", {}, "Similar heads"), ` ${similarity.label}`),
-    el("ul", { role: "list", "aria-label": "Similar heads" }, ...items.map(({ item }) => item)),
-  );
+  const list = el("ul", { role: "list", "aria-label": "Similar heads" });
+  list.append(...items.map(({ item }) => item));
+  return [[` ${similarity.label}`], list];
 }

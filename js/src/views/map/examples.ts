@@ -6,31 +6,22 @@ import { choice } from "../../parts/choice.ts";
 import { button, el } from "../../parts/dom.ts";
 import { capitalized, number } from "../../parts/text.ts";
 import { inFull, reasonsOf } from "../shared/all-heads/words.ts";
-import { bound, metricOptions } from "../shared/tools.ts";
-import type { Looked } from "./heads.ts";
+import { metricOptions, shownAs } from "../shared/tools.ts";
+import type { Looked, Part } from "./heads.ts";
 
 const KINDS = ["highest", "median", "lowest"] as const;
 const RANKS = ["", "2nd ", "3rd "];
 
-export function exampleList(
-  { context, focused, metrics }: Looked,
-  examples: Examples,
-): HTMLElement {
+export function exampleList({ context, focused, metrics }: Looked, examples: Examples): Part {
   const { scope, state, store } = context;
   const offered = metrics.filter(({ name }) => examples.metrics.has(name));
-  /** Null until the reader chooses: the metric that gives the head its words, if it has examples. */
-  const chosen = signal<string | null>(null);
+  /** "" until the reader chooses: the metric that gives the head its words, if it has examples. */
+  const chosen = signal("");
   const shown = computed(() => {
     const rules = reasonsOf(store.manifest.patterns, focused.value).split(" ");
     const ruling = offered.filter(({ name }) => rules.includes(name)).at(-1) ?? offered[0];
-    return chosen.value ?? ruling?.name ?? "";
+    return chosen.value || (ruling?.name ?? "");
   });
-  const by = bound(
-    () => shown.value,
-    (name) => {
-      chosen.value = name;
-    },
-  );
   const rows = KINDS.map((kind, at) => {
     const [which, value, text] = ["which", "value", "text"].map((name) =>
       el("span", { class: name }),
@@ -63,16 +54,8 @@ export function exampleList(
     });
     return el("li", {}, open);
   });
-  return el(
-    "section",
-    { class: "examples" },
-    el(
-      "div",
-      { class: "title" },
-      el("strong", {}, "Examples"),
-      ` of ${examples.count.toLocaleString("en")} texts `,
-      choice(scope, "by", metricOptions(offered), by),
-    ),
-    el("ul", { role: "list", "aria-label": "Examples" }, ...rows),
-  );
+  const count = ` of ${examples.count.toLocaleString("en")} texts `;
+  const by = shownAs(chosen, () => shown.value);
+  const menu = choice(scope, "by", metricOptions(offered), by);
+  return [[count, menu], el("ul", { role: "list", "aria-label": "Examples" }, ...rows)];
 }

@@ -18,6 +18,9 @@ export interface Looked {
   readonly metrics: readonly Metric[];
 }
 
+/** What is said beside the name of a part of the detail, and its content. */
+export type Part = readonly [said: readonly (string | Node)[], content: HTMLElement];
+
 export function mapHeads(context: Context) {
   const { state } = context;
   const { stack, metrics } = state.shown;

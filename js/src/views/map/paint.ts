@@ -5,6 +5,7 @@ import type { Painter } from "../../painting/painter.ts";
 import { fontOf, number, textMeasure } from "../../parts/text.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import { sameHead } from "../shared/all-heads/heads.ts";
+import { strokeLines } from "../shared/curves.ts";
 import { covers, LABEL_FONT, type Label, overlap, placedLabel, shortName } from "./labels.ts";
 import type { Frame, MapLayout, Point, Scale } from "./layout.ts";
 
@@ -103,14 +104,9 @@ function paintNull(painter: Painter, { nulls }: MapLayout, palette: Palette): vo
   painter.strokeStyle = palette.muted;
   painter.lineWidth = 1;
   painter.globalAlpha = 0.8;
-  painter.beginPath();
-  for (const [x, y] of nulls) {
-    painter.moveTo(x - PLUS, y);
-    painter.lineTo(x + PLUS, y);
-    painter.moveTo(x, y - PLUS);
-    painter.lineTo(x, y + PLUS);
-  }
-  painter.stroke();
+  const across = nulls.map(([x, y]) => [x - PLUS, y, x + PLUS, y] as const);
+  const down = nulls.map(([x, y]) => [x, y - PLUS, x, y + PLUS] as const);
+  strokeLines(painter, ...across, ...down);
   painter.globalAlpha = 1;
 }
 
@@ -180,11 +176,8 @@ export function paintOverlay(painter: Painter, { frame }: MapLayout, overlay: Ov
   painter.textBaseline = "middle";
   painter.lineWidth = 2;
   painter.strokeStyle = alpha(palette.accent, 0.75);
-  for (const point of focused ? nearest : []) {
-    painter.beginPath();
-    painter.moveTo(focused?.x ?? 0, focused?.y ?? 0);
-    painter.lineTo(point.x, point.y);
-    painter.stroke();
+  for (const { x, y } of focused ? nearest : []) {
+    strokeLines(painter, [focused?.x ?? 0, focused?.y ?? 0, x, y]);
   }
   for (const point of nearest) ringed(painter, overlay, point, 1.5, 2);
   if (chosen) ringed(painter, overlay, chosen, 4.5, 2.5);
@@ -235,12 +228,8 @@ function crossed(painter: Painter, palette: Palette, { x, y, radius }: Point): v
   ] as const) {
     painter.strokeStyle = color;
     painter.lineWidth = width;
-    painter.beginPath();
-    painter.moveTo(x - arm, y - arm);
-    painter.lineTo(x + arm, y + arm);
-    painter.moveTo(x - arm, y + arm);
-    painter.lineTo(x + arm, y - arm);
-    painter.stroke();
+    const [left, top, right, bottom] = [x - arm, y - arm, x + arm, y + arm];
+    strokeLines(painter, [left, top, right, bottom], [left, bottom, right, top]);
   }
 }
 

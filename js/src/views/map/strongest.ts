@@ -11,7 +11,7 @@ import { sameHead } from "../shared/all-heads/heads.ts";
 import { type Axis, axesOf, sameText } from "../shared/axes.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
 import { type Link, strongestLinks } from "../shared/links.ts";
-import type { Looked } from "./heads.ts";
+import type { Looked, Part } from "./heads.ts";
 
 /** The number of links that are drawn, and of those that are written. */
 const DRAWN = 5;
@@ -21,12 +21,8 @@ const LINES = 40;
 /** The time for which the pointer has to rest on a head before its layer is fetched. */
 const REST_MS = 120;
 
-const TITLE =
-  "The strongest links between two tokens. Left out are those of a token to itself, to the first, " +
-  "and from or to special tokens.";
-
 /** @param width in CSS pixels */
-export function strongest({ context, map, focused }: Looked, width: number): HTMLElement {
+export function strongest({ context, map, focused }: Looked, width: number): Part {
   const { scope, state, store, palette } = context;
   const canvas = el("canvas", { "aria-hidden": "true" });
   const line = el("figcaption", {});
@@ -108,19 +104,8 @@ export function strongest({ context, map, focused }: Looked, width: number): HTM
       }),
     );
   });
-  return el(
-    "section",
-    { class: "map-links" },
-    el(
-      "div",
-      { class: "title", title: TITLE },
-      el("strong", {}, "Where it looks"),
-      store.manifest.texts === null
-        ? " strongest links; first and special tokens left out"
-        : " strongest links in the text shown; first and special tokens left out",
-    ),
-    figure,
-  );
+  const where = store.manifest.texts === null ? "" : " in the text shown";
+  return [[` strongest links${where}; first and special tokens left out`], figure];
 }
 
 const FONT = fontOf(11);

@@ -5,7 +5,7 @@ import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { NO_SIZE, SIMILARITY } from "../../state/choices.ts";
 import type { State } from "../../state/state.ts";
-import { bound, colorMenu, metricOptions } from "../shared/tools.ts";
+import { colorMenu, metricOptions, shownAs } from "../shared/tools.ts";
 import type { MapHeads } from "./heads.ts";
 
 export function mapTools(
@@ -20,17 +20,13 @@ export function mapTools(
       : [];
   const places = () => [...metrics(), ...bySimilarity()];
   const sizes = () => [{ value: NO_SIZE, label: "Equal" }, ...metrics()];
-  /** A choice as it is shown: another metric may stand in for one that the stack does not have. */
-  const shown = (name: "map_x" | "map_y" | "map_size", value: () => string) =>
-    bound(value, (to) => {
-      state[name].value = to;
-    });
-  const x = shown("map_x", () => placing.value.axes?.[0].name ?? SIMILARITY);
-  const y = shown("map_y", () => placing.value.axes?.[1].name ?? "");
+  // Another metric may stand in for one that the stack does not have.
+  const x = shownAs(state.map_x, () => placing.value.axes?.[0].name ?? SIMILARITY);
+  const y = shownAs(state.map_y, () => placing.value.axes?.[1].name ?? "");
   const across = choice(scope, "x", places, x);
   const placeBy = choice(scope, "Place by", places, x);
   const up = choice(scope, "y", metrics, y);
-  const named = shown("map_size", () => size.value?.name ?? NO_SIZE);
+  const named = shownAs(state.map_size, () => size.value?.name ?? NO_SIZE);
   const bySize = choice(scope, "Size", sizes, named);
   const random = toggle(scope, "", "Show the heads of the null (r)", state.nullShown);
   scope.effect(() => {

@@ -7,7 +7,7 @@ import { keptAsWeights } from "../../parts/fidelity.ts";
 import { PAIR } from "../../state/choices.ts";
 import { metricNamed } from "../shared/all-heads/heads.ts";
 import { headStatus, headsTable, ordered } from "../shared/all-heads/words.ts";
-import { bound, colorMenu, metricOptions, weighting } from "../shared/tools.ts";
+import { colorMenu, metricOptions, shownAs, weighting } from "../shared/tools.ts";
 import type { Context, View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { modelHeads } from "./heads.ts";
@@ -28,13 +28,10 @@ export function modelView(context: Context): View {
     { value: PAIR, label: "Weight of locked pair", title: "Of the locked query and key" },
     ...metricOptions(metrics.value),
   ];
-  const order = bound(
-    () =>
-      state.sort.value === PAIR ? PAIR : (metricNamed(state, state.sort.value)?.name ?? "model"),
-    (by) => {
-      state.sort.value = by;
-    },
-  );
+  const order = shownAs(state.sort, () => {
+    const { value: by } = state.sort;
+    return by === PAIR ? by : (metricNamed(state, by)?.name ?? "model");
+  });
   const tools = [
     colorMenu(scope, state),
     choice(scope, "Sort heads", orders, order),

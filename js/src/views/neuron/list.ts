@@ -99,14 +99,8 @@ const DRAG_FROM = 4;
 /** Mute or unmute a neuron on click; a drag does the same to all that it passes. */
 function bindMuting(list: HTMLElement, analysis: QueryAnalysis): void {
   const { state, order, muted, neuron } = analysis;
-  /** The press at `x` on the neuron at the place `from`. */
-  interface Drag {
-    readonly x: number;
-    readonly from: number;
-    readonly before: readonly number[];
-    readonly muting: boolean;
-  }
-  let drag: Drag | null = null;
+  /** The press at `x` on the neuron at the place `from`, and what was muted before. */
+  let drag: { x: number; from: number; before: readonly number[]; muting: boolean } | null = null;
   /** @param key to mean the strongest of narrow cells; null for the cell itself */
   const placeAt = (x: number, key: number | null = null) => {
     const { left, width } = list.getBoundingClientRect();
@@ -152,10 +146,6 @@ function mute(
   neurons: readonly number[],
   muting: boolean,
 ): void {
-  const after = new Set(before);
-  for (const n of neurons) {
-    if (muting) after.add(n);
-    else after.delete(n);
-  }
-  state.muted.value = [...after].sort((a, b) => a - b);
+  const others = before.filter((n) => !neurons.includes(n));
+  state.muted.value = (muting ? [...others, ...neurons] : others).sort((a, b) => a - b);
 }

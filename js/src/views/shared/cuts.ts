@@ -9,6 +9,7 @@ import type { Side, State } from "../../state/state.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { DrawnArc } from "./arcs.ts";
 import type { Axes, CutUnits } from "./axes.ts";
+import { strokeLines } from "./curves.ts";
 import type { Viewport } from "./matrix/viewport.ts";
 
 /** The most links of a cut that are drawn between the columns. */
@@ -75,12 +76,9 @@ export function paintCuts(
         if (cell < CROSS_FROM) continue;
         painter.strokeStyle = text;
         painter.lineWidth = 1.2;
-        painter.beginPath();
-        painter.moveTo(left + inset, top + inset);
-        painter.lineTo(left + cell - inset, top + cell - inset);
-        painter.moveTo(left + cell - inset, top + inset);
-        painter.lineTo(left + inset, top + cell - inset);
-        painter.stroke();
+        const [x, y] = [left + inset, top + inset];
+        const [toX, toY] = [left + cell - inset, top + cell - inset];
+        strokeLines(painter, [x, y, toX, toY], [toX, y, x, toY]);
       }
     }
   }

@@ -1,5 +1,6 @@
 /** The controls that views share: what colours heads, and the weighting. */
 
+import type { Signal } from "@preact/signals-core";
 import type { Metric } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
 import { type Bound, choice, type Option } from "../../parts/choice.ts";
@@ -10,7 +11,13 @@ import type { State } from "../../state/state.ts";
 import { colorOf } from "./all-heads/color.ts";
 import { refusalOf } from "./lenses.ts";
 
-/** A value for a control that is no signal, or is shown otherwise than it is kept. */
+/** A choice that is shown otherwise than it is kept, as where something stands in for it. */
+export const shownAs = <Value>(chosen: Signal<Value>, get: () => Value): Bound<Value> =>
+  bound(get, (value) => {
+    chosen.value = value;
+  });
+
+/** A value for a control that is no signal. */
 export const bound = <Value>(get: () => Value, set: (value: Value) => void): Bound<Value> => ({
   get value() {
     return get();
@@ -38,10 +45,7 @@ export function colorMenu(scope: Scope, state: State): HTMLElement {
     const color = colorOf(state);
     return typeof color === "string" ? color : color.name;
   };
-  const choose = (color: string) => {
-    state.color.value = color;
-  };
-  return choice(scope, "Colour by", colors, bound(shown, choose));
+  return choice(scope, "Colour by", colors, shownAs(state.color, shown));
 }
 
 /** The menu of weightings, and a function that chooses the next that this stack has. */
@@ -52,12 +56,7 @@ export function weighting(
 ): { readonly control: HTMLElement; next(): void } {
   const ofHeads = state.view.peek() === "model";
   const lenses = () => lensesOf(state, ofHeads);
-  const shown = bound(
-    () => (ofHeads ? headLens(state) : shownLens(state)).name,
-    (lens) => {
-      state.lens.value = lens;
-    },
-  );
+  const shown = shownAs(state.lens, () => (ofHeads ? headLens(state) : shownLens(state)).name);
   const options = () =>
     lenses().map((lens): Option => {
       const refusal = refusalOf(state, store, lens);

@@ -5,6 +5,7 @@ import type { Manifest, Patches } from "../../../data/manifest.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import { alpha, type Palette, rgb } from "../../../styles/palette.ts";
+import { strokeLines } from "../../shared/curves.ts";
 import { boxOf, type Size } from "./layout.ts";
 
 /** The opacity of the veil over a patch without attention: the image still shows where one is. */
@@ -63,16 +64,13 @@ export function paintImage(
 export function paintGrid(painter: Painter, { rows, columns }: Patches, size: Size): void {
   painter.strokeStyle = GRID;
   painter.lineWidth = 1;
-  painter.beginPath();
-  for (let row = 1; row < rows; row++) {
-    painter.moveTo(0, (row * size.height) / rows);
-    painter.lineTo(size.width, (row * size.height) / rows);
-  }
-  for (let column = 1; column < columns; column++) {
-    painter.moveTo((column * size.width) / columns, 0);
-    painter.lineTo((column * size.width) / columns, size.height);
-  }
-  painter.stroke();
+  const between = (count: number, length: number) =>
+    Array.from({ length: count - 1 }, (_, n) => ((n + 1) * length) / count);
+  strokeLines(
+    painter,
+    ...between(rows, size.height).map((y) => [0, y, size.width, y] as const),
+    ...between(columns, size.width).map((x) => [x, 0, x, size.height] as const),
+  );
 }
 
 /** Visible on dark and light images alike, and faint on both. */

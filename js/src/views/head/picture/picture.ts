@@ -13,7 +13,6 @@ import { joined } from "../../../parts/text.ts";
 import { attentionOf } from "../../../state/lens.ts";
 import type { Axes } from "../../shared/axes.ts";
 import { shownMatrix } from "../../shared/heads/matrices.ts";
-import { headContent } from "../../shared/heads/words.ts";
 import { type Context, figureOf, type ViewContent } from "../../shared/view.ts";
 import { headLegend } from "../legend.ts";
 import type { ShownHeads } from "../shown.ts";
@@ -33,11 +32,13 @@ const FRAMED = 3;
 /** The width of a picture whose title fits into one line. */
 const ONE_LINE_FROM = 400;
 
-export function pictureContent(context: Context, heads: ShownHeads, patches: Patches): ViewContent {
+export function pictureContent(
+  context: Context,
+  content: ShownHeads,
+  patches: Patches,
+): ViewContent {
   const { scope, state, palette, store } = context;
-  const { data, axes, matrix, layerLabel, reading, rounding, detail: of } = heads;
-  const matrices = computed(() => [matrix.value]);
-  const content = headContent(state, { ...heads, matrices }, false);
+  const { data, axes, matrix, layerLabel, reading, detail: of } = content;
   const picture = pictureOf(context, content, patches);
   const { layout, names, withoutPatch, side, other, from, weights, onPicture, color } = picture;
   const titleOf = computed(() => joined(layerLabel, matrix.value.name));
@@ -131,7 +132,7 @@ export function pictureContent(context: Context, heads: ShownHeads, patches: Pat
   return {
     element,
     status: content.status,
-    legend: computed(() => headLegend(context, content, rounding, shareOf(matrix.value, axes))),
+    legend: computed(() => headLegend(context, content, shareOf(matrix.value, axes))),
     tables: content.tables,
     figure: () =>
       figureOf(store.manifest, "head", data.stack, { of, heading: titleOf.peek(), note: "" }),

@@ -5,7 +5,7 @@ import { paintCanvas } from "../../../painting/canvas.ts";
 import { el } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
 import { lock } from "../../../state/locks.ts";
-import { pointAt } from "../../../state/state.ts";
+import { pointAt, type State, type TokenPair } from "../../../state/state.ts";
 import { boxOf } from "./layout.ts";
 import { strongestOf } from "./shade.ts";
 import type { Picture } from "./source.ts";
@@ -16,18 +16,21 @@ const THUMBNAIL = 24;
 
 export function strongest(picture: Picture): HTMLElement {
   const { scope, state, image, color, patches, names, other, from, weights, rounding } = picture;
-  /** Points at the pair with a listed token. */
-  const point = (token: number) => pointAt(state, picture.pairWith(token));
+  const listed = computed(() => (weights.value ? strongestOf(weights.value, LISTED) : []));
   const title = el("h3", {});
-  const rows = Array.from({ length: Math.min(LISTED, names.length) }, () => {
+  const rows = Array.from({ length: Math.min(LISTED, names.length) }, (_, place) => {
     const canvas = el("canvas", { "aria-hidden": "true" });
     const name = el("span", { class: "name" });
     const fill = el("span");
     const number = el("span", { class: "number" });
     const bar = el("span", { class: "weight-bar", "aria-hidden": "true" }, fill);
     const row = el("li", {}, canvas, name, bar, number);
-    row.addEventListener("pointermove", () => at(row, point));
-    row.addEventListener("click", () => at(row, (token) => lock(state, picture.pairWith(token))));
+    const withPair = (act: (state: State, pair: TokenPair) => void) => () => {
+      const token = listed.peek()[place];
+      if (token !== undefined) act(state, picture.pairWith(token));
+    };
+    row.addEventListener("pointermove", withPair(pointAt));
+    row.addEventListener("click", withPair(lock));
     return { row, canvas, name, fill, number };
   });
   const list = el("ol", {}, ...rows.map(({ row }) => row));
@@ -36,11 +39,6 @@ export function strongest(picture: Picture): HTMLElement {
   list.addEventListener("pointerleave", () => pointAt(state, null));
   const element = el("section", { class: "strongest" }, title, head, list);
 
-  const listed = computed(() => (weights.value ? strongestOf(weights.value, LISTED) : []));
-  const at = (row: HTMLElement, act: (token: number) => void) => {
-    const token = listed.peek()[rows.findIndex((each) => each.row === row)];
-    if (token !== undefined) act(token);
-  };
   scope.effect(() => {
     const what = other.value === "key" ? "Strongest keys" : "Strongest queries";
     title.textContent = what;
