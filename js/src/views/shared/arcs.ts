@@ -8,7 +8,7 @@ import { fontOf, type Phrase, token } from "../../parts/text.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side, State } from "../../state/state.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
-import { type Axes, type FocusedUnits, sameText, sideOf } from "./axes.ts";
+import { type Axes, type Axis, type FocusedUnits, sameText, sideOf, unitsAt } from "./axes.ts";
 import { strokeCurve } from "./curves.ts";
 import type { Between } from "./ribbons.ts";
 
@@ -61,13 +61,10 @@ export function drawnArcs(
   axes: Axes,
   matrix: AttentionMatrix,
 ): readonly DrawnArc[] {
-  const unitsOf = (side: Side, [start, end]: readonly [number, number]) => {
-    const { units, places } = axes[side];
-    const all = new Set(units.of.slice(start, end));
-    return [...all].filter((unit) => places[unit] >= 0);
-  };
+  const unitsOf = (axis: Axis, [start, end]: readonly [number, number]) =>
+    unitsAt(axis, [...axis.units.of.keys()].slice(start, end));
   return arcs.flatMap(({ label, by, ...ends }) => {
-    const [query, key] = [unitsOf("query", ends.query), unitsOf("key", ends.key)];
+    const [query, key] = [unitsOf(axes.query, ends.query), unitsOf(axes.key, ends.key)];
     if (!query.length || !key.length) return [];
     return [{ label, by, query, key, hit: hits({ query, key }, by, axes, matrix) }];
   });

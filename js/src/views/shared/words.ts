@@ -10,7 +10,11 @@ import { detail, type Phrase } from "../../parts/text.ts";
  * @param details further numbers, which the tour leaves out
  * @param more remarks, and hints at actions
  */
-export function statusLine(said: Phrase, details: readonly string[], more: Phrase = []): Phrase {
+export function statusLine(
+  said: Phrase,
+  details: readonly string[] = [],
+  more: Phrase = [],
+): Phrase {
   const further = details.map((text) => ` · ${text}`).join("");
   return [...said, further ? detail(further) : "", ...more];
 }

@@ -24,7 +24,7 @@ import { arcsCount, arcsPhrase, type DrawnArc, NO_ARCS, shownArcs } from "../arc
 import { type AttentionOptions, type Axes, type Axis, focusedUnits, sideOf } from "../axes.ts";
 import { shownCuts } from "../cuts.ts";
 import { headIn } from "../layer-view.ts";
-import { tableOf } from "../words.ts";
+import { statusLine, tableOf } from "../words.ts";
 import { stripsOf, suffixOf } from "./matrices.ts";
 
 /** What a view of heads shows, from which its words follow. */
@@ -66,6 +66,8 @@ export function headContent(
   };
 }
 
+const POINT = hint("Point at a token to see its attention; click to keep it.");
+
 /** The most names to list; more tokens are counted. */
 const MOST_NAMES = 3;
 
@@ -77,28 +79,28 @@ function statusOf(content: Content): Phrase {
   if (!side) {
     const count = arcsCount(arcs, matrix.value.name);
     const found = count && `${joined(layerLabel, count)} · `;
-    return [found, hint("Point at a token to see its attention; click to keep it.")];
+    return statusLine([found], [], [POINT]);
   }
-  const gold = arcsPhrase(arcs, axes, focused.value);
   const release = state.hover.value === null ? hint(" · Esc releases") : "";
+  const more = [...arcsPhrase(arcs, axes, focused.value), release];
   const { query, key } = focused.value;
   if (strips && query.length === 1 && key.length === 1) {
-    const numbers = [
+    const said = [
       `${joined(layerLabel, matrix.value.name)}  `,
       ...pair(inPair(axes.query.names[query[0]]), inPair(axes.key.names[key[0]])),
       ...pairNumbers(content, query[0], key[0]),
     ];
-    return [...numbers, ...gold, release];
+    return statusLine(said, [], more);
   }
   const [axis, other] = [axes[side], axes[otherSide(side)]];
   const looking = names(axis, focused.value[side]);
-  if (!strips) return [`${layerLabel}  `, ...looking, ` ${missing(content, axis)}`];
+  if (!strips) return statusLine([`${layerLabel}  `, ...looking, ` ${missing(content, axis)}`]);
   const single = matrices.value.length === 1;
-  const [first, ...more] = focused.value[side];
+  const [first, ...others] = focused.value[side];
   const headOf = (matrix: AttentionMatrix, unit: number) => {
     if (!single) return ` (head ${matrix.head})`;
     // A sum of maxima is of no head.
-    if (more.length) return "";
+    if (others.length) return "";
     const [query, key] = side === "query" ? [first, unit] : [unit, first];
     return origin(matrix, query, key, side);
   };
@@ -109,14 +111,14 @@ function statusOf(content: Content): Phrase {
     const text = numberOf(drawn, value, error);
     return [n ? " · " : " ", token(other.names[unit]), ` ${text}${headOf(matrix, unit)}`];
   });
-  const numbers = [
+  const said = [
     `${joined(layerLabel, single ? drawn.name : suffixOf(drawn))}  `,
     ...looking,
     strong(side === "query" ? " →" : " ←"),
     ...links,
-    more.length ? " (sums)" : "",
+    others.length ? " (sums)" : "",
   ];
-  return [...numbers, ...gold, release];
+  return statusLine(said, [], more);
 }
 
 /** The text in place of the numbers of the focused tokens while they are missing. */

@@ -9,7 +9,7 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
 import { headNow, toggleCut } from "../../../state/off.ts";
 import { pointAt, type TokenPair } from "../../../state/state.ts";
-import { type AttentionOptions, type Axis, onSought, placeOf } from "../axes.ts";
+import { type AttentionOptions, type Axis, onSought, placeAt, placeOf } from "../axes.ts";
 import { paintCuts } from "../cuts.ts";
 import { crossBox, paintCross } from "./cross.ts";
 import { bindGestures } from "./gestures.ts";
@@ -105,8 +105,8 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   function show(place: TokenPair): void {
     if (viewport.value.isWhole) return;
     const { cell, row, column, across, down } = viewport.value;
-    const on = ({ side, units, places }: Axis, from: number, length: number) => {
-      const at = places[units.of[place[side] ?? -1]] ?? -1;
+    const on = (axis: Axis, from: number, length: number) => {
+      const at = placeAt(axis, place[axis.side]);
       const inside = at < 0 || (at >= from && at + 1 <= from + length / cell);
       return inside ? from + length / cell / 2 : at + 0.5;
     };
@@ -115,8 +115,9 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   }
 
   function kept(): { x: number; y: number } | null {
-    const at = ({ side, units, places }: Axis) => places[units.of[state[side].peek() ?? -1]] ?? -1;
-    const [row, column] = [at(axes.query), at(axes.key)];
+    const [row, column] = [axes.query, axes.key].map((axis) =>
+      placeAt(axis, state[axis.side].peek()),
+    );
     return row < 0 || column < 0 ? null : { x: column + 0.5, y: row + 0.5 };
   }
 
@@ -126,7 +127,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
     return { x: event.clientX - box.left - left - FRAME, y: event.clientY - box.top - top - FRAME };
   }
 
-  function placeAt(event: MouseEvent): TokenPair | null {
+  function pairAt(event: MouseEvent): TokenPair | null {
     const [{ x, y }, { cell, row, column, across, down }] = [pointOf(event), viewport.peek()];
     if (x < 0 || y < 0 || x >= across || y >= down) return null;
     const query = rows[Math.floor(row + y / cell)];
@@ -137,14 +138,14 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   const point = perFrame((place: TokenPair | null) => pointAt(state, place));
   scope.onEnd(point.cancel);
   stage.addEventListener("pointermove", (event) => {
-    if (!gestures?.moving()) point(placeAt(event));
+    if (!gestures?.moving()) point(pairAt(event));
   });
   stage.addEventListener("pointerleave", () => {
     point.cancel();
     state.hover.value = null;
   });
   stage.addEventListener("click", (event) => {
-    const place = gestures?.moving() ? null : placeAt(event);
+    const place = gestures?.moving() ? null : pairAt(event);
     if (!place) return;
     if (event.altKey) {
       pointAt(state, place);
