@@ -1,6 +1,6 @@
 /** Paints the map: axes, the null, points and labels; above them, what follows the pointer. */
 
-import type { Head, Metric } from "../../data/manifest.ts";
+import type { Head, Metric, Position } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, number, textMeasure } from "../../parts/text.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
@@ -104,9 +104,12 @@ function paintNull(painter: Painter, { nulls }: MapLayout, palette: Palette): vo
   painter.strokeStyle = palette.muted;
   painter.lineWidth = 1;
   painter.globalAlpha = 0.8;
-  const across = nulls.map(([x, y]) => [x - PLUS, y, x + PLUS, y] as const);
-  const down = nulls.map(([x, y]) => [x, y - PLUS, x, y + PLUS] as const);
-  strokeLines(painter, ...across, ...down);
+  const plus = ([x, y]: Position) =>
+    [
+      [x - PLUS, y, x + PLUS, y],
+      [x, y - PLUS, x, y + PLUS],
+    ] as const;
+  strokeLines(painter, ...nulls.flatMap(plus));
   painter.globalAlpha = 1;
 }
 
