@@ -6,7 +6,6 @@ import { CHOICES, defaults } from "../../src/state/choices.ts";
 import { toggleLock } from "../../src/state/locks.ts";
 import { activeHeads, goTo, goToStack, stepLayer } from "../../src/state/navigation.ts";
 import { accept, createState, type State } from "../../src/state/state.ts";
-import { visible } from "../../src/views/neuron/query-analysis.ts";
 import { stateOf } from "../support/choices.ts";
 import { OVERVIEW, RECORD } from "../support/vectors.ts";
 
@@ -175,13 +174,6 @@ describe("what is shown is what the record has", () => {
     state.head.value = 1;
     expect(shown(state)).toEqual(["self", 0, 1]);
   });
-});
-
-test("visible: a place without what the segments leave out", () => {
-  const shown = { queries: [0, 1], keys: [2, 3] };
-  expect(visible({ query: 1, key: 2 }, shown)).toEqual({ query: 1, key: 2 });
-  expect(visible({ query: 2, key: 1 }, shown)).toEqual({ query: null, key: null });
-  expect(visible({ query: null, key: 3 }, shown)).toEqual({ query: null, key: 3 });
 });
 
 test("activeHeads: those chosen that the layer has, or else all", () => {

@@ -1,34 +1,15 @@
 /** A figure is called by what it is of. */
 
-import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
-import { readManifest } from "../../src/data/read-manifest.ts";
-import { Store } from "../../src/data/store.ts";
 import type { Choices } from "../../src/state/choices.ts";
-import { createState } from "../../src/state/state.ts";
-import { palette } from "../../src/styles/palette.ts";
-import { headView } from "../../src/views/head/head.ts";
-import { modelView } from "../../src/views/model/model.ts";
+import { stateOf, storeOf } from "../support/choices.ts";
 import { slowSource, sourceOf } from "../support/mounted.ts";
-import { place } from "../support/place.ts";
-import { testScope } from "../support/test-scope.ts";
-import { bytes, OVERVIEW, RECORD, type SentRecord } from "../support/vectors.ts";
+import { OVERVIEW, RECORD, type SentRecord } from "../support/vectors.ts";
+import { mountView } from "../support/view.ts";
 
 function mounted(choices: Partial<Choices>, source = sourceOf(), record: SentRecord = RECORD) {
-  const manifest = readManifest(record.manifest);
-  const state = createState(manifest, choices);
-  const store = new Store(manifest, bytes(record.overview), source);
-  const context = {
-    scope: testScope(),
-    state,
-    store,
-    palette: signal(palette(false)),
-    width: signal(1100),
-    height: signal(800),
-    onPaper: signal(false),
-  };
-  const view = (state.view.value === "model" ? modelView : headView)(context);
-  place(view.element);
+  const state = stateOf(choices, record);
+  const view = mountView(state, storeOf(record, source));
   return { state, view, name: () => view.figure()?.name };
 }
 

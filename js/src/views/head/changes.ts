@@ -1,13 +1,13 @@
 /** The table of the pairs of tokens whose numbers differ most between two records. */
 
-import { type ReadonlySignal, untracked } from "@preact/signals-core";
+import { untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { button, el, setAttributes } from "../../parts/dom.ts";
 import { inPair, numberAt, numberOf } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { seek } from "../../state/locks.ts";
-import type { State } from "../../state/state.ts";
-import { type Axes, type FocusedUnits, placeOf } from "../shared/axes.ts";
+import { placeOf } from "../shared/axes.ts";
+import type { HeadContent } from "../shared/heads/words.ts";
 import { type Link, strongestLinks } from "../shared/links.ts";
 
 const COUNT = 7;
@@ -15,21 +15,13 @@ const COUNT = 7;
 /** Hidden unless the matrix is a difference whose rows are here, and something differs. */
 export function changesTable(
   scope: Scope,
-  state: State,
-  axes: Axes,
-  matrix: ReadonlySignal<AttentionMatrix>,
-  focused: ReadonlySignal<FocusedUnits>,
+  { state, axes, matrix, focused }: HeadContent,
 ): HTMLElement {
   const body = el("tbody");
   const names = ["query → key", "A", "B", "B − A"].map((name) => el("th", { scope: "col" }, name));
   const caption = el("caption");
-  const table = el(
-    "table",
-    { class: "changes" },
-    caption,
-    el("thead", {}, el("tr", {}, ...names)),
-    body,
-  );
+  const table = el("table", { class: "changes" }, caption);
+  table.append(el("thead", {}, el("tr", {}, ...names)), body);
   let shown: readonly Link[] = [];
 
   scope.scopedEffect((own) => {

@@ -1,25 +1,13 @@
 /** Goes through the strongest links of a matrix. */
 
 import { batch, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { button, el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { seek } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { type Axes, placeOf } from "../shared/axes.ts";
+import type { HeadContent } from "../shared/heads/words.ts";
 import { LIMIT, type Link, strongestLinks } from "../shared/links.ts";
-
-export interface Jump {
-  readonly element: HTMLElement;
-  /** Lock the link `by` places after the current one. */
-  go(by: 1 | -1): void;
-}
-
-/** The matrix shown, and its axes. */
-export interface ShownMatrix {
-  readonly axes: Axes;
-  readonly matrix: ReadonlySignal<AttentionMatrix>;
-}
 
 /** The most tokens of a text whose strongest links can be seen without a search. */
 const SHORT = 64;
@@ -28,11 +16,8 @@ const TITLE =
   "Strongest links between two tokens of the matrix: j, Shift+J. Left out are those of a token to " +
   "itself, to the first, and from or to special tokens.";
 
-export function jump(
-  scope: Scope,
-  state: State,
-  shownMatrix: ReadonlySignal<ShownMatrix | null>,
-): Jump {
+/** The control, and a function that locks the link `by` places after the current one. */
+export function jump(scope: Scope, state: State, shownMatrix: ReadonlySignal<HeadContent | null>) {
   const links = signal<readonly Link[] | null>(null);
   /** The share of the matrix that is searched, 0 to 1; null before the search. */
   const done = signal<number | null>(null);

@@ -2,24 +2,22 @@
 
 import { largestOf } from "../../basics/extremes.ts";
 import { isSigned } from "../../data/attention-matrix.ts";
-import type { StackInfo, Tokens } from "../../data/manifest.ts";
-import { writesOn } from "../../data/manifest.ts";
+import { type StackInfo, type Tokens, writesOn } from "../../data/manifest.ts";
 import { halfPrecision, keptAsWeights, replayed, weightsWithin } from "../../parts/fidelity.ts";
-import { joined, type Phrase, shareShown, signs } from "../../parts/text.ts";
+import { type Phrase, shareShown, signs } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import { isAttention, shownLens } from "../../state/lens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
-import type { HeadContent } from "../shared/heads/status.ts";
 import type { Context } from "../shared/view.ts";
+import { legendLine } from "../shared/words.ts";
+import type { ShownHeads } from "./shown.ts";
 
 /**
- * @param rounding the largest difference of a weight from the record's
  * @param share the percentage of attention that is drawn; null until all lines are drawn
  */
 export function headLegend(
   { state, store, palette }: Context,
-  { data, axes, focused, matrix, arcs }: HeadContent,
-  rounding: number,
+  { data, axes, focused, matrix, arcs, rounding }: ShownHeads,
   share: number | null,
 ): Phrase {
   const { numQueries, numKeys, stack, info } = data;
@@ -32,13 +30,12 @@ export function headLegend(
   const { overview, difference } = matrix.value;
   const numbers = isAttention(lens) ? "attention" : `the ${lens.many}`;
   const what = difference ? "the difference" : numbers;
-  const links = isSigned(matrix.value)
-    ? "dashed: annotated links"
-    : "annotated links: solid found, dashed missed";
-  const parts = [
+  const signed = isSigned(matrix.value);
+  const links = signed ? "dashed: annotated links" : "annotated links: solid found, dashed missed";
+  return legendLine(signed ? signs(palette.value, difference) : [], [
     arcs.value.length ? links : "",
     overview ? "drawn from the overview" : "",
-    isSigned(matrix.value) ? "grey: blue and orange lines cross" : "",
+    signed ? "grey: blue and orange lines cross" : "",
     share === null ? "not all lines are drawn yet" : "",
     share !== null && !overview ? shareShown(share, what) : "",
     isAttention(lens) ? "" : lens.description,
@@ -52,10 +49,7 @@ export function headLegend(
     onImage(stack.keys) ??
       `${numQueries === numKeys ? numKeys : `${numQueries} × ${numKeys}`} tokens`,
     `${counted(stack.layers.length, "layer")} × ${headCount(stack)}`,
-  ];
-  const said = joined(...parts);
-  if (!isSigned(matrix.value)) return [said];
-  return [...signs(palette.value, difference), ` · ${said}`];
+  ]);
 }
 
 /** "14 × 14 patches + [CLS]". */

@@ -8,6 +8,7 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { arcsOf } from "../shared/arcs.ts";
+import { bound } from "../shared/tools.ts";
 
 const COMBINE = {
   none: "Single heads",
@@ -54,23 +55,20 @@ export function headTools(
     scope,
     "Horizontal",
     "Tokens in lines instead of columns: for short texts, and scripts without spaces",
-    {
-      get value() {
-        return orientation.value === "horizontal";
-      },
-      set value(on) {
+    bound(
+      () => orientation.value === "horizontal",
+      (on) => {
         orientation.value = on ? "horizontal" : "vertical";
       },
+    ),
+  );
+  const as = bound(
+    () => (state.picture.value ? "picture" : "list"),
+    (to) => {
+      state.picture.value = to === "picture";
     },
   );
-  const keys = choice(scope, "Keys", KEYS, {
-    get value() {
-      return state.picture.value ? "picture" : "list";
-    },
-    set value(as) {
-      state.picture.value = as === "picture";
-    },
-  });
+  const keys = choice(scope, "Keys", KEYS, as);
   scope.effect(() => {
     show.classList.toggle("idle", shownLens(state).kind === "layers");
   });

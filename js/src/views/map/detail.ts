@@ -1,5 +1,6 @@
 /** The detail beside the map: the head that is looked at, its numbers, and heads like it. */
 
+import type { ReadonlySignal } from "@preact/signals-core";
 import {
   type Head,
   layerOf,
@@ -10,41 +11,48 @@ import {
 import { paintCanvas } from "../../painting/canvas.ts";
 import { button, el } from "../../parts/dom.ts";
 import { joined, number } from "../../parts/text.ts";
-import type { Scope } from "../../scheduling/scope.ts";
-import { goTo } from "../../state/navigation.ts";
-import type { Range } from "../shared/all-heads/null.ts";
-import { described, reasonsOf } from "../shared/all-heads/patterns.ts";
-import { headName, headTitle, sampledText } from "../shared/all-heads/status.ts";
 import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
+import {
+  described,
+  headName,
+  headTitle,
+  ordered,
+  reasonsOf,
+  sampledText,
+} from "../shared/all-heads/words.ts";
+import type { Context } from "../shared/view.ts";
 import { exampleList } from "./examples.ts";
+import type { Looked, MapHeads, Part } from "./heads.ts";
 import { groupName, shortName } from "./labels.ts";
-import { type Looked, strongest } from "./strongest.ts";
+import { strongest } from "./strongest.ts";
 
 /** Paints the thumbnail of a head; reads the signals that it depends on. */
 type PaintHead = (canvas: HTMLCanvasElement, head: Head, side: number) => void;
 
-interface DetailOptions extends Looked {
-  /** In the order of the table. */
-  readonly metrics: readonly Metric[];
-  /** The null's range of each; null if it is not known. */
-  readonly ranges: ReadonlyMap<Metric, Range | null>;
-  /** The name of the null, as "random weights"; "" for none. */
-  readonly nullLabel: string;
-  readonly similarity: Similarity | null;
-}
-
 /** The largest side of the thumbnail: beside a table of numbers, and with their intervals. */
 const THUMBNAIL = { alone: 132, intervals: 96 } as const;
 
+const LINKS =
+  "The strongest links between two tokens. Left out are those of a token to itself, to the first, " +
+  "and from or to special tokens.";
+
 /** @param width in CSS pixels */
-export function mapDetail(scope: Scope, options: DetailOptions, width: number): HTMLElement {
-  const { context, focused, metrics, nullLabel, similarity, colorOf } = options;
-  const { state, store, palette } = context;
+export function mapDetail(
+  context: Context,
+  map: MapHeads,
+  focused: ReadonlySignal<Head>,
+  width: number,
+): HTMLElement {
+  const { scope, state, store, palette } = context;
+  const all = state.shown.metrics.value;
+  const metrics = map.inUse.value.reduceRight((others, metric) => ordered(metric, others), all);
+  const looked: Looked = { context, map, focused, metrics };
   const stack = state.shown.stack.peek();
-  const examples = state.examples.peek();
+  const [similarity, examples] = [map.similarity.value, state.examples.peek()];
   const { aspect, thumbnailOf } = thumbnailsOf(store, stack, state.segments.value, "matrix");
   const paint: PaintHead = (canvas, head, side) => {
-    const [thumbnail, color, colors] = [thumbnailOf(head), colorOf.value(head), palette.value];
+    const [thumbnail, colors] = [thumbnailOf(head), palette.value];
+    const color = map.coloring.value.colorOf(head);
     const size = [side * Math.min(1, aspect), side / Math.max(1, aspect)] as const;
     paintCanvas(canvas, ...size, (painter, ratio) =>
       paintThumbnail(painter, ratio, "matrix", thumbnail, [0, 0, ...size], color, colors),
@@ -74,52 +82,47 @@ export function mapDetail(scope: Scope, options: DetailOptions, width: number): 
   });
   const intervals = metrics.some(({ interval }) => interval);
   const side = THUMBNAIL[intervals ? "intervals" : "alone"];
+  const nullLabel = all.find((metric) => metric.null)?.null?.label ?? "";
   const columns = intervals ? "intervals" : nullLabel ? "with-null" : "";
   scope.effect(() => paint(thumbnail, focused.value, side));
-  const table = measures(scope, options);
-  return el(
-    "div",
-    { class: "map-detail" },
-    // Words over many texts are long, and their numbers have intervals.
-    ...(texts === null
-      ? [title, el("div", { class: `measures ${columns}` }, thumbnail, table)]
-      : [
-          el("div", { class: "of-head" }, thumbnail, el("div", {}, title, words, rules)),
-          el("div", { class: "measures" }, table),
-        ]),
-    ...(similarity ? [similar(scope, options, similarity, paint, width)] : []),
-    ...(examples ? [exampleList(scope, options, examples)] : []),
-    strongest(scope, options, width),
-  );
+  const table = measures(looked, nullLabel);
+  const element = el("div", { class: "map-detail" });
+  // Words over many texts are long, and their numbers have intervals.
+  if (texts === null) {
+    element.append(title, el("div", { class: `measures ${columns}` }, thumbnail, table));
+  } else {
+    const ofHead = el("div", { class: "of-head" }, thumbnail, el("div", {}, title, words, rules));
+    element.append(ofHead, el("div", { class: "measures" }, table));
+  }
+  const add = (kind: string, name: string, [said, content]: Part, title?: string) => {
+    const heading = el("div", { class: "title", title }, el("strong", {}, name), ...said);
+    element.append(el("section", { class: kind }, heading, content));
+  };
+  if (similarity) add("similar", "Similar heads", similar(looked, similarity, paint, width));
+  if (examples) add("examples", "Examples", exampleList(looked, examples));
+  add("map-links", "Where it looks", strongest(looked, width), LINKS);
+  return element;
 }
 
 /** The most rows; metrics that are too many are counted. */
 const MOST_ROWS = 9;
 
 /** The table of a head's numbers, with the null's range beside them. */
-function measures(scope: Scope, options: DetailOptions): HTMLElement {
-  const { focused, metrics, ranges, nullLabel } = options;
+function measures({ context, map, focused, metrics }: Looked, nullLabel: string): HTMLElement {
   const shown = metrics.length > MOST_ROWS ? metrics.slice(0, MOST_ROWS - 1) : metrics;
   const hasInterval = shown.some(({ interval }) => interval);
-  const hasNull = nullLabel !== "" && shown.some((metric) => ranges.get(metric));
+  const hasNull = nullLabel !== "" && shown.some(map.rangeOf);
   const rows = shown.map((metric) => {
-    const range = ranges.get(metric);
+    const range = map.rangeOf(metric);
     const [value, interval] = [el("td", {}), el("td", { class: "range" })];
     const title = metric.description || undefined;
     const name = metric.unit ? `${metric.label}, ${metric.unit}` : metric.label;
-    const row = el(
-      "tr",
-      {},
-      el("th", { scope: "row", title }, name),
-      value,
-      ...(hasInterval ? [interval] : []),
-      ...(hasNull
-        ? [el("td", { class: "range" }, range ? between(metric, range[0], range[1]) : "")]
-        : []),
-    );
+    const row = el("tr", {}, el("th", { scope: "row", title }, name), value);
+    if (hasInterval) row.append(interval);
+    if (hasNull) row.append(el("td", { class: "range" }, range ? between(metric, ...range) : ""));
     return { metric, row, value, interval };
   });
-  scope.effect(() => {
+  context.scope.effect(() => {
     const { layer, head } = focused.value;
     for (const { metric, value, interval } of rows) {
       const own = metricValue(metric, focused.value);
@@ -130,20 +133,17 @@ function measures(scope: Scope, options: DetailOptions): HTMLElement {
       interval.textContent = low === null || high === null ? "" : between(metric, low, high);
     }
   });
-  const columns = ["", "head", hasInterval && "interval", hasNull && `${nullLabel}, 95%`];
-  const header = columns
-    .filter((column) => column !== false)
-    .map((column, at) =>
-      el(column ? "th" : "td", column ? { scope: "col", class: at > 1 && "range" } : {}, column),
-    );
+  const header = el("tr", {}, el("td", {}), el("th", { scope: "col" }, "head"));
+  const others = [hasInterval ? "interval" : "", hasNull ? `${nullLabel}, 95%` : ""];
+  for (const name of others.filter(Boolean)) {
+    header.append(el("th", { scope: "col", class: "range" }, name));
+  }
   const more = metrics.length - shown.length;
-  return el(
-    "table",
-    { "aria-label": hasNull ? `Measures, with the 95% range of ${nullLabel}` : "Measures" },
-    el("thead", {}, el("tr", {}, ...header)),
-    el("tbody", {}, ...rows.map(({ row }) => row)),
-    ...(more ? [el("caption", {}, `and ${more} more, all of them in Copy`)] : []),
-  );
+  const label = hasNull ? `Measures, with the 95% range of ${nullLabel}` : "Measures";
+  const table = el("table", { "aria-label": label }, el("thead", {}, header));
+  table.append(el("tbody", {}, ...rows.map(({ row }) => row)));
+  if (more) table.append(el("caption", {}, `and ${more} more, all of them in Copy`));
+  return table;
 }
 
 const between = ({ digits }: Metric, low: number, high: number) =>
@@ -156,12 +156,11 @@ const GAP = 14;
 
 /** The heads that are most like the one in focus, as thumbnails. */
 function similar(
-  scope: Scope,
-  { context: { state }, focused, colorOf }: DetailOptions,
+  { context: { scope, state }, map, focused }: Looked,
   similarity: Similarity,
   paint: PaintHead,
   width: number,
-): HTMLElement {
+): Part {
   const stack = state.shown.stack.peek();
   const side = Math.min(WIDEST, Math.floor((width - (MOST_SIMILAR - 1) * GAP) / MOST_SIMILAR));
   const shown: (Head | undefined)[] = [];
@@ -169,7 +168,7 @@ function similar(
     const [canvas, bar, name, far] = [el("canvas"), el("i"), el("strong"), el("span")];
     const open = button({}, "", () => {
       const head = shown[at];
-      if (head) goTo(state, { layer: head.layer.number, head: head.head });
+      if (head) map.choose(head);
     });
     open.style.width = `${side}px`;
     open.append(canvas, bar, el("span", { class: "similar-name" }, name, far));
@@ -190,14 +189,11 @@ function similar(
       open.setAttribute("aria-label", `${headName(near)}, distance ${distance}`);
       name.textContent = shortName(near);
       far.textContent = distance.replace(/^0/, "");
-      bar.style.background = colorOf.value(near);
+      bar.style.background = map.coloring.value.colorOf(near);
       paint(canvas, near, side);
     });
   });
-  return el(
-    "section",
-    { class: "similar" },
-    el("div", { class: "title" }, el("strong", {}, "Similar heads"), ` ${similarity.label}`),
-    el("ul", { role: "list", "aria-label": "Similar heads" }, ...items.map(({ item }) => item)),
-  );
+  const list = el("ul", { role: "list", "aria-label": "Similar heads" });
+  list.append(...items.map(({ item }) => item));
+  return [[` ${similarity.label}`], list];
 }

@@ -1,45 +1,27 @@
 /** The texts in which a number of the head that is looked at is highest, usual, or lowest. */
 
 import { computed, signal } from "@preact/signals-core";
-import type { Examples, Metric } from "../../data/manifest.ts";
+import type { Examples } from "../../data/manifest.ts";
 import { choice } from "../../parts/choice.ts";
 import { button, el } from "../../parts/dom.ts";
 import { capitalized, number } from "../../parts/text.ts";
-import type { Scope } from "../../scheduling/scope.ts";
-import { reasonsOf } from "../shared/all-heads/patterns.ts";
-import { inFull } from "../shared/all-heads/status.ts";
-import type { Looked } from "./strongest.ts";
+import { inFull, reasonsOf } from "../shared/all-heads/words.ts";
+import { metricOptions, shownAs } from "../shared/tools.ts";
+import type { Looked, Part } from "./heads.ts";
 
 const KINDS = ["highest", "median", "lowest"] as const;
 const RANKS = ["", "2nd ", "3rd "];
 
-export function exampleList(
-  scope: Scope,
-  { context, focused, metrics }: Looked & { readonly metrics: readonly Metric[] },
-  examples: Examples,
-): HTMLElement {
-  const { state, store } = context;
+export function exampleList({ context, focused, metrics }: Looked, examples: Examples): Part {
+  const { scope, state, store } = context;
   const offered = metrics.filter(({ name }) => examples.metrics.has(name));
-  /** Null until the reader chooses: the metric that gives the head its words, if it has examples. */
-  const chosen = signal<string | null>(null);
+  /** "" until the reader chooses: the metric that gives the head its words, if it has examples. */
+  const chosen = signal("");
   const shown = computed(() => {
     const rules = reasonsOf(store.manifest.patterns, focused.value).split(" ");
     const ruling = offered.filter(({ name }) => rules.includes(name)).at(-1) ?? offered[0];
-    return chosen.value ?? ruling?.name ?? "";
+    return chosen.value || (ruling?.name ?? "");
   });
-  const by = {
-    get value() {
-      return shown.value;
-    },
-    set value(name) {
-      chosen.value = name;
-    },
-  };
-  const options = offered.map(({ name, label, description }) => ({
-    value: name,
-    label: capitalized(label),
-    title: description,
-  }));
   const rows = KINDS.map((kind, at) => {
     const [which, value, text] = ["which", "value", "text"].map((name) =>
       el("span", { class: name }),
@@ -72,16 +54,8 @@ export function exampleList(
     });
     return el("li", {}, open);
   });
-  return el(
-    "section",
-    { class: "examples" },
-    el(
-      "div",
-      { class: "title" },
-      el("strong", {}, "Examples"),
-      ` of ${examples.count.toLocaleString("en")} texts `,
-      choice(scope, "by", options, by),
-    ),
-    el("ul", { role: "list", "aria-label": "Examples" }, ...rows),
-  );
+  const count = ` of ${examples.count.toLocaleString("en")} texts `;
+  const by = shownAs(chosen, () => shown.value);
+  const menu = choice(scope, "by", metricOptions(offered), by);
+  return [[count, menu], el("ul", { role: "list", "aria-label": "Examples" }, ...rows)];
 }

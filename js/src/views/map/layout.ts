@@ -3,8 +3,7 @@
 import { largestOf, smallestOf } from "../../basics/extremes.ts";
 import { type Head, type Metric, metricValue, type Position } from "../../data/manifest.ts";
 import { fontOf, roundStep, textMeasure } from "../../parts/text.ts";
-import type { Range } from "../shared/all-heads/null.ts";
-import type { Placing } from "./placing.ts";
+import type { Placing, Range } from "./placing.ts";
 
 /** A head at its place. */
 export interface Point {
@@ -23,9 +22,6 @@ export interface Frame {
 
 export type MapLayout = ReturnType<typeof mapLayout>;
 
-/** The null's ranges on both axes; null where there is none, or it is left out. */
-export type Ranges = readonly [x: Range | null, y: Range | null];
-
 const TOP = 8;
 const RIGHT = 16;
 /** The ticks with the title of the axis, the space of a frame without them, and the legend. */
@@ -43,8 +39,8 @@ const LEGEND = [0.05, 0.25, 1] as const;
 interface MapContent {
   readonly heads: readonly Head[];
   readonly placing: Placing;
-  /** In sight with the points. */
-  readonly ranges: Ranges;
+  /** The null's ranges on both axes; null where there is none, or it is left out. */
+  readonly ranges: readonly [x: Range | null, y: Range | null];
   /** The metric whose magnitude is the points' size; null for points of one size. */
   readonly size: Metric | null;
   /** False to leave out the null. */
@@ -70,6 +66,7 @@ export function mapLayout(width: number, height: number, content: MapContent) {
   const radius = (value: number) => RADII[0] + (RADII[1] - RADII[0]) * Math.sqrt(value / most);
   const alike = Math.min(6.5, Math.max(2.5, 90 / Math.sqrt(heads.length)));
   return {
+    ...content,
     width,
     height,
     /** The part with the points. */
@@ -105,7 +102,7 @@ function withAxes(
   width: number,
   bottom: number,
   places: readonly Position[],
-  ranges: Ranges,
+  ranges: MapContent["ranges"],
 ): Placed {
   const y = scaleOf(range(places, 1, ranges[1]), [bottom, TOP], TICKS[1]);
   const measure = textMeasure(fontOf(12));

@@ -1,25 +1,16 @@
 /** Paints the map: axes, the null, points and labels; above them, what follows the pointer. */
 
-import type { Head, Metric } from "../../data/manifest.ts";
+import type { Head, Metric, Position } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, number, textMeasure } from "../../parts/text.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
-import { sameHead } from "../shared/all-heads/order.ts";
+import { sameHead } from "../shared/all-heads/heads.ts";
+import { strokeLines } from "../shared/curves.ts";
 import { covers, LABEL_FONT, type Label, overlap, placedLabel, shortName } from "./labels.ts";
-import type { Frame, MapLayout, Point, Ranges, Scale } from "./layout.ts";
+import type { Frame, MapLayout, Point, Scale } from "./layout.ts";
 
-export interface Painting {
-  readonly layout: MapLayout;
-  /** The titles of the axes; null for places by similarity. */
-  readonly titles: readonly [x: string, y: string] | null;
-  readonly ranges: Ranges;
-  /** The name of the null; null if it is left out. */
-  readonly nullLabel: string | null;
-  /** The meaning of two points being near each other; "" for places by metrics. */
-  readonly note: string;
-  readonly size: Metric | null;
-  /** True if links to similar heads are drawn. */
-  readonly linked: boolean;
+/** What changes on the map while its layout stays. */
+interface Look {
   readonly labels: readonly Label[];
   readonly palette: Palette;
   colorOf(head: Head): string;
@@ -34,25 +25,25 @@ const THINNEST = 4;
 /** Half of the length of a "+". */
 const PLUS = 3;
 
-export function paintMap(painter: Painter, painting: Painting): void {
-  const { layout, palette, titles, labels, note } = painting;
-  const { frame, scales } = layout;
+export function paintMap(painter: Painter, layout: MapLayout, look: Look): void {
+  const { labels, palette } = look;
+  const { frame, scales, placing } = layout;
   painter.textBaseline = "middle";
   painter.font = FONT;
-  if (scales && titles) paintAxes(painter, painting, scales, titles);
+  if (scales && placing.axes) paintAxes(painter, layout, scales, placing.axes, palette);
   else {
     painter.strokeStyle = palette.border;
     painter.lineWidth = 1;
     painter.beginPath();
     painter.roundRect(frame.left, frame.top, frame.right - frame.left, frame.bottom - frame.top, 6);
     painter.stroke();
-    write(painter, note, frame.left + 8, frame.bottom - 12, palette.muted);
+    write(painter, placing.note, frame.left + 8, frame.bottom - 12, palette.muted);
   }
-  paintNull(painter, painting);
+  paintNull(painter, layout, palette);
   for (const point of layout.points) {
-    const faded = painting.isFaded(point.head);
+    const faded = look.isFaded(point.head);
     painter.globalAlpha = faded ? OPACITY.faded : OPACITY.point;
-    painter.fillStyle = painting.colorOf(point.head);
+    painter.fillStyle = look.colorOf(point.head);
     traceCircle(painter, point, point.radius);
     painter.fill();
     painter.globalAlpha = faded ? OPACITY.faded : 1;
@@ -63,7 +54,7 @@ export function paintMap(painter: Painter, painting: Painting): void {
   painter.globalAlpha = 1;
   painter.font = LABEL_FONT;
   for (const { text, x, y } of labels) write(painter, text, x, y, palette.text);
-  paintLegend(painter, painting);
+  paintLegend(painter, layout, palette);
 }
 
 function traceCircle(painter: Painter, { x, y }: Pick<Point, "x" | "y">, radius: number) {
@@ -73,9 +64,10 @@ function traceCircle(painter: Painter, { x, y }: Pick<Point, "x" | "y">, radius:
 
 function paintAxes(
   painter: Painter,
-  { layout: { frame }, palette, ranges }: Painting,
+  { frame, ranges }: MapLayout,
   [x, y]: readonly [Scale, Scale],
-  [xTitle, yTitle]: readonly [string, string],
+  axes: readonly [x: Metric, y: Metric],
+  palette: Palette,
 ): void {
   const { left, top, right, bottom } = frame;
   painter.fillStyle = alpha(palette.muted, palette.dark ? 0.2 : 0.16);
@@ -83,6 +75,10 @@ function paintAxes(
   if (across)
     painter.fillRect(across[0], top, Math.max(THINNEST, across[1] - across[0]), bottom - top);
   if (up) painter.fillRect(left, up[1], right - left, Math.max(THINNEST, up[0] - up[1]));
+  const [xTitle, yTitle] = axes.map(({ label, unit, directions }) => {
+    const ends = directions ? ` (← ${directions[0]}, ${directions[1]} →)` : "";
+    return `${label}${unit && `, ${unit}`}${ends}`;
+  });
   painter.fillStyle = alpha(palette.border, 0.6);
   for (const tick of x.ticks) painter.fillRect(Math.round(x.at(tick)), top, 1, bottom - top);
   for (const tick of y.ticks) painter.fillRect(left, Math.round(y.at(tick)), right - left, 1);
@@ -104,24 +100,22 @@ function paintAxes(
   painter.textAlign = "left";
 }
 
-function paintNull(painter: Painter, { layout: { nulls }, palette }: Painting): void {
+function paintNull(painter: Painter, { nulls }: MapLayout, palette: Palette): void {
   painter.strokeStyle = palette.muted;
   painter.lineWidth = 1;
   painter.globalAlpha = 0.8;
-  painter.beginPath();
-  for (const [x, y] of nulls) {
-    painter.moveTo(x - PLUS, y);
-    painter.lineTo(x + PLUS, y);
-    painter.moveTo(x, y - PLUS);
-    painter.lineTo(x, y + PLUS);
-  }
-  painter.stroke();
+  const plus = ([x, y]: Position) =>
+    [
+      [x - PLUS, y, x + PLUS, y],
+      [x, y - PLUS, x, y + PLUS],
+    ] as const;
+  strokeLines(painter, ...nulls.flatMap(plus));
   painter.globalAlpha = 1;
 }
 
 /** The sizes of points, links and the null, below the map. */
-function paintLegend(painter: Painter, painting: Painting): void {
-  const { layout, palette, size, nullLabel, linked, ranges } = painting;
+function paintLegend(painter: Painter, layout: MapLayout, palette: Palette): void {
+  const { placing, size, sizes, linked, ranges, withNull } = layout;
   const y = layout.height - 14;
   let x = layout.frame.left;
   painter.font = LABEL_FONT;
@@ -129,10 +123,10 @@ function paintLegend(painter: Painter, painting: Painting): void {
     write(painter, text, x, y, palette.muted);
     x += painter.measureText(text).width;
   };
-  if (size && layout.sizes.length) {
+  if (size && sizes.length) {
     words(`|${size.label}|`);
     x += 14;
-    for (const [magnitude, radius] of layout.sizes) {
+    for (const [magnitude, radius] of sizes) {
       painter.fillStyle = alpha(palette.muted, 0.5);
       traceCircle(painter, { x: x + radius, y }, radius);
       painter.fill();
@@ -149,11 +143,11 @@ function paintLegend(painter: Painter, painting: Painting): void {
     words("similar heads");
     x += 22;
   }
-  if (!nullLabel) return;
+  if (!withNull) return;
   const sign = layout.nulls.length ? "+ " : "";
-  const inFull = `${sign}${nullLabel}, 95% in grey`;
+  const inFull = `${sign}${placing.nullLabel}, 95% in grey`;
   const fits = x + painter.measureText(inFull).width <= layout.width;
-  words(fits && ranges.some(Boolean) ? inFull : `${sign}${nullLabel}`);
+  words(fits && ranges.some(Boolean) ? inFull : `${sign}${placing.nullLabel}`);
 }
 
 function write(painter: Painter, text: string, x: number, y: number, color: string): void {
@@ -161,8 +155,7 @@ function write(painter: Painter, text: string, x: number, y: number, color: stri
   painter.fillText(text, x, y);
 }
 
-interface Overlay {
-  readonly layout: MapLayout;
+interface Overlay extends Omit<Look, "isFaded"> {
   /** The chosen head, and the one that is looked at; null if it has no place. */
   readonly chosen: Point | null;
   readonly focused: Point | null;
@@ -170,12 +163,8 @@ interface Overlay {
   readonly nearest: readonly Point[];
   /** The heads that are switched off. */
   readonly off: readonly Point[];
-  /** The labels below. */
-  readonly labels: readonly Label[];
   /** The rectangle that the reader drags; null for none. */
   readonly brush: Frame | null;
-  readonly palette: Palette;
-  colorOf(head: Head): string;
 }
 
 const BOLD = fontOf(13, 600);
@@ -185,16 +174,13 @@ const HEIGHT = 16;
 const RING = 6;
 
 /** Paint what follows the pointer: rings, links to similar heads, the brush. */
-export function paintOverlay(painter: Painter, overlay: Overlay): void {
-  const { layout, chosen, focused, nearest, brush, palette } = overlay;
+export function paintOverlay(painter: Painter, { frame }: MapLayout, overlay: Overlay): void {
+  const { chosen, focused, nearest, brush, palette } = overlay;
   painter.textBaseline = "middle";
   painter.lineWidth = 2;
   painter.strokeStyle = alpha(palette.accent, 0.75);
-  for (const point of focused ? nearest : []) {
-    painter.beginPath();
-    painter.moveTo(focused?.x ?? 0, focused?.y ?? 0);
-    painter.lineTo(point.x, point.y);
-    painter.stroke();
+  for (const { x, y } of focused ? nearest : []) {
+    strokeLines(painter, [focused?.x ?? 0, focused?.y ?? 0, x, y]);
   }
   for (const point of nearest) ringed(painter, overlay, point, 1.5, 2);
   if (chosen) ringed(painter, overlay, chosen, 4.5, 2.5);
@@ -214,8 +200,8 @@ export function paintOverlay(painter: Painter, overlay: Overlay): void {
     const below = overlay.labels.find((other) => other.text === text);
     const placed = below
       ? { ...below, width, x: below.x < point.x ? below.x + below.width - width : below.x }
-      : (placedLabel(point, text, width, layout.frame, isFree) ??
-        (always ? placedLabel(point, text, width, layout.frame, () => true) : null));
+      : (placedLabel(point, text, width, frame, isFree) ??
+        (always ? placedLabel(point, text, width, frame, () => true) : null));
     if (!placed) return;
     taken.push(placed);
     painter.fillStyle = alpha(palette.background, 0.8);
@@ -245,12 +231,8 @@ function crossed(painter: Painter, palette: Palette, { x, y, radius }: Point): v
   ] as const) {
     painter.strokeStyle = color;
     painter.lineWidth = width;
-    painter.beginPath();
-    painter.moveTo(x - arm, y - arm);
-    painter.lineTo(x + arm, y + arm);
-    painter.moveTo(x - arm, y + arm);
-    painter.lineTo(x + arm, y - arm);
-    painter.stroke();
+    const [left, top, right, bottom] = [x - arm, y - arm, x + arm, y + arm];
+    strokeLines(painter, [left, top, right, bottom], [left, bottom, right, top]);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The places of heads on the map: two metrics, or their similarity. */
+/** The places of heads on the map, by two metrics or by similarity, and those of a null. */
 
 import {
   type Head,
@@ -15,6 +15,8 @@ export interface Placing {
   readonly axes: readonly [x: Metric, y: Metric] | null;
   /** The name of the null, as "random weights"; null if there is none. */
   readonly nullLabel: string | null;
+  /** The meaning of two points being near each other; "" for places by metrics. */
+  readonly note: string;
   /** The place of a head; null if it has no value. */
   placeOf(head: Head): Position | null;
   /** The place of the null's head; null if it has no value. */
@@ -32,16 +34,14 @@ export function placingOf(
   y: string,
   similarity: Similarity | null,
 ): Placing {
-  return x === SIMILARITY && similarity
-    ? placedBySimilarity(similarity)
-    : placedByMetrics(metrics, x, y);
-}
-
-function placedBySimilarity({ places }: Similarity): Placing {
+  if (x !== SIMILARITY || !similarity) return placedByMetrics(metrics, x, y);
+  const { label, kept } = similarity;
+  const share = kept === null ? "" : ` · two dimensions keep ${Math.round(100 * kept)}%`;
   return {
     axes: null,
     nullLabel: null,
-    placeOf: ({ layer, head }) => places.get(layer)?.[head] ?? null,
+    note: `near each other: alike by ${label}${share}`,
+    placeOf: ({ layer, head }) => similarity.places.get(layer)?.[head] ?? null,
     nullPlaceOf: () => null,
   };
 }
@@ -59,6 +59,7 @@ function placedByMetrics(metrics: readonly Metric[], x: string, y: string): Plac
   return {
     axes: [across, up],
     nullLabel: across.null?.label ?? up.null?.label ?? null,
+    note: "",
     placeOf: (head) => both((metric) => metricValue(metric, head)),
     nullPlaceOf: ({ layer, head }) =>
       hasNull ? both((metric) => metric.null?.values.get(layer)?.[head] ?? null) : null,
@@ -68,3 +69,28 @@ function placedByMetrics(metrics: readonly Metric[], x: string, y: string): Plac
 /** The similarity of heads, if it is known of this stack. */
 export const similarityOf = (similarity: Similarity | null, { layers }: StackInfo) =>
   similarity?.places.has(layers[0]) ? similarity : null;
+
+export type Range = readonly [low: number, high: number];
+
+/** The shares of the null's heads that lie below the range, and below its upper end. */
+const ENDS = [0.025, 0.975] as const;
+
+/** The range of 95% of the null's heads; null if there is no null, or it has no value. */
+export function nullRange({ null: random }: Metric, heads: readonly Head[]): Range | null {
+  if (!random) return null;
+  const values = heads
+    .map(({ layer, head }) => random.values.get(layer)?.[head] ?? null)
+    .filter((value) => value !== null)
+    .sort((a, b) => a - b);
+  if (!values.length) return null;
+  const [low, high] = ENDS.map((share) => quantile(values, share));
+  return [low, high];
+}
+
+/** Linear between the values on either side. */
+function quantile(sorted: readonly number[], share: number): number {
+  const at = share * (sorted.length - 1);
+  const below = Math.floor(at);
+  const above = Math.min(below + 1, sorted.length - 1);
+  return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
+}

@@ -1,18 +1,17 @@
 /** The strongest links of the head that is looked at, in words and as arcs over the text. */
 
-import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { signal } from "@preact/signals-core";
 import { type Head, metricValue } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { el } from "../../parts/dom.ts";
 import { fontOf, number, numberAt, shorten, textMeasure } from "../../parts/text.ts";
-import type { Scope } from "../../scheduling/scope.ts";
 import { attentionOf } from "../../state/lens.ts";
 import type { Palette } from "../../styles/palette.ts";
-import { sameHead } from "../shared/all-heads/order.ts";
+import { sameHead } from "../shared/all-heads/heads.ts";
 import { type Axis, axesOf, sameText } from "../shared/axes.ts";
 import { shownMatrix } from "../shared/heads/matrices.ts";
 import { type Link, strongestLinks } from "../shared/links.ts";
-import type { Context } from "../shared/view.ts";
+import type { Looked, Part } from "./heads.ts";
 
 /** The number of links that are drawn, and of those that are written. */
 const DRAWN = 5;
@@ -22,24 +21,9 @@ const LINES = 40;
 /** The time for which the pointer has to rest on a head before its layer is fetched. */
 const REST_MS = 120;
 
-const TITLE =
-  "The strongest links between two tokens. Left out are those of a token to itself, to the first, " +
-  "and from or to special tokens.";
-
-/** The head that is looked at, and its colour. */
-export interface Looked {
-  readonly context: Context;
-  readonly focused: ReadonlySignal<Head>;
-  readonly colorOf: ReadonlySignal<(head: Head) => string>;
-}
-
 /** @param width in CSS pixels */
-export function strongest(
-  scope: Scope,
-  { context, focused, colorOf }: Looked,
-  width: number,
-): HTMLElement {
-  const { state, store, palette } = context;
+export function strongest({ context, map, focused }: Looked, width: number): Part {
+  const { scope, state, store, palette } = context;
   const canvas = el("canvas", { "aria-hidden": "true" });
   const line = el("figcaption", {});
   const figure = el("figure", {}, canvas, line);
@@ -92,7 +76,7 @@ export function strongest(
       canvas.hidden = !same || !drawn.length;
       own.effect(() => {
         if (canvas.hidden) return;
-        const color = colorOf.value(head);
+        const color = map.coloring.value.colorOf(head);
         paintSentence(canvas, width, axes.query, drawn, color, palette.value);
       });
       const named = (name: (text: string) => string) =>
@@ -120,19 +104,8 @@ export function strongest(
       }),
     );
   });
-  return el(
-    "section",
-    { class: "map-links" },
-    el(
-      "div",
-      { class: "title", title: TITLE },
-      el("strong", {}, "Where it looks"),
-      store.manifest.texts === null
-        ? " strongest links; first and special tokens left out"
-        : " strongest links in the text shown; first and special tokens left out",
-    ),
-    figure,
-  );
+  const where = store.manifest.texts === null ? "" : " in the text shown";
+  return [[` strongest links${where}; first and special tokens left out`], figure];
 }
 
 const FONT = fontOf(11);

@@ -1,62 +1,45 @@
 /** The grid of the model view: a cell per head over their pictures, and the way to a cell. */
 
-import type { Thumbnail } from "../../data/codec.ts";
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
-import type { Paint } from "../../painting/painter.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
 import { doubts, remarks } from "../../parts/fidelity.ts";
-import type { Choices, HeadPlace } from "../../state/choices.ts";
-import type { Palette } from "../../styles/palette.ts";
-import type { Coloring } from "../shared/all-heads/color.ts";
-import type { Row } from "../shared/all-heads/order.ts";
-import { description, headName } from "../shared/all-heads/status.ts";
-import { paintThumbnail } from "../shared/all-heads/thumbnail.ts";
+import type { HeadPlace } from "../../state/choices.ts";
+import type { Row } from "../shared/all-heads/heads.ts";
+import { described, headName, measured } from "../shared/all-heads/words.ts";
 import type { ModelLayout } from "./layout.ts";
-import { modelPictures, type Pictures } from "./pictures.ts";
-import { type Means, meanBars, meanName, meanText } from "./summary.ts";
+import { modelPictures } from "./pictures.ts";
+import { type Means, meanBars, meanName, meansOf, meanText } from "./summary.ts";
 
-export interface ModelGrid {
-  /** The element of role "grid", which takes the keys. */
-  readonly element: HTMLElement;
-  readonly fill: Pictures["fill"];
-  readonly setGap: Pictures["setGap"];
-  cell(row: number, column: number): HTMLElement | undefined;
-  /** Mark the cells of the heads that are switched off, and no others. */
-  markOff(off: readonly HeadPlace[]): void;
-  /** The head of the cell that an event targets. */
-  headAt(event: Event): Head | null;
-}
-
+/**
+ * @param sort null for the order of the model
+ * @param metric the one whose means stand at the edges
+ */
 export function modelGrid(
   rows: readonly Row[],
   { patterns }: Manifest,
   layout: ModelLayout,
   sort: Metric | null,
-  means: Means,
-): ModelGrid {
+  metric: Metric,
+) {
   const headOfCell = new Map<Element | null, Head>();
+  const wordsOf = (head: Head) => `${described(patterns, head)}, ${measured(metric, head)}`;
+  const means = meansOf(rows, metric);
   const rowMeans = layout.summary ? meanBars(means.ofMeans, means.rows) : [];
   const pictures = modelPictures(rows.length, layout);
   const cells: HTMLElement[][] = [];
 
   const lines = rows.map(({ layer, heads }, index) => {
     const title = [`Layer ${layer.number}`, ...remarks(layer)].join(": ");
-    const number = el(
-      "div",
-      {
-        role: "rowheader",
-        title,
-        "aria-description": meanText(means.ofMeans, means.rows[index]),
-      },
-      `${layer.number}`,
-    );
+    const mean = meanText(means.ofMeans, means.rows[index]);
+    const attributes = { role: "rowheader", title, "aria-description": mean };
+    const number = el("div", attributes, `${layer.number}`);
     if (doubts(layer).length) number.append(el("span", { class: "warning" }, " ⚠"));
     const rowCells = heads.map((head) => {
       const cell = el("div", {
         role: "gridcell",
         id: `cell-${layer.number}-${head}`,
         "aria-label": headName({ layer, head }),
-        "aria-description": description({ layer, head }, patterns, means.metric),
+        "aria-description": wordsOf({ layer, head }),
         "aria-selected": "false",
       });
       if (sort) cell.append(el("span", { class: "caption" }, `${head}`));
@@ -67,48 +50,39 @@ export function modelGrid(
     return el("div", { role: "row" }, number, ...rowCells, ...rowMeans.slice(index, index + 1));
   });
 
+  const bottom = el("div", { class: "column-means", "aria-hidden": "true" }, meanName(metric));
+  bottom.append(...meanBars(means.ofMeans, means.columns, layout.across + layout.gap));
+  const label = "Heads of every layer";
+  const element = el("div", { role: "grid", "aria-label": label, tabindex: 0, class: layout.fit });
   const top = columnHeaders(rows, layout, sort, means);
-  const bottom = el(
-    "div",
-    { class: "column-means", "aria-hidden": "true" },
-    meanName(means.metric),
-    ...meanBars(means.ofMeans, means.columns, layout.across + layout.gap),
-  );
-  const element = el(
-    "div",
-    {
-      role: "grid",
-      "aria-label": "Heads of every layer",
-      tabindex: 0,
-      class: layout.fit,
-    },
-    top,
-    ...lines,
-    bottom,
-    pictures.element,
-  );
+  element.append(top, ...lines, bottom, pictures.element);
   for (const name of LENGTHS) element.style.setProperty(`--${name}`, `${layout[name]}px`);
   return {
+    /** The element of role "grid", which takes the keys. */
     element,
     fill: pictures.fill,
-    setGap(below, space) {
+    /** See `modelPictures`. */
+    setGap(below: number | null, space: number): void {
       lines.forEach((line, row) => {
         line.style.marginBottom = row === below ? `${space}px` : "";
       });
       pictures.setGap(below, space);
     },
-    cell: (row, column) => cells[row]?.[column],
-    markOff(off) {
+    cell: (row: number, column: number): HTMLElement | undefined => cells[row]?.[column],
+    /** Mark the cells of the heads that are switched off, and no others. */
+    markOff(off: readonly HeadPlace[]): void {
       const names = new Set(off.map((place) => place.join("-")));
       for (const [cell, { layer, head }] of headOfCell) {
         const isOff = names.has(`${layer.number}-${head}`);
         if (!cell || cell.classList.contains("off") === isOff) continue;
         cell.classList.toggle("off", isOff);
-        const words = description({ layer, head }, patterns, means.metric);
+        const words = wordsOf({ layer, head });
         setAttributes(cell, { "aria-description": isOff ? `${words}, switched off` : words });
       }
     },
-    headAt: (event) => headOfCell.get((event.target as Element).closest("[role=gridcell]")) ?? null,
+    /** The head of the cell that an event targets. */
+    headAt: ({ target }: Event): Head | null =>
+      headOfCell.get((target as Element).closest("[role=gridcell]")) ?? null,
   };
 }
 
@@ -132,48 +106,38 @@ function columnHeaders(
   { metric, ofMeans, columns: means }: Means,
 ): HTMLElement {
   const longest = rows.find(({ heads }) => heads.length === columns)?.heads ?? [];
-  const heads = longest.map((head, column) =>
-    el(
-      "div",
-      {
-        role: "columnheader",
-        "aria-label": sort ? `Rank ${column + 1}` : `Head ${head}`,
-        "aria-description": meanText(ofMeans, means[column]),
-      },
-      sort ? "" : `${head}`,
-    ),
-  );
+  const heads = longest.map((head, column) => {
+    const name = sort ? `Rank ${column + 1}` : `Head ${head}`;
+    const mean = meanText(ofMeans, means[column]);
+    const attributes = { role: "columnheader", "aria-label": name, "aria-description": mean };
+    return el("div", attributes, sort ? "" : `${head}`);
+  });
   const order = el("div", { class: "order", "aria-hidden": "true" });
   if (sort) order.append(`${sort.label}, highest → lowest`);
-  const directions = el(
-    "div",
-    { class: "directions" },
-    sort ? "" : el("span", {}, "head →"),
-    el("span", {}, "layer ↓"),
-  );
-  return el(
-    "div",
-    { role: "row", class: "column-names" },
-    el("div", { class: "corner", "aria-hidden": "true" }, directions, order),
-    ...heads,
-    summary ? meanName(metric) : "",
-  );
+  const directions = el("div", { class: "directions" });
+  directions.append(sort ? "" : el("span", {}, "head →"), el("span", {}, "layer ↓"));
+  const corner = el("div", { class: "corner", "aria-hidden": "true" }, directions, order);
+  const row = el("div", { role: "row", class: "column-names" }, corner, ...heads);
+  if (summary) row.append(meanName(metric));
+  return row;
 }
 
 const MARGIN = 8;
 
-export interface Revealed {
-  readonly scroller: HTMLElement | null;
-  readonly cell: HTMLElement;
-  /** The panel below the cell, shown as far as the cell stays in sight. */
-  readonly below: HTMLElement | null;
-  /** The sizes of the sticky header column and row. */
-  readonly covered: { readonly left: number; readonly top: number };
-  /** True to centre the head, if the view has not scrolled to a head before. */
-  readonly first: boolean;
-}
-
-export function reveal({ scroller, cell, below, covered, first }: Revealed): void {
+/**
+ * Scroll the view to a cell.
+ *
+ * @param covered the sizes of the sticky header column and row
+ * @param below the panel below the cell, shown as far as the cell stays in sight
+ * @param first true to centre the head, if the view has not scrolled to a head before
+ */
+export function reveal(
+  cell: HTMLElement,
+  covered: { readonly left: number; readonly top: number },
+  below: HTMLElement | null = null,
+  first = false,
+): void {
+  const scroller = cell.closest<HTMLElement>(".body");
   if (!scroller) return;
   const [outer, inner] = [scroller.getBoundingClientRect(), cell.getBoundingClientRect()];
   const [top, bottom] = [outer.top + covered.top + MARGIN, outer.top + scroller.clientHeight];
@@ -186,30 +150,4 @@ export function reveal({ scroller, cell, below, covered, first }: Revealed): voi
   const [left, right] = [outer.left + covered.left + MARGIN, outer.left + scroller.clientWidth];
   if (inner.left < left) scroller.scrollLeft += inner.left - left;
   else if (inner.right + MARGIN > right) scroller.scrollLeft += inner.right + MARGIN - right;
-}
-
-export interface Painting {
-  readonly layout: ModelLayout;
-  readonly kind: Choices["thumbnails"];
-  readonly coloring: Coloring;
-  readonly palette: Palette;
-  thumbnailOf(head: Head): Thumbnail;
-}
-
-/** Returns a function that paints a layer from its left upper corner. */
-export function rowPaint(
-  { layout, kind, coloring, palette, thumbnailOf }: Painting,
-  { layer, heads }: Row,
-): Paint {
-  const { across, down, gap } = layout;
-  return (painter, ratio) => {
-    heads.forEach((head, column) => {
-      const x = column * (across + gap) + gap / 2;
-      const color = coloring.colorOf({ layer, head });
-      const thumbnail = thumbnailOf({ layer, head });
-      paintThumbnail(painter, ratio, kind, thumbnail, [x, 0, across, down], color, palette);
-      painter.fillStyle = color;
-      painter.fillRect(x + 4, down + 3, across - 8, 2.5);
-    });
-  };
 }

@@ -1,29 +1,8 @@
 /** The layout of the model view's grid, in CSS pixels. */
 
-import type { Row } from "../shared/all-heads/order.ts";
+import type { Row } from "../shared/all-heads/heads.ts";
 
-export interface ModelLayout {
-  /** The width of the layer numbers, and the height of the header row. */
-  readonly left: number;
-  readonly top: number;
-  /** The width and height of a picture. */
-  readonly across: number;
-  readonly down: number;
-  /** The space between two pictures. */
-  readonly gap: number;
-  /** The height below a picture: its colour bar, and its number in sorted rows. */
-  readonly below: number;
-  /** The distance of consecutive rows. */
-  readonly rowPitch: number;
-  /** The largest number of heads in a row. */
-  readonly columns: number;
-  /** The width of all pictures of a row. */
-  readonly pictures: number;
-  readonly fit: Fit;
-  /** The width of the layers' means; 0 if they are left out. */
-  readonly summary: number;
-  readonly width: number;
-}
+export type ModelLayout = ReturnType<typeof modelLayout>;
 
 /** The form of the layers' means: values beside their bars, below them, or hidden. */
 type Fit = "wide" | "narrow" | "hidden";
@@ -53,9 +32,9 @@ export function modelLayout(
   aspect: number,
   rows: readonly Row[],
   sorted: boolean,
-): ModelLayout {
+) {
   const columns = Math.max(...rows.map(({ heads }) => heads.length));
-  const fit = available >= WIDE_FROM ? "wide" : available >= NARROW_FROM ? "narrow" : "hidden";
+  const fit: Fit = available >= WIDE_FROM ? "wide" : available >= NARROW_FROM ? "narrow" : "hidden";
   const summary = SUMMARY[fit];
   const largest = Math.min(Math.max(COMFORTABLE_HEIGHT / rows.length, LARGEST[0]), LARGEST[1]);
   const fitting = (available - LEFT - summary) / columns;
@@ -67,17 +46,24 @@ export function modelLayout(
   const pictures = columns * (across + gap);
   const below = BAR + (sorted ? CAPTION : 0);
   return {
+    /** The width of the layer numbers, and the height of the header row. */
     left: LEFT,
     top: TOP,
+    /** The width and height of a picture. */
     across,
     down,
+    /** The space between two pictures. */
     gap,
+    /** The height below a picture: its colour bar, and its number in sorted rows. */
     below,
-    // Space for the frame of the selected head, above and below.
+    /** The distance of rows, with space for the frame of the selected head, above and below. */
     rowPitch: Math.max(down + below + Math.max(gap - 4, 6), NUMBER),
+    /** The largest number of heads in a row. */
     columns,
+    /** The width of all pictures of a row. */
     pictures,
     fit,
+    /** The width of the layers' means; 0 if they are left out. */
     summary,
     width: LEFT + pictures + summary,
   };

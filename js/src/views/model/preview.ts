@@ -4,19 +4,6 @@ import { type Box, paintCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 
-export interface Preview {
-  readonly title: string;
-  /** The pattern of the head in words. */
-  readonly pattern: string;
-  /** The width of the picture divided by its height. */
-  readonly aspect: number;
-  paint(painter: Painter, ratio: number, box: Box): void;
-  readonly numbers: HTMLElement;
-  readonly cell: Element;
-  /** The container that the preview must stay in, within its padding. */
-  readonly scroller: Element;
-}
-
 /** The largest width of the picture, and the width of the metrics below it. */
 const WIDTH = 206;
 const SMALLEST = 60;
@@ -25,22 +12,29 @@ const GAP = 10;
 /** The height of the title, the metrics and the frame. */
 const REST = 190;
 
-/** Fill `panel` and place it, within its parent, on the side of the cell that has space. */
-export function showPreview(panel: HTMLElement, preview: Preview): void {
+/**
+ * Fill `panel` and place it, within its parent, on the side of the cell that has space.
+ *
+ * @param aspect the width of the picture divided by its height
+ */
+export function showPreview(
+  panel: HTMLElement,
+  cell: Element,
+  aspect: number,
+  paint: (painter: Painter, ratio: number, box: Box) => void,
+  title: HTMLElement,
+  numbers: HTMLElement,
+): void {
   const stage = panel.parentElement ?? panel;
-  const [x, y, cellWidth] = boxOf(preview.cell, stage);
-  const [left, top, width, height] = visibleBox(preview.scroller, stage);
+  const [x, y, cellWidth] = boxOf(cell, stage);
+  const [left, top, width, height] = visibleBox(stage.closest(".body") ?? stage, stage);
   const [end, bottom] = [left + width, top + height];
   const tallest = Math.max(SMALLEST, Math.min(WIDTH, height - REST));
-  const across = Math.min(WIDTH, tallest * preview.aspect);
-  const size = [across, across / preview.aspect] as const;
+  const across = Math.min(WIDTH, tallest * aspect);
+  const size = [across, across / aspect] as const;
   const canvas = panel.querySelector("canvas") ?? el("canvas");
-  paintCanvas(canvas, ...size, (painter, ratio) => preview.paint(painter, ratio, [0, 0, ...size]));
-  panel.replaceChildren(
-    el("div", { class: "title" }, el("strong", {}, preview.title), el("br"), preview.pattern),
-    canvas,
-    preview.numbers,
-  );
+  paintCanvas(canvas, ...size, (painter, ratio) => paint(painter, ratio, [0, 0, ...size]));
+  panel.replaceChildren(title, canvas, numbers);
   panel.style.width = `${WIDTH}px`;
   const [ownWidth, ownHeight] = [panel.offsetWidth, panel.offsetHeight];
   const right = x + cellWidth + GAP;

@@ -3,19 +3,13 @@
 import { type Metric, metricValue } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { fontOf, textMeasure } from "../../parts/text.ts";
-import type { Row } from "../shared/all-heads/order.ts";
-import { briefly, inFull } from "../shared/all-heads/status.ts";
+import type { Row } from "../shared/all-heads/heads.ts";
+import { briefly, inFull } from "../shared/all-heads/words.ts";
 
-export interface Means {
-  readonly metric: Metric;
-  /** The metric, with the digits of its means. */
-  readonly ofMeans: Metric;
-  /** Null for no value. */
-  readonly rows: readonly (number | null)[];
-  readonly columns: readonly (number | null)[];
-}
+export type Means = ReturnType<typeof meansOf>;
 
-export function meansOf(rows: readonly Row[], metric: Metric): Means {
+/** The means of each row and column; null for no value. */
+export function meansOf(rows: readonly Row[], metric: Metric) {
   const table = rows.map(({ layer, heads }) =>
     heads.map((head) => metricValue(metric, { layer, head })),
   );
@@ -27,6 +21,7 @@ export function meansOf(rows: readonly Row[], metric: Metric): Means {
   const largest = Math.max(...[...rowMeans, ...columns].map((value) => Math.abs(value ?? 0)));
   // Means of whole numbers have three significant digits.
   const digits = metric.digits || (largest && Math.max(0, 2 - Math.floor(Math.log10(largest))));
+  // The metric, and with the digits of its means.
   return { metric, ofMeans: { ...metric, digits }, rows: rowMeans, columns };
 }
 

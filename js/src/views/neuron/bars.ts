@@ -1,16 +1,10 @@
 /** Paints the bars and numbers of the neuron view: bias, score and softmax weight of each key. */
 
-import {
-  biasError,
-  type Explanation,
-  explanationErrors,
-  type Reading,
-  sees,
-} from "../../data/explanation.ts";
+import { biasError, type Reading, sees } from "../../data/explanation.ts";
 import { fontOf, weight, within } from "../../parts/text.ts";
 import type { Range } from "../../parts/track.ts";
 import type { Bars } from "./layout.ts";
-import type { QueryAnalysis } from "./query-analysis.ts";
+import type { Explained, QueryAnalysis } from "./query-analysis.ts";
 import { band, type Canvas, hatch } from "./strips.ts";
 
 /** The columns of bars; only the softmax without scores. */
@@ -49,12 +43,10 @@ const LARGE_FONT_FROM = 16;
 /** The scores; without them, q · k. */
 const logits = ({ scores, dots }: Reading): ArrayLike<number> => scores ?? dots;
 
-export function paintBars(canvas: Canvas, analysis: QueryAnalysis, columns: BarColumns): void {
-  const { painter, rowHeight, palette } = canvas;
+export function paintBars(canvas: Canvas, columns: BarColumns): void {
+  const { painter, rowHeight, palette, analysis } = canvas;
   const explanations = analysis.explanations.value;
-  const rowsByQuery = explanations.map((explanation) =>
-    rowsOf(analysis, explanation, canvas.range),
-  );
+  const rowsByQuery = explanations.map((one) => rowsOf(analysis, one, canvas.range));
   const largest = magnitudesOf(analysis, explanations);
   painter.textBaseline = "middle";
   painter.font = fontOf(rowHeight / rowsByQuery.length < LARGE_FONT_FROM ? 11 : 12);
@@ -84,7 +76,7 @@ export function paintBars(canvas: Canvas, analysis: QueryAnalysis, columns: BarC
 }
 
 /** The largest magnitudes of all rows, including those that are not painted. */
-function magnitudesOf(analysis: QueryAnalysis, explanations: readonly Explanation[]) {
+function magnitudesOf(analysis: QueryAnalysis, explanations: readonly Explained[]) {
   const { data, shown, head } = analysis;
   let [bias, score] = [1e-9, 1e-9];
   for (const explanation of explanations) {
@@ -101,11 +93,11 @@ function magnitudesOf(analysis: QueryAnalysis, explanations: readonly Explanatio
 /** The numbers of every painted key, null if it is masked; then those of the sink. */
 function rowsOf(
   { data, shown, head }: QueryAnalysis,
-  explanation: Explanation,
+  explanation: Explained,
   [first, end]: Range,
 ): readonly (Row | null)[] {
   const { original, shown: now } = explanation;
-  const errors = explanationErrors(data, head.value, explanation.query, original !== now);
+  const { shown: errors } = explanation.errors;
   const rows = shown.keys.slice(first, end).map((key): Row | null => {
     if (!sees(explanation, key)) return null;
     return {
@@ -122,14 +114,8 @@ function rowsOf(
   if (sink === null || original.sink === null || now.sink === null) return rows;
   if (end <= shown.keys.length) return rows;
   const score = { original: sink, now: sink, error: 0 };
-  return [
-    ...rows,
-    {
-      bias: null,
-      score,
-      weight: { original: original.sink, now: now.sink, error: errors.sink },
-    },
-  ];
+  const weight = { original: original.sink, now: now.sink, error: errors.sink };
+  return [...rows, { bias: null, score, weight }];
 }
 
 const finite = (value: number) => (Number.isFinite(value) ? Math.abs(value) : 0);

@@ -3,7 +3,7 @@
 import { same } from "../../basics/same.ts";
 import type { LayerInfo, Program } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
-import { fontOf, scalingSteps, textMeasure, tokenNames } from "../../parts/text.ts";
+import { fontOf, scalingSteps, textMeasure } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
 import type { BarColumns } from "./bars.ts";
@@ -32,10 +32,10 @@ const GAP = 6;
 
 /** The headers of the vectors. */
 export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly ColumnHeader[] {
-  const { data, head, muted, decisive, comparison, explanation } = analysis;
+  const { data, axes, head, muted, decisive, comparison, explanation } = analysis;
   const { info } = data;
   const dim = info.dim as number;
-  const names = tokenNames(data.stack.queries);
+  const { names } = axes.query;
   const second = comparison.value;
   const compared = second
     ? `${names[explanation.value.query]} above, ${names[second.query]} below`

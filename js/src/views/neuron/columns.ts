@@ -1,58 +1,46 @@
 /** The columns of the neuron view, with vectors and without. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { headMatrix } from "../../data/attention-matrix.ts";
-import { explanationErrors } from "../../data/explanation.ts";
-import type { LayerData } from "../../data/layer-data.ts";
-import type { Shown } from "../../data/shown.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
-import { number, tokenNames, weight } from "../../parts/text.ts";
+import { number, weight } from "../../parts/text.ts";
+import { tokenColumn } from "../../parts/tokens.ts";
 import { type Range, uniformTrack } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { State } from "../../state/state.ts";
+import type { Side } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import type { Palette } from "../../styles/palette.ts";
 import { NO_ARCS } from "../shared/arcs.ts";
-import { axesOf } from "../shared/axes.ts";
-import { type Lines, lines } from "../shared/lines.ts";
+import { lines } from "../shared/lines.ts";
 import { paintBars } from "./bars.ts";
 import { barHeaders, type ColumnHeader, headerRow, vectorHeaders } from "./column-headers.ts";
 import { layoutFor, MARKS, NUMBER_WIDTH } from "./layout.ts";
 import { neuronList } from "./list.ts";
+import { lockBy } from "./lock.ts";
 import { paintCurves, paintNeurons } from "./paint.ts";
 import { bindPointer } from "./pointer.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
-import { type SoftmaxStrip, softmaxStrip } from "./softmax-strip.ts";
+import { softmaxStrip } from "./softmax-strip.ts";
 import { type Canvas, stripImages } from "./strips.ts";
-
-export interface Columns {
-  readonly element: HTMLElement;
-  /** The element that holds the rows. */
-  readonly stage: HTMLElement;
-  /** The vectors without space, by name. */
-  readonly leftOut: readonly string[];
-}
 
 export interface ColumnsOptions {
   readonly scope: Scope;
-  readonly state: State;
   readonly analysis: QueryAnalysis;
+  readonly rows: Rows;
   readonly palette: ReadonlySignal<Palette>;
   /** The available width; the columns may be wider. */
   readonly width: number;
   /** The width of the queries' or the keys' labels. */
   readonly labels: number;
-  readonly rows: Rows;
-  readonly queries: HTMLElement;
-  readonly keys: HTMLElement;
 }
 
-/** The number of rows, with one for the sink if the layer has sinks. */
-export function rowCount({ info }: LayerData, { queries, keys }: Shown): number {
-  return Math.max(queries.length, keys.length + (info.program?.sinks ? 1 : 0));
+/** The columns without space for their vectors, by name, and the element that holds all. */
+interface Columns {
+  readonly element: HTMLElement;
+  readonly leftOut: readonly string[];
 }
 
 /** The content of the columns, which differs with and without vectors. */
@@ -60,10 +48,9 @@ interface ColumnsContent {
   readonly canvas: HTMLCanvasElement;
   /** Elements over the canvas, other than labels. */
   readonly overlays: readonly HTMLElement[];
-  readonly strip: SoftmaxStrip;
   /** The left edge of the keys' labels. */
   readonly keyLabels: number;
-  /** The width without the strip. */
+  /** The width without the strip of a long text. */
   readonly width: number;
   headers(): readonly ColumnHeader[];
   paint(canvas: Canvas): void;
@@ -71,20 +58,25 @@ interface ColumnsContent {
 
 /** Put labels, overlays and the strip over the canvas, with column headers above. */
 function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
-  const { scope, state, palette, labels, rows, queries, keys } = options;
-  const { canvas, strip, keyLabels, width } = content;
-  const sink = sinkLabel(options, keyLabels);
+  const { scope, analysis, palette, labels, rows } = options;
+  const { canvas, keyLabels, width } = content;
   // The queries' labels scroll away at the end of their container, where the keys' labels stay.
+  const [queries, keys] = [tokensOn(options, "query"), tokensOn(options, "key")];
   const queryLabels = el("div", { class: "query-names" }, queries);
   queryLabels.style.width = `${keyLabels}px`;
+  const sink = sinkLabel(options, keyLabels);
   const stage = el("div", { class: "neurons" }, canvas, queryLabels, keys, sink);
-  stage.append(...content.overlays, ...strip.elements);
+  stage.append(...content.overlays);
   const all: Range = [0, rows.count];
   stage.style.setProperty("--down", `${heightOf(rows, all)}px`);
   placeColumn(queries, 0, labels);
   placeColumn(keys, keyLabels, labels);
-  const stripHeader = strip.place(width);
-  const headers = headerRow(scope, state, () => [...content.headers(), ...stripHeader]);
+  const strip = rows.long ? softmaxStrip(scope, analysis, rows, palette, width) : null;
+  if (strip) stage.append(strip.element);
+  const headers = headerRow(scope, analysis.state, () => [
+    ...content.headers(),
+    ...(strip ? [strip.header] : []),
+  ]);
   /** Paints some rows, in the coordinates of all rows. */
   const rowsPaint =
     (range: Range): Paint =>
@@ -92,7 +84,8 @@ function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
       painter.translate(0, -range[0] * rows.height);
       // For a short text, curves also lead to rows out of sight.
       const reached = rows.long ? range : all;
-      content.paint({ painter, rowHeight: rows.height, range, reached, palette: palette.value });
+      const [rowHeight, colors] = [rows.height, palette.value];
+      content.paint({ painter, analysis, rowHeight, range, reached, palette: colors });
     };
   scope.effect(() => {
     const range = rows.painted.value;
@@ -102,6 +95,7 @@ function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
     const inFigures = rows.long ? paint : rowsPaint(all);
     paintCanvas(canvas, width, heightOf(rows, range), paint, inFigures);
   });
+  rows.follow(scope, stage);
   return { element: el("div", { class: "neuron-view" }, headers, stage), stage };
 }
 
@@ -114,12 +108,33 @@ function placeColumn(element: HTMLElement, left: number, width: number, top = MA
   element.style.width = `${width}px`;
 }
 
+/** The labels of the queries, those that are explained in full colour, or of the keys. */
+function tokensOn(options: ColumnsOptions, side: Side): HTMLElement {
+  const { scope, analysis, palette, labels, rows } = options;
+  const { data, axes, state, explanation, explanations } = analysis;
+  const { shown } = axes[side];
+  const emphasis = computed(() => {
+    const explained = new Float32Array(data.numQueries);
+    for (const { query } of explanations.value) explained[query] = 1;
+    return explained;
+  });
+  return tokenColumn(scope, {
+    side,
+    tokens: side === "query" ? data.stack.queries : data.stack.keys,
+    state,
+    palette,
+    rowHeight: rows.height,
+    width: labels,
+    positions: shown,
+    emphasis: side === "query" ? emphasis : signal(null),
+    ...rows.partOf(shown.length),
+    toggle: (at, event) => lockBy(event, state, side, at, explanation.peek().query),
+  });
+}
+
 /** The label of the sink's row, below the keys; hidden if the head has no sink. */
-function sinkLabel(
-  { scope, state, analysis, labels, rows }: ColumnsOptions,
-  left: number,
-): HTMLElement {
-  const { data, head, shown, explanation } = analysis;
+function sinkLabel({ scope, analysis, labels, rows }: ColumnsOptions, left: number): HTMLElement {
+  const { state, data, head, shown, explanation } = analysis;
   const label = el("div", { class: "sink" }, "sink");
   placeColumn(label, left, labels, MARKS + shown.keys.length * rows.height);
   label.style.height = `${rows.height}px`;
@@ -128,9 +143,8 @@ function sinkLabel(
     label.hidden = logit === null;
     // The pointer cannot be at a token and at this label.
     if (logit === null || (state.hover.value && label.title)) return;
-    const { query, original, shown: now } = explanation.value;
-    const errors = explanationErrors(data, head.value, query, original !== now);
-    const share = weight(now.sink ?? 0, errors.sink);
+    const { shown: now, errors } = explanation.value;
+    const share = weight(now.sink ?? 0, errors.shown.sink);
     label.title = `The sink, a logit of ${number(logit)} that is no key’s, takes ${share} of the softmax`;
   });
   return label;
@@ -138,97 +152,83 @@ function sinkLabel(
 
 /** The neuron view with vectors: queries, keys, their products, and the bars up to the softmax. */
 export function expandedColumns(options: ColumnsOptions): Columns {
-  const { scope, state, analysis, palette, labels, rows } = options;
+  const { scope, analysis, palette, width, labels, rows } = options;
   const { program, dim } = analysis.data.info;
   const biased = program !== null && (program.bias || program.relative);
-  const strip = softmaxStrip(scope, state, analysis, rows, palette);
-  const layout = layoutFor(options.width - strip.width, labels, dim as number, biased);
-
+  const layout = layoutFor(width, labels, dim as number, biased);
   const canvas = el("canvas", { "aria-hidden": "true" });
-  const list = neuronList(scope, state, analysis);
+  const list = neuronList(scope, analysis);
   placeColumn(list, layout.products, layout.strip);
   list.style.height = `${analysis.shown.keys.length * rows.height}px`;
-  const images = stripImages(analysis, palette, rows.height, rows.painted);
+  const images = stripImages(analysis, palette, rows);
   const { element, stage } = assembleColumns(options, {
     canvas,
     overlays: [list],
-    strip,
     keyLabels: layout.keyLabels,
     width: layout.width,
     headers: () => [...vectorHeaders(layout, analysis), ...barHeaders(layout, analysis)],
-    paint: (painted) => paintNeurons({ ...painted, layout, images }, analysis),
+    paint: (painted) => paintNeurons({ ...painted, layout, images }),
   });
-  element.style.width = `${layout.width + strip.width}px`;
-  bindPointer(stage, [canvas, list], state, analysis, layout, rows.height);
-  const leftOut = [layout.queries === null && "q", layout.keys === null && "k"].filter(
-    (name) => name !== false,
-  );
-  return { element, stage, leftOut };
+  element.style.width = `${layout.width + rows.strip}px`;
+  bindPointer(stage, [canvas, list], analysis, layout, rows.height);
+  const without = [layout.queries === null ? "q" : "", layout.keys === null ? "k" : ""];
+  return { element, leftOut: without.filter(Boolean) };
 }
 
 /** The neuron view without vectors: queries, curves, keys, and softmax bars. */
 export function collapsedColumns(options: ColumnsOptions): Columns {
-  const { scope, state, analysis, palette, labels, rows } = options;
-  const strip = softmaxStrip(scope, state, analysis, rows, palette);
-  const width = options.width - strip.width;
+  const { analysis, width, labels, rows } = options;
+  const { axes, explanation, muted } = analysis;
   const gap = 6;
   const bars = Math.min(140, Math.round(width * 0.15));
   const available = width - 2 * labels - bars - NUMBER_WIDTH - 3 * gap;
   const curves = Math.max(120, Math.min(520, available));
-  const keyLabels = labels + curves + 2 * gap;
+  const from = labels + gap;
+  const keyLabels = from + curves + gap;
   const left = keyLabels + labels + gap;
-  const weights = { left, width: bars, end: left + bars + NUMBER_WIDTH };
+  const columns = {
+    bias: null,
+    scores: null,
+    weights: { left, width: bars, end: left + bars + NUMBER_WIDTH },
+    width: left + bars + NUMBER_WIDTH,
+  };
 
-  const ends = [labels + gap, labels + gap + curves] as const;
-
-  const allCurves = rows.long ? null : allLines(options, curves).element;
-  if (allCurves) placeColumn(allCurves, labels + gap, curves);
+  // For a long text, only the curves of the explained query.
+  const overlays = rows.long ? [] : [allLines(options, curves)];
+  for (const all of overlays) placeColumn(all, from, curves);
   const detail = () => {
-    const { data, explanation, muted } = analysis;
-    if (rows.long) return [`of ${tokenNames(data.stack.queries)[explanation.value.query]}`];
+    if (rows.long) return [`of ${axes.query.names[explanation.value.query]}`];
     return muted.value.length ? ["the model’s own"] : [];
   };
-  const columns = { bias: null, scores: null, weights };
-  const assembled = assembleColumns(options, {
+  const attention = { name: ["Attention"], left: from, width: curves };
+  const { element } = assembleColumns(options, {
     canvas: el("canvas", { "aria-hidden": "true" }),
-    overlays: allCurves ? [allCurves] : [],
-    strip,
+    overlays,
     keyLabels,
-    width: weights.end,
+    width: columns.width,
     headers: () => [
-      {
-        name: ["Attention"],
-        detail: detail(),
-        ...(rows.long ? { hovered: [] } : {}),
-        left: labels + gap,
-        width: curves,
-      },
-      ...barHeaders({ ...columns, width: weights.end }, analysis),
+      { ...attention, detail: detail(), ...(rows.long ? { hovered: [] } : {}) },
+      ...barHeaders(columns, analysis),
     ],
     paint(painted) {
-      paintBars(painted, analysis, columns);
-      // For a long text, only the curves of the explained query.
-      if (!allCurves) paintCurves({ ...painted, curves: ends }, analysis);
+      paintBars(painted, columns);
+      if (rows.long) paintCurves(painted, [from, from + curves]);
     },
   });
-  return { ...assembled, leftOut: [] };
+  return { element, leftOut: [] };
 }
 
 /** The lines of all queries, or of the focused one. */
-function allLines(
-  { scope, state, analysis, palette, rows }: ColumnsOptions,
-  across: number,
-): Lines {
-  const { data, shown, head } = analysis;
+function allLines({ scope, analysis, palette, rows }: ColumnsOptions, across: number): HTMLElement {
+  const { state, data, axes, shown, head } = analysis;
   const focused = computed(() => {
     const query = state.focus.value.query ?? state.query.value;
     return { query: shown.queries.filter((at) => at === query), key: [] };
   });
   const matrix = computed(() => headMatrix(data, head.value));
   const color = computed(() => headColors(data.info.heads, palette.value.dark)[head.value]);
-  return lines(scope, {
-    // The neuron view shows tokens, whether words are chosen or not.
-    axes: axesOf(state, data.stack, false),
+  const drawn = lines(scope, {
+    axes,
     tracks: {
       query: uniformTrack(shown.queries.length, rows.height),
       key: uniformTrack(shown.keys.length, rows.height),
@@ -247,4 +247,5 @@ function allLines(
     arcs: NO_ARCS,
     palette,
   });
+  return drawn.element;
 }

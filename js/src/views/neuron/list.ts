@@ -11,8 +11,8 @@ const HOW =
   "A selected neuron is muted: left out of q·k, and of everything that follows from it. " +
   "Enter mutes or unmutes, Shift with an arrow mutes several, Escape unmutes all.";
 
-export function neuronList(scope: Scope, state: State, analysis: QueryAnalysis): HTMLElement {
-  const { neuron, order, muted } = analysis;
+export function neuronList(scope: Scope, analysis: QueryAnalysis): HTMLElement {
+  const { state, neuron, order, muted } = analysis;
   const list = el("div", {
     class: "neuron-list",
     role: "listbox",
@@ -33,7 +33,7 @@ export function neuronList(scope: Scope, state: State, analysis: QueryAnalysis):
   /** True while the keyboard is in the list. */
   const keyed = signal(false);
 
-  bindMuting(list, state, analysis);
+  bindMuting(list, analysis);
   list.addEventListener("focus", () => {
     keyed.value = true;
   });
@@ -97,16 +97,10 @@ function revealSideways(option: Element): void {
 const DRAG_FROM = 4;
 
 /** Mute or unmute a neuron on click; a drag does the same to all that it passes. */
-function bindMuting(list: HTMLElement, state: State, analysis: QueryAnalysis): void {
-  const { order, muted, neuron } = analysis;
-  /** The press at `x` on the neuron at the place `from`. */
-  interface Drag {
-    readonly x: number;
-    readonly from: number;
-    readonly before: readonly number[];
-    readonly muting: boolean;
-  }
-  let drag: Drag | null = null;
+function bindMuting(list: HTMLElement, analysis: QueryAnalysis): void {
+  const { state, order, muted, neuron } = analysis;
+  /** The press at `x` on the neuron at the place `from`, and what was muted before. */
+  let drag: { x: number; from: number; before: readonly number[]; muting: boolean } | null = null;
   /** @param key to mean the strongest of narrow cells; null for the cell itself */
   const placeAt = (x: number, key: number | null = null) => {
     const { left, width } = list.getBoundingClientRect();
@@ -152,10 +146,6 @@ function mute(
   neurons: readonly number[],
   muting: boolean,
 ): void {
-  const after = new Set(before);
-  for (const n of neurons) {
-    if (muting) after.add(n);
-    else after.delete(n);
-  }
-  state.muted.value = [...after].sort((a, b) => a - b);
+  const others = before.filter((n) => !neurons.includes(n));
+  state.muted.value = (muting ? [...others, ...neurons] : others).sort((a, b) => a - b);
 }

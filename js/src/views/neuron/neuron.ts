@@ -9,22 +9,20 @@ import {
 } from "@preact/signals-core";
 import { DifferenceLayer, type Layer } from "../../data/layer.ts";
 import type { LayerData } from "../../data/layer-data.ts";
-import type { Tokens } from "../../data/manifest.ts";
-import { shownTokens } from "../../data/shown.ts";
 import { el } from "../../parts/dom.ts";
 import { columnWidth, joined } from "../../parts/text.ts";
-import { rowHeight, tokenColumn, tokenFontSize } from "../../parts/tokens.ts";
+import { rowHeight, tokenFontSize } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Side, State } from "../../state/state.ts";
+import type { State } from "../../state/state.ts";
+import { onSought } from "../shared/axes.ts";
 import { layerView, notice } from "../shared/layer-view.ts";
-import type { Context, View, ViewContent } from "../shared/view.ts";
-import { figureName } from "../shared/view.ts";
-import { collapsedColumns, expandedColumns, rowCount } from "./columns.ts";
+import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
+import { collapsedColumns, expandedColumns } from "./columns.ts";
 import { SPLIT_ROW } from "./layout.ts";
-import { lockBy, type Step, type Strongest, strongestKeys } from "./lock.ts";
+import { lockStrongest } from "./lock.ts";
 import { analyzeQuery } from "./query-analysis.ts";
-import { neuronRows, type Rows } from "./rows.ts";
-import { neuronTools } from "./tools.ts";
+import { neuronRows } from "./rows.ts";
+import { neuronTools, type Strongest } from "./tools.ts";
 import { neuronLegend, neuronStatus, neuronTables } from "./words.ts";
 
 export function neuronView(context: Context): View {
@@ -58,8 +56,7 @@ export function neuronView(context: Context): View {
       : ofSide(data, own),
   );
   const tools = neuronTools(scope, state, explained, step);
-  const jump: Step = (by) => step.peek()?.go(by);
-  return { ...view, tools, jump };
+  return { ...view, tools, jump: (by) => step.peek()?.go(by) };
 }
 
 /** A above B: a difference has no queries and keys of its own. */
@@ -111,66 +108,37 @@ function neuronContent(
 ): ViewContent {
   const { state, palette } = context;
   const width = context.width.value;
-  const { stack } = data;
-  const shown = shownTokens(state.segments.value, stack);
-  const analysis = analyzeQuery(state, data, shown, wanted);
+  const { stack, info } = data;
+  const analysis = analyzeQuery(state, data, wanted);
+  const { shown, places } = analysis;
+  // A computed of its own, since any other change of what is compared leaves the rows as they are.
   const split = computed(() => analysis.comparison.value !== null);
   const longest = Math.max(shown.queries.length, shown.keys.length);
   const row = Math.max(rowHeight(longest), split.value ? SPLIT_ROW : 0);
-  const places = analysis.places;
   const locked = [places.key[state.key.peek() ?? -1], places.query[state.query.peek() ?? -1]];
   const first = locked.find((at) => at >= 0) ?? places.query[analysis.explanation.peek().query];
-  const rows = neuronRows(rowCount(data, shown), row, first, context.onPaper);
-  const labels = [...stack.queries.labels, ...stack.keys.labels];
+  // A layer with sinks has a row for them.
+  const count = Math.max(shown.queries.length, shown.keys.length + (info.program?.sinks ? 1 : 0));
+  const rows = neuronRows(count, row, first, context.onPaper);
+  const names = [...stack.queries.labels, ...stack.keys.labels];
   const bounds: [number, number] = [40, Math.max(84, width * 0.1)];
-
-  const labelWidth = columnWidth(labels, tokenFontSize(row), bounds);
-  const column = (
-    side: Side,
-    tokens: Tokens,
-    positions: readonly number[],
-    emphasis: ReadonlySignal<Float32Array | null>,
-  ) =>
-    tokenColumn(scope, {
-      side,
-      tokens,
-      state,
-      palette,
-      rowHeight: row,
-      width: labelWidth,
-      positions,
-      emphasis,
-      ...partOf(rows, positions.length),
-      toggle: (at, event) => lockBy(event, state, side, at, analysis.explanation.peek().query),
-    });
-  const emphasis = computed(() => {
-    const explained = new Float32Array(data.numQueries);
-    for (const { query } of analysis.explanations.value) explained[query] = 1;
-    return explained;
-  });
-  const queries = column("query", stack.queries, shown.queries, emphasis);
-  const keys = column("key", stack.keys, shown.keys, signal(null));
   const columns = (state.expanded.value ? expandedColumns : collapsedColumns)({
     scope,
-    state,
     analysis,
-    palette,
-    width,
-    labels: labelWidth,
     rows,
-    queries,
-    keys,
+    palette,
+    width: width - rows.strip,
+    labels: columnWidth(names, tokenFontSize(row), bounds),
   });
 
-  const before = state.sought.peek();
-  scope.effect(() => {
-    const place = state.sought.value;
-    if (!place || place === before || rows.whole.peek()) return;
-    const row = places.key[place.key ?? -1] ?? places.query[place.query ?? -1] ?? -1;
-    if (row >= 0) untracked(() => rows.reveal(row));
+  onSought(scope, state, ({ query, key }) => {
+    const row = places.key[key ?? -1] ?? places.query[query ?? -1] ?? -1;
+    if (row >= 0 && !rows.whole.value) rows.reveal(row);
   });
-  rows.follow(scope, columns.stage);
-  const strongest = strongestKeys(state, analysis, rows);
+  const strongest: Strongest = {
+    go: (by) => lockStrongest(state, analysis, rows, by),
+    long: rows.long,
+  };
   step.value = strongest;
   scope.onEnd(() => {
     if (step.peek() === strongest) step.value = null;
@@ -182,23 +150,17 @@ function neuronContent(
     tables: computed(() => neuronTables(analysis)),
     legend: computed(() => neuronLegend(palette.value, analysis, columns.leftOut)),
     figure() {
-      const [layer, head] = [data.info.number, analysis.head.peek()];
+      const [layer, head] = [info.number, analysis.head.peek()];
       const [begin, end] = rows.sight.peek();
       const { manifest } = context.store;
-      return {
-        name: figureName(manifest, "neuron", stack, `layer-${layer}-head-${head}`),
+      const inSight = rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "";
+      return figureOf(manifest, "neuron", stack, {
+        of: `layer-${layer}-head-${head}`,
         heading: `Layer ${layer} · Head ${head}`,
-        note: joined(rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "", manifest.model),
+        note: joined(inSight, manifest.model),
         // Only the visible rows are rendered.
         cropped: rows.long,
-      };
+      });
     },
   };
-}
-
-/** The options of a column that is rendered in part. */
-function partOf({ whole, range, reveal }: Rows, count: number) {
-  if (whole.peek()) return {};
-  const within = (row: number) => Math.min(row, count);
-  return { range: computed(() => range.value.map(within) as [number, number]), reveal };
 }

@@ -1,24 +1,26 @@
 /** Paints the neuron view: strips, bars, curves, and marks of neurons and queries. */
 
-import type { Shown } from "../../data/shown.ts";
+import type { Box } from "../../painting/canvas.ts";
 import { alpha } from "../../styles/palette.ts";
 import { paintBars } from "./bars.ts";
 import { type Layout, MARKS } from "./layout.ts";
-import type { QueryAnalysis } from "./query-analysis.ts";
-import { band, hatch, type Picture, paintStrips } from "./strips.ts";
+import { band, type Canvas, hatch, type Picture, paintStrips } from "./strips.ts";
 
-export function paintNeurons(canvas: Picture, analysis: QueryAnalysis): void {
-  paintFocus(canvas, analysis);
-  paintStrips(canvas, analysis);
-  paintMarks(canvas, analysis);
-  paintBars(canvas, analysis, canvas.layout);
-  paintCurves({ ...canvas, curves: canvas.layout.curves }, analysis);
+export function paintNeurons(canvas: Picture): void {
+  const { explanation, comparison, places } = canvas.analysis;
+  paintFocus(canvas);
+  paintStrips(canvas);
+  paintPairs(canvas);
+  paintMuted(canvas);
+  paintFrame(canvas, places.query[explanation.value.query], false);
+  if (comparison.value) paintFrame(canvas, places.query[comparison.value.query], true);
+  paintCursor(canvas);
+  paintDecisive(canvas);
+  paintBars(canvas, canvas.layout);
+  paintCurves(canvas, canvas.layout.curves);
 }
 
-function paintFocus(
-  { painter, layout, rowHeight, palette }: Picture,
-  analysis: QueryAnalysis,
-): void {
+function paintFocus({ painter, layout, rowHeight, palette, analysis }: Picture): void {
   const { value: key } = analysis.focusKey;
   const row = key === null ? -1 : analysis.places.key[key];
   if (row < 0) return;
@@ -36,21 +38,15 @@ const FAINTEST = 0.01;
 const BEYOND = 1;
 const FADED = 0.25;
 
-/** The arguments of painting curves. */
-type Curves = Pick<Picture, "painter" | "rowHeight" | "palette" | "reached"> & {
-  readonly curves: Layout["curves"];
-};
-
 /**
  * Paint a curve from the query to each key, as opaque as the weight; dashed from the compared
  * query. If one end is not among the rows reached, the curve fades out towards it.
  */
 export function paintCurves(
-  { painter, curves, rowHeight, palette, reached }: Curves,
-  analysis: QueryAnalysis,
+  { painter, rowHeight, palette, reached, analysis }: Canvas,
+  [left, right]: Layout["curves"],
 ): void {
   const { shown, places } = analysis;
-  const [left, right] = curves;
   const middle = (left + right) / 2;
   const [first, end] = reached;
   const drawn = (row: number) => row >= first && row < end;
@@ -86,26 +82,14 @@ export function paintCurves(
   painter.setLineDash([]);
 }
 
-/** Paint the marks of single neurons and of the explained queries. */
-export function paintMarks(canvas: Picture, analysis: QueryAnalysis): void {
-  const { explanation, comparison } = analysis;
-  paintPairs(canvas, analysis);
-  paintMuted(canvas, analysis);
-  paintFrame(canvas, analysis.places.query[explanation.value.query], false);
-  if (comparison.value) {
-    paintFrame(canvas, analysis.places.query[comparison.value.query], true);
-  }
-  paintCursor(canvas, analysis);
-  paintDecisive(canvas, analysis);
-}
-
 /** Paint the pairs that a rotary embedding rotates together, if neurons are in model order. */
-function paintPairs(canvas: Picture, { data, order, shown }: QueryAnalysis): void {
-  const { painter, layout, rowHeight, palette } = canvas;
+function paintPairs(canvas: Picture): void {
+  const { painter, layout, rowHeight, palette, analysis } = canvas;
+  const { data, order } = analysis;
   const { rotary } = data.info;
   if (!rotary || order.value.some((n, at) => n !== at)) return;
   const cell = layout.strip / order.value.length;
-  for (const [x, count] of stripsOf(canvas, shown)) {
+  for (const [x, count] of stripsOf(canvas)) {
     painter.fillStyle = palette.muted;
     const line = (at: number) =>
       painter.fillRect(Math.round(x + at * cell) - 0.5, MARKS, 1, count * rowHeight);
@@ -119,10 +103,10 @@ function paintPairs(canvas: Picture, { data, order, shown }: QueryAnalysis): voi
   }
 }
 
-function paintMuted(canvas: Picture, analysis: QueryAnalysis): void {
-  const { painter, palette } = canvas;
+function paintMuted(canvas: Picture): void {
+  const { painter, palette, analysis } = canvas;
   for (const n of analysis.muted.value) {
-    for (const [x, top, width, height] of columnsOf(canvas, analysis, n)) {
+    for (const [x, top, width, height] of columnsOf(canvas, n)) {
       painter.fillStyle = alpha(palette.background, 0.7);
       painter.fillRect(x, top, width, height);
       hatch(painter, alpha(palette.muted, 0.55), x, top, width, height);
@@ -131,41 +115,35 @@ function paintMuted(canvas: Picture, analysis: QueryAnalysis): void {
 }
 
 /** Frame the focused neuron, and, dashed, the one that is rotated with it. */
-function paintCursor(canvas: Picture, analysis: QueryAnalysis): void {
-  const { painter, palette } = canvas;
+function paintCursor(canvas: Picture): void {
+  const { painter, palette, analysis } = canvas;
   const neurons = [analysis.neuron.value, analysis.partner.value];
   painter.strokeStyle = palette.text;
   painter.lineWidth = 1;
   neurons.forEach((n, dashed) => {
     if (n === null) return;
     painter.setLineDash(dashed ? [3, 2] : []);
-    for (const [x, top, width, height] of columnsOf(canvas, analysis, n))
+    for (const [x, top, width, height] of columnsOf(canvas, n))
       painter.strokeRect(x - 0.5, top - 0.5, width + 1, height + 1);
   });
   painter.setLineDash([]);
 }
 
-function columnsOf(
-  canvas: Picture,
-  { order, shown }: QueryAnalysis,
-  n: number,
-): readonly (readonly [left: number, top: number, width: number, height: number])[] {
-  const cell = canvas.layout.strip / order.value.length;
+/** The column of a neuron in each strip. */
+function columnsOf(canvas: Picture, n: number): readonly Box[] {
+  const { layout, rowHeight, analysis } = canvas;
+  const { order } = analysis;
+  const cell = layout.strip / order.value.length;
   const left = order.value.indexOf(n) * cell;
-  return stripsOf(canvas, shown).map(
-    ([x, rows]) => [x + left, MARKS, cell, rows * canvas.rowHeight] as const,
-  );
+  return stripsOf(canvas).map(([x, rows]) => [x + left, MARKS, cell, rows * rowHeight]);
 }
 
 /** The left edge and number of rows of each strip shown. */
-function stripsOf(
-  { layout }: Picture,
-  { queries, keys }: Shown,
-): readonly (readonly [number, number])[] {
+function stripsOf({ layout, analysis: { shown } }: Picture) {
   const strips = [
-    [layout.queries, queries.length],
-    [layout.keys, keys.length],
-    [layout.products, keys.length],
+    [layout.queries, shown.queries.length],
+    [layout.keys, shown.keys.length],
+    [layout.products, shown.keys.length],
   ] as const;
   return strips.flatMap(([x, rows]) => (x === null ? [] : [[x, rows] as const]));
 }
@@ -189,10 +167,8 @@ function paintFrame(
 const TRIANGLES = 5;
 
 /** Triangles above the neurons that make most of the difference to the other keys. */
-function paintDecisive(
-  { painter, layout, palette }: Picture,
-  { order, decisive }: QueryAnalysis,
-): void {
+function paintDecisive({ painter, layout, palette, analysis }: Picture): void {
+  const { order, decisive } = analysis;
   const cell = layout.strip / order.value.length;
   const half = Math.min(4, cell * 0.45);
   painter.fillStyle = palette.text;

@@ -2,9 +2,8 @@
 
 import { products } from "../../data/neurons.ts";
 import { perFrame } from "../../scheduling/frame.ts";
-import type { State } from "../../state/state.ts";
 import { type Layout, MARKS } from "./layout.ts";
-import { lock } from "./lock.ts";
+import { lockBy } from "./lock.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
 interface Under {
@@ -21,11 +20,11 @@ interface Under {
 export function bindPointer(
   stage: HTMLElement,
   picture: readonly HTMLElement[],
-  state: State,
   analysis: QueryAnalysis,
   layout: Layout,
   rowHeight: number,
 ): void {
+  const { state } = analysis;
   const [canvas] = picture;
   const under = (event: MouseEvent): Under => {
     const box = stage.getBoundingClientRect();
@@ -60,7 +59,7 @@ export function bindPointer(
   canvas.addEventListener("click", (event) => {
     const { side, at } = under(event);
     const { query } = analysis.explanation.peek();
-    if (at !== null) lock(state, side, at, event.shiftKey, query);
+    if (at !== null) lockBy(event, state, side, at, query);
   });
 }
 

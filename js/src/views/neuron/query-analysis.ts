@@ -1,50 +1,64 @@
 /** The comparison of a query with its keys that the neuron view shows, as signals. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
-import { explain, sees } from "../../data/explanation.ts";
+import { explain, explanationErrors, sees } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
 import { contributions, fewest, largestFirst, magnitudes, partnerOf } from "../../data/neurons.ts";
 import { headScale } from "../../data/scores.ts";
-import type { Shown } from "../../data/shown.ts";
-import { placesOf } from "../../parts/track.ts";
-import type { State, TokenPair } from "../../state/state.ts";
+import type { Side, State } from "../../state/state.ts";
+import { axesOf } from "../shared/axes.ts";
 import { headIn } from "../shared/layer-view.ts";
 
 export type QueryAnalysis = ReturnType<typeof analyzeQuery>;
+export type Explained = QueryAnalysis["explanation"]["value"];
 
 /** The share of the difference between a key's scaled dot product and the mean of the others'. */
 export const SHARE = 0.8;
 
 /** @param requested the query to explain, which may not be among the tokens shown */
-export function analyzeQuery(
-  state: State,
-  data: LayerData,
-  shown: Shown,
-  requested: ReadonlySignal<number>,
-) {
+export function analyzeQuery(state: State, data: LayerData, requested: ReadonlySignal<number>) {
   const dim = data.info.dim as number;
   const head = computed(() => headIn(state, data));
-  /** The row of each token, or -1. */
-  const places = {
-    query: placesOf(shown.queries, data.numQueries),
-    key: placesOf(shown.keys, data.numKeys),
-  };
+  // Tokens, whether words are chosen or not.
+  const axes = axesOf(state, data.stack, false);
+  /** The tokens shown, from top to bottom, and the row of each, or -1. */
+  const shown = { queries: axes.query.shown, keys: axes.key.shown };
+  const places = { query: axes.query.places, key: axes.key.places };
+  const isShown = (side: Side, at: number | null | undefined): at is number =>
+    places[side][at ?? -1] >= 0;
   const query = computed(() =>
-    places.query[requested.value] >= 0 ? requested.value : shown.queries[0],
+    isShown("query", requested.value) ? requested.value : shown.queries[0],
   );
-  const second = computed(() => comparedWith(state, shown, query.value));
+  /** The query that was locked second, or, if that is the explained one, first. */
+  const second = computed(() => {
+    const [first, other] = [state.query.value, state.also.value[0]];
+    if (first === null || other === undefined) return null;
+    const at = query.value === other ? first : other;
+    return at !== query.value && isShown("query", at) ? at : null;
+  });
   const muted = computed(() => [...new Set(state.muted.value)].filter((n) => n < dim));
+  /** An explanation with the bounds of the errors of its numbers. */
+  const explained = (at: number) => {
+    const explanation = explain(data, head.value, at, muted.value);
+    const ofOriginal = explanationErrors(data, head.value, at, false);
+    const ofShown =
+      explanation.original === explanation.shown
+        ? ofOriginal
+        : explanationErrors(data, head.value, at, true);
+    return { ...explanation, errors: { original: ofOriginal, shown: ofShown } };
+  };
   /** The explanations of the query, and of the one that it is compared with. */
-  const explanation = computed(() => explain(data, head.value, query.value, muted.value));
-  const comparison = computed(() =>
-    second.value === null ? null : explain(data, head.value, second.value, muted.value),
-  );
+  const explanation = computed(() => explained(query.value));
+  const comparison = computed(() => (second.value === null ? null : explained(second.value)));
   /** One of them, or both. */
   const explanations = computed(() =>
     [explanation.value, comparison.value].filter((one) => one !== null),
   );
   /** The hovered or locked key, or null. */
-  const focusKey = computed(() => visible(state.focus.value, shown).key);
+  const focusKey = computed(() => {
+    const { key } = state.focus.value;
+    return isShown("key", key) ? key : null;
+  });
   const strongest = computed(() => {
     const { weights } = explanation.value.original;
     return shown.keys.reduce((best, at) => (weights[at] > weights[best] ? at : best));
@@ -56,9 +70,7 @@ export function analyzeQuery(
   const keyAt = (j: number) => data.key(head.value, j) as Float32Array;
   const q = computed(() => queryAt(query.value));
   // A locked key before the hovered one, so that neurons do not move under the pointer.
-  const pairKey = computed(
-    () => visible({ query: null, key: state.key.value }, shown).key ?? key.value,
-  );
+  const pairKey = computed(() => (isShown("key", state.key.value) ? state.key.value : key.value));
   /** The order of the neurons, from left to right. */
   const order = computed(() => {
     const by = state.neurons.value;
@@ -119,7 +131,9 @@ export function analyzeQuery(
     return fullColor(values);
   });
   return {
+    state,
     data,
+    axes,
     shown,
     places,
     head,
@@ -135,23 +149,6 @@ export function analyzeQuery(
     partner,
     scales: { vector, product },
   };
-}
-
-/** A place without the sides that are not among the tokens shown. */
-export function visible({ query, key }: TokenPair, shown: Shown): TokenPair {
-  return {
-    query: query !== null && shown.queries.includes(query) ? query : null,
-    key: key !== null && shown.keys.includes(key) ? key : null,
-  };
-}
-
-/** The query that was locked second, or, if that is the explained one, first. */
-function comparedWith(state: State, shown: Shown, query: number): number | null {
-  const first = state.query.value;
-  const second = state.also.value[0];
-  if (first === null || second === undefined) return null;
-  const at = query === second ? first : second;
-  return at !== query && shown.queries.includes(at) ? at : null;
 }
 
 /** The share of magnitudes below the full colour, so that one outlier does not make all others pale. */

@@ -17,6 +17,8 @@ const STEP = 8;
 /** The height of the column headers, and the space below the rows. */
 const COVERED = 40;
 const BELOW = 12;
+/** The width of the strip beside the rows of a long text, with its gap. */
+export const STRIP = 40;
 /** The assumed height until the element is in the page. */
 const ASSUMED_HEIGHT = 760;
 
@@ -65,8 +67,22 @@ export function neuronRows(
   /** Scroll until a row is in the middle. */
   const centre = (row: number) => scrollTo(MARKS + (row + 0.5) * height - visibleHeight.peek() / 2);
 
+  /** Scroll until a row is visible. */
+  function reveal(row: number): void {
+    const top = MARKS + row * height;
+    const bottom = top + height - visibleHeight.peek();
+    const before = start.peek();
+    if (before > bottom && before < top) return;
+    const near = before > top ? top - height : bottom + height;
+    // From far away, scroll it to the middle.
+    if (Math.abs(near - before) < visibleHeight.peek() / 2) scrollTo(near);
+    else centre(row);
+  }
+
   return {
     long,
+    /** The width of the strip beside the rows of a long text. */
+    strip: long ? STRIP : 0,
     whole,
     count,
     height,
@@ -75,16 +91,17 @@ export function neuronRows(
     sight,
     visibleHeight,
     centre,
-    reveal(row: number): void {
-      const top = MARKS + row * height;
-      const bottom = top + height - visibleHeight.peek();
-      const before = start.peek();
-      if (before > bottom && before < top) return;
-      const near = before > top ? top - height : bottom + height;
-      // From far away, scroll it to the middle.
-      if (Math.abs(near - before) < visibleHeight.peek() / 2) scrollTo(near);
-      else centre(row);
-    },
+    reveal,
+    /** The options of a column of so many labels, of which a part is rendered. */
+    partOf: (labels: number) =>
+      whole.peek()
+        ? {}
+        : {
+            range: computed(
+              () => range.value.map((row) => Math.min(row, labels)) as [number, number],
+            ),
+            reveal,
+          },
     /** Follow the scrolling of the element that holds the rows, once it is in the page. */
     follow(scope: Scope, stage: HTMLElement): void {
       queueMicrotask(() => {

@@ -6,15 +6,14 @@ import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import { perFrame } from "../../scheduling/frame.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { State } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
 import { bindStripPointer } from "../shared/minimap.ts";
 import type { ColumnHeader } from "./column-headers.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
-import type { Rows } from "./rows.ts";
+import { type Rows, STRIP } from "./rows.ts";
 
-const WIDTH = 30;
 const GAP = 10;
+const WIDTH = STRIP - GAP;
 
 /** The least height of a mark, in CSS pixels. */
 const TALL = 2;
@@ -25,46 +24,25 @@ const LOWEST = 5;
 /** The distance from the pointer, in CSS pixels, in which the strongest key counts as hovered. */
 const NEAR = 2;
 
-/** The strip of a long text; empty for a short one. */
-export interface SoftmaxStrip {
-  readonly elements: readonly HTMLElement[];
-  readonly width: number;
-  /** Place it. Returns its column header. */
-  place(left: number): readonly ColumnHeader[];
-}
-
+/**
+ * The strip and its column header.
+ *
+ * @param columns the width of the columns, right of which it stands
+ */
 export function softmaxStrip(
   scope: Scope,
-  state: State,
   analysis: QueryAnalysis,
   rows: Rows,
   palette: ReadonlySignal<Palette>,
-): SoftmaxStrip {
-  if (!rows.long) return { elements: [], width: 0, place: () => [] };
-  const element = stripElement(scope, state, analysis, rows, palette);
-  const title = `Softmax over all ${analysis.shown.keys.length} keys, the largest wherever several share a place; click to go there`;
-  element.title = title;
-  const head = { name: ["All"], detail: ["keys"], title, width: WIDTH };
-  return {
-    elements: [element],
-    width: WIDTH + GAP,
-    place(left) {
-      element.style.marginLeft = `${left + GAP}px`;
-      return [{ ...head, left: left + GAP }];
-    },
-  };
-}
-
-function stripElement(
-  scope: Scope,
-  state: State,
-  analysis: QueryAnalysis,
-  rows: Rows,
-  palette: ReadonlySignal<Palette>,
-): HTMLElement {
-  const { shown, places } = analysis;
+  columns: number,
+): { readonly element: HTMLElement; readonly header: ColumnHeader } {
+  const { state, shown, places } = analysis;
   const canvas = el("canvas");
-  const element = el("div", { class: "softmax-strip", "aria-hidden": "true" }, canvas);
+  const title = `Softmax over all ${shown.keys.length} keys, the largest wherever several share a place; click to go there`;
+  const attributes = { class: "softmax-strip", "aria-hidden": "true", title };
+  const element = el("div", attributes, canvas);
+  const left = columns + GAP;
+  element.style.marginLeft = `${left}px`;
   scope.effect(() => {
     const height = Math.floor(rows.visibleHeight.value);
     paintCanvas(canvas, WIDTH, height, (painter) => paintStrip(painter, height));
@@ -128,7 +106,7 @@ function stripElement(
       state.hover.value = null;
     },
   );
-  return element;
+  return { element, header: { name: ["All"], detail: ["keys"], title, width: WIDTH, left } };
 }
 
 /** Paint a triangle that points at a place from the left. */

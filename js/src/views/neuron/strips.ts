@@ -10,9 +10,11 @@ import type { Range } from "../../parts/track.ts";
 import { type Palette, type RGB, rgb } from "../../styles/palette.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
+import type { Rows } from "./rows.ts";
 
 /** The arguments that all painting functions of the neuron view share. */
 export interface Canvas {
+  readonly analysis: QueryAnalysis;
   readonly painter: Painter;
   readonly rowHeight: number;
   readonly palette: Palette;
@@ -42,14 +44,11 @@ type StripImages = ReturnType<typeof stripImages>;
 /**
  * Images of strips with a pixel per component and per CSS pixel of height. Those of the queries and
  * keys in the picture are reused while the pointer moves.
- *
- * @param painted the range in the picture
  */
 export function stripImages(
   analysis: QueryAnalysis,
   palette: ReadonlySignal<Palette>,
-  rowHeight: number,
-  painted: ReadonlySignal<Range>,
+  { height: rowHeight, painted }: Rows,
 ) {
   const { data, shown, head, order, scales } = analysis;
   type Vector = (row: number) => Float32Array | null;
@@ -140,8 +139,8 @@ function paintRow(
     data.copyWithin(start + 4 * line * width, start, start + 4 * width);
 }
 
-export function paintStrips(canvas: Picture, analysis: QueryAnalysis): void {
-  const { layout, images, range } = canvas;
+export function paintStrips(canvas: Picture): void {
+  const { layout, images, range, analysis } = canvas;
   const { shown } = analysis;
   const explained = analysis.explanations.value;
   if (layout.queries !== null) {

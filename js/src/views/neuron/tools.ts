@@ -1,13 +1,14 @@
 /** The controls of the neuron view: vectors, order, comparison, unmuting. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import type { ReadonlySignal } from "@preact/signals-core";
 import { shownTokens } from "../../data/shown.ts";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
-import { button, el } from "../../parts/dom.ts";
+import { button } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import { compareWith, type Strongest, strongestButton } from "./lock.ts";
+import { bound } from "../shared/tools.ts";
+import { compareWith } from "./lock.ts";
 
 const ORDERS = {
   model: "In model order",
@@ -18,12 +19,22 @@ const ORDERS = {
 /** The most queries offered for a comparison. */
 const OFFERED = 256;
 
-/** @param explained the query to compare, if none is locked */
+/** The step to the strongest key, and from one to the next, of what is shown. */
+export interface Strongest {
+  go(by: 1 | -1): void;
+  /** True if the text is long, so that most keys are out of sight. */
+  readonly long: boolean;
+}
+
+/**
+ * @param explained the query to compare, if none is locked
+ * @param strongest null without keys
+ */
 export function neuronTools(
   scope: Scope,
   state: State,
   explained: ReadonlySignal<number>,
-  step: ReadonlySignal<Strongest | null>,
+  strongest: ReadonlySignal<Strongest | null>,
 ): HTMLElement[] {
   const vectors = toggle(
     scope,
@@ -32,42 +43,40 @@ export function neuronTools(
     state.expanded,
   );
   const order = choice(scope, "Neurons", optionsOf<"neurons">(ORDERS), state.neurons);
-  const compare = el("div", { class: "tools" });
-  scope.scopedEffect((inner) => {
+  const queries = () => {
     const stack = state.shown.stack.value;
     const names = tokenNames(stack.queries);
     const { queries } = shownTokens(state.segments.value, stack);
     // Longer lists are unusable: Shift with a click compares instead.
     const offered = queries.length <= OFFERED ? queries : state.also.value.slice(0, 1);
     const options = offered.map((at) => ({ value: `${at}`, label: names[at] }));
-    const bound = {
-      get value() {
-        const compared = state.query.value === null ? null : state.also.value[0];
-        return `${compared ?? ""}`;
-      },
-      set value(at) {
-        compareWith(state, at === "" ? null : Number(at), explained.peek());
-      },
-    };
-    const none = { value: "", label: "None" };
-    compare.replaceChildren(choice(inner, "Compare with", [none, ...options], bound));
-  });
+    return [{ value: "", label: "None" }, ...options];
+  };
+  const compared = bound(
+    () => `${(state.query.value === null ? null : state.also.value[0]) ?? ""}`,
+    (at) => compareWith(state, at === "" ? null : Number(at), explained.peek()),
+  );
+  const compare = choice(scope, "Compare with", queries, compared);
   const unmute = button({ class: "control toggle" }, "", () => {
     state.muted.value = [];
   });
-  const count = computed(() => state.muted.value.length);
+  const title =
+    "Lock the strongest key of this query, then the next: j; Shift+J for the one before";
+  const next = button({ class: "control toggle", title }, "Strongest key", (event) =>
+    strongest.peek()?.go(event.shiftKey ? -1 : 1),
+  );
   scope.effect(() => {
-    unmute.hidden = count.value === 0;
-    unmute.textContent = `Unmute all (${count.value})`;
+    const count = state.muted.value.length;
+    unmute.hidden = count === 0;
+    unmute.textContent = `Unmute all (${count})`;
   });
-  const strongest = strongestButton(step);
   scope.effect(() => {
     // Without vectors there is nothing to choose.
     const none = state.shown.layer.value.dim === null;
     for (const tool of [vectors, compare]) tool.hidden = none;
     // All keys of a short text are visible.
-    strongest.hidden = none || !step.value?.long;
+    next.hidden = none || !strongest.value?.long;
     order.hidden = none || !state.expanded.value;
   });
-  return [vectors, order, compare, strongest, unmute];
+  return [vectors, order, compare, next, unmute];
 }

@@ -2,24 +2,16 @@
  * The words of the neuron view: the numbers that lead to one weight, its legend, and its tables.
  */
 
-import {
-  biasError,
-  type Explanation,
-  explanationErrors,
-  type Reading,
-  sees,
-} from "../../data/explanation.ts";
-import type { LayerData } from "../../data/layer-data.ts";
-import type { LayerInfo, Tokens } from "../../data/manifest.ts";
+import { biasError, type ExplanationErrors, type Reading, sees } from "../../data/explanation.ts";
+import type { LayerInfo } from "../../data/manifest.ts";
 import { products } from "../../data/neurons.ts";
-import { unitsOf } from "../../data/units.ts";
 import {
   halfPrecision,
   keptAsWeights,
   vectorsWithin,
   weightsWithin,
 } from "../../parts/fidelity.ts";
-import type { Cells, Table } from "../../parts/table.ts";
+import type { Table } from "../../parts/table.ts";
 import {
   colored,
   decimals,
@@ -31,52 +23,54 @@ import {
   rounded,
   scaling,
   shareShown,
-  tokenNames,
   weight,
   within,
 } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import type { Palette } from "../../styles/palette.ts";
-import { matrixCells, vectorCells } from "../shared/heads/tables.ts";
+import { matrixTable, vectorTable } from "../shared/heads/words.ts";
+import { type Column, legendLine, statusLine, tableOf } from "../shared/words.ts";
 import { decisiveText } from "./column-headers.ts";
-import type { QueryAnalysis } from "./query-analysis.ts";
+import type { Explained, QueryAnalysis } from "./query-analysis.ts";
 
 /** The status line: the numbers that lead to one weight. */
 export function neuronStatus(analysis: QueryAnalysis): Phrase {
-  const { data, head, comparison } = analysis;
-  const [explained, second] = [analysis.explanation.value, comparison.value];
+  const { data, head, explanation, comparison } = analysis;
   const key = analysis.key.value;
   const muted = analysis.muted.value.length;
-  return [
+  const isSeen = sees(explanation.value, key);
+  const said = [
     `Layer ${data.info.number} · Head ${head.value}  `,
-    ...pairNumbers(data, head.value, explained, key),
-    ...(muted && sees(explained, key)
-      ? [detail(` without ${muted} ${muted > 1 ? "neurons" : "neuron"}`)]
+    ...pairNumbers(analysis, explanation.value, key),
+    muted && isSeen ? detail(` without ${muted} ${muted > 1 ? "neurons" : "neuron"}`) : "",
+    ...(comparison.value
+      ? [" · compared with ", ...pairNumbers(analysis, comparison.value, key)]
       : []),
-    ...(second ? [" · compared with ", ...pairNumbers(data, head.value, second, key)] : []),
-    ...(sees(explained, key) ? terms(analysis, key).filter(Boolean).map(detail) : []),
   ];
+  return statusLine(said, isSeen ? terms(analysis, key).filter(Boolean) : []);
 }
 
 /** "dog → lazy q·k 137.63 · ÷ √32 = 24.33 · softmax 0.999" */
-function pairNumbers(data: LayerData, head: number, explained: Explanation, key: number): Phrase {
+function pairNumbers(
+  { data, axes, head }: QueryAnalysis,
+  explained: Explained,
+  key: number,
+): Phrase {
   const { original, shown, bias } = explained;
+  const { original: before, shown: after } = explained.errors;
   const { program, dim } = data.info;
-  const { queries, keys } = data.stack;
-  const names = pair(tokenNames(queries)[explained.query], tokenNames(keys)[key]);
+  const names = pair(axes.query.names[explained.query], axes.key.names[key]);
   if (!sees(explained, key)) return [...names, " masked: this query cannot see this key"];
-  const before = explanationErrors(data, head, explained.query, false);
-  const after = original === shown ? before : explanationErrors(data, head, explained.query, true);
   const added = bias ? ` ${within(bias[key], biasError(bias[key]))}` : "";
   const change = (own: string, without: string) =>
     original === shown ? own : `${own} → ${without}`;
-  const dots = [
+  const dot = change(
     within(original.dots[key], before.dot(key)),
     within(shown.dots[key], after.dot(key)),
-  ] as const;
+  );
   const parts: string[] = [];
   if (program && original.scores && shown.scores) {
-    const formula = scaling(program, head, dim as number);
+    const formula = scaling(program, head.value, dim as number);
     const score = change(
       within(original.scores[key], before.score),
       within(shown.scores[key], after.score),
@@ -91,50 +85,48 @@ function pairNumbers(data: LayerData, head: number, explained: Explanation, key:
     const sinks = [weight(original.sink, before.sink), weight(shown.sink, after.sink)] as const;
     parts.push(`sink ${change(...sinks)}`);
   }
-  return [...names, ` q·k ${change(...dots)}`, detail(parts.map((part) => ` · ${part}`).join(""))];
+  return statusLine([...names, ` q·k ${dot}`], parts);
 }
 
 /**
  * The focused neuron, or else the largest that is not muted; and the number of decisive neurons.
  */
 function terms(analysis: QueryAnalysis, key: number): readonly string[] {
-  const { data, head } = analysis;
-  const [explained, second] = [analysis.explanation.value, analysis.comparison.value];
+  const { data, head, explanation, comparison } = analysis;
   const k = data.key(head.value, key) as Float32Array;
-  const queryAt = (query: number) => data.query(head.value, query) as Float32Array;
-  const q = queryAt(explained.query);
-  const first = products(q, k);
-  const errors = explanationErrors(data, head.value, explained.query, false);
-  const component = (value: number) => within(value, errors.component);
-  const error = (at: number) => errors.product(q[at], k[at]);
+  const queryAt = ({ query }: Explained) => data.query(head.value, query) as Float32Array;
+  const q = queryAt(explanation.value);
+  const errors = explanation.value.errors.original;
+  /** The product with the key's component, and its error. */
+  const product = (of: Float32Array, n: number) =>
+    [of[n] * k[n], errors.product(of[n], k[n])] as const;
   const muted = analysis.muted.value;
-  const n = analysis.neuron.value;
+  const { value: n } = analysis.neuron;
+  const { value: second } = comparison;
   if (n !== null) {
     const partner = analysis.partner.value;
     const compared =
-      second && sees(second, key)
-        ? `, compared ${signed(queryAt(second.query)[n] * k[n], errors.product(queryAt(second.query)[n], k[n]))}`
-        : "";
+      second && sees(second, key) ? `, compared ${signed(...product(queryAt(second), n))}` : "";
+    const [ofQuery, ofKey] = [q[n], k[n]].map((value) => within(value, errors.component));
     return [
       second
-        ? ` · neuron ${n} adds ${signed(first[n], error(n))}${compared}`
-        : ` · neuron ${n}: q ${component(q[n])} × k ${component(k[n])} = ${within(first[n], error(n))}`,
-      partner === null ? "" : ` · rotated with neuron ${partner}`,
-      muted.includes(n) ? " · muted" : "",
+        ? `neuron ${n} adds ${signed(...product(q, n))}${compared}`
+        : `neuron ${n}: q ${ofQuery} × k ${ofKey} = ${within(...product(q, n))}`,
+      partner === null ? "" : `rotated with neuron ${partner}`,
+      muted.includes(n) ? "muted" : "",
     ];
   }
   // The numbers of two queries fill the line.
   if (second) return [];
-  const left = [...first.keys()].filter((at) => !muted.includes(at));
+  const all = products(q, k);
+  const left = [...all.keys()].filter((at) => !muted.includes(at));
   if (!left.length) return [];
-  const largest = left.reduce((best, at) =>
-    Math.abs(first[at]) > Math.abs(first[best]) ? at : best,
-  );
+  const largest = left.reduce((best, at) => (Math.abs(all[at]) > Math.abs(all[best]) ? at : best));
   // Decisive neurons are known only without muting.
   const few = muted.length ? null : analysis.decisive.value;
   return [
-    ` · neuron ${largest} adds ${signed(first[largest], error(largest))}`,
-    few ? ` · ${decisiveText(few.length, first.length)}` : "",
+    `neuron ${largest} adds ${signed(...product(q, largest))}`,
+    few ? decisiveText(few.length, all.length) : "",
   ];
 }
 
@@ -154,6 +146,7 @@ export function neuronLegend(
   const { vector, product } = analysis.scales;
   const { vectorRounding } = analysis.data;
   const productError = vectorRounding * (2 * vector.value + vectorRounding);
+  const colors = [colored(positive, "■"), " positive  ", colored(negative, "■"), " negative"];
   const parts = [
     leftOut.length ? `no room for ${leftOut.join(" and ")}` : "",
     attentionShown(analysis),
@@ -167,14 +160,7 @@ export function neuronLegend(
     vectorsWithin(analysis.data.vectorRounding),
     `strongest colour ±${about(vector.value, vectorRounding)} (q, k), `,
   ];
-  return [
-    colored(positive, "■"),
-    " positive  ",
-    colored(negative, "■"),
-    " negative",
-    ...parts.filter(Boolean).map((part) => ` · ${part}`),
-    live(`±${about(product.value, productError)} (q × k)`),
-  ];
+  return [...legendLine(colors, parts), live(`±${about(product.value, productError)} (q × k)`)];
 }
 
 /** The share of the query's attention that the keys shown have; "" for all of it. */
@@ -199,84 +185,75 @@ function rotaryText(rotary: LayerInfo["rotary"]): string {
 
 /** The tables that can be copied. */
 export function neuronTables(analysis: QueryAnalysis): readonly Table[] {
-  const { data, shown, head } = analysis;
-  const { queries, keys } = data.stack;
-  const side = (tokens: Tokens, positions: readonly number[]) => ({
-    units: unitsOf(tokens, false),
-    shown: positions,
-  });
-  const matrix = () =>
-    matrixCells(
-      side(queries, shown.queries),
-      side(keys, shown.keys),
+  const { data, axes, head } = analysis;
+  return [
+    rowTable(analysis),
+    matrixTable(
+      axes,
       (query) => data.weightRow(head.value, query),
       (query) => data.rowRounding(head.value, query),
-    );
-  return [
-    { name: "Row", rows: () => rowTable(analysis) },
-    { name: "Matrix", rows: matrix },
-    { name: "Vectors", rows: () => vectorCells(data, head.value) },
+    ),
+    vectorTable("Vectors", data, head.value),
   ];
 }
 
 /** A row per key and for the sink, of the explained and the compared query. */
-function rowTable({ data, shown, head, explanation, comparison }: QueryAnalysis): readonly Cells[] {
-  const names = tokenNames(data.stack.queries);
-  const second = comparison.value;
-  const columns = [
-    ...columnsOf(data, head.value, explanation.value, ""),
-    ...(second ? columnsOf(data, head.value, second, `${names[second.query]}: `) : []),
-  ];
-  const sink = data.sink(head.value);
-  return [
-    ["position", "token", ...columns.map(({ name }) => name)],
-    ...shown.keys.map((key) => [
-      key,
-      data.stack.keys.labels[key],
-      ...columns.map(({ values, error }) => rounded(values[key], error(key))),
-    ]),
-    ...(sink === null ? [] : [["", "sink", ...columns.map((column) => column.sink(sink))]]),
-  ];
+function rowTable(analysis: QueryAnalysis): Table {
+  const { data, shown, axes, head, explanation, comparison } = analysis;
+  const { value: second } = comparison;
+  const logit = data.sink(head.value);
+  const rows = logit === null ? shown.keys : [...shown.keys, SINK];
+  const { labels } = axes.key.units;
+  return tableOf("Row", rows, () => [
+    { name: "position", of: (key) => (key === SINK ? "" : key) },
+    { name: "token", of: (key) => (key === SINK ? "sink" : labels[key]) },
+    ...columnsOf(explanation.value, logit, ""),
+    ...(second ? columnsOf(second, logit, `${axes.query.names[second.query]}: `) : []),
+  ]);
 }
 
-interface Column {
-  readonly name: string;
-  readonly values: ArrayLike<number>;
-  /** A bound of the difference of a value from the record's. */
-  error(key: number): number;
-  /** The value in the sink's row. */
-  sink(logit: number): number | string;
-}
+/** The row of the sink among those of keys. */
+const SINK = -1;
 
 /** The model's numbers, and those without the muted neurons, if there are any. */
 function columnsOf(
-  data: LayerData,
-  head: number,
-  { query, original, shown, bias }: Explanation,
+  { original, shown, bias, errors }: Explained,
+  logit: number | null,
   prefix: string,
-): readonly Column[] {
-  const nothing = () => "";
-  const reading = (own: Reading, suffix: string): Column[] => {
-    const errors = explanationErrors(data, head, query, own !== original);
-    const { dots, scores, weights, sink } = own;
-    const ofSink = () => (sink === null ? "" : rounded(sink, errors.sink));
-    const columns: Column[] = [
-      { name: `${prefix}q·k${suffix}`, values: dots, error: errors.dot, sink: nothing },
-    ];
-    if (scores) {
-      const name = `${prefix}score${suffix}`;
-      columns.push({ name, values: scores, error: () => errors.score, sink: (at: number) => at });
-    }
-    const name = `${prefix}weight${suffix}`;
-    return [...columns, { name, values: weights, error: () => errors.weight, sink: ofSink }];
-  };
-  const columns = reading(original, "");
-  if (bias) {
-    const error = (key: number) => biasError(bias[key]);
-    columns.splice(1, 0, { name: `${prefix}bias`, values: bias, error, sink: nothing });
-  }
+): readonly Column<number>[] {
+  /** @param sink the value in the sink's row */
+  const column = (
+    name: string,
+    values: ArrayLike<number>,
+    error: (key: number) => number,
+    sink: number | string = "",
+  ): Column<number> => ({
+    name: `${prefix}${name}`,
+    of: (key) => (key === SINK ? sink : rounded(values[key], error(key))),
+  });
+  const reading = (
+    { dots, scores, weights, sink }: Reading,
+    of: ExplanationErrors,
+    suffix = "",
+  ) => [
+    column(`q·k${suffix}`, dots, of.dot),
+    ...(scores ? [column(`score${suffix}`, scores, () => of.score, logit ?? "")] : []),
+    column(
+      `weight${suffix}`,
+      weights,
+      () => of.weight,
+      sink === null ? "" : rounded(sink, of.sink),
+    ),
+  ];
+  const columns = reading(original, errors.original);
+  if (bias)
+    columns.splice(
+      1,
+      0,
+      column("bias", bias, (key) => biasError(bias[key])),
+    );
   if (shown === original) return columns;
-  const muted = reading(shown, " (muted)");
+  const muted = reading(shown, errors.shown, " (muted)");
   // Weights without a score program do not follow muted neurons.
   return [...columns, ...(shown.scores ? muted : muted.slice(0, 1))];
 }

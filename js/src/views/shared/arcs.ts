@@ -5,12 +5,12 @@ import { type AttentionMatrix, isSigned } from "../../data/attention-matrix.ts";
 import { type Arc, ownName } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, type Phrase, token } from "../../parts/text.ts";
-import type { Track } from "../../parts/track.ts";
 import { otherSide } from "../../state/locks.ts";
 import type { Side, State } from "../../state/state.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
-import { type Axes, type FocusedUnits, sameText, sideOf } from "./axes.ts";
+import { type Axes, type Axis, type FocusedUnits, sameText, sideOf, unitsAt } from "./axes.ts";
 import { strokeCurve } from "./curves.ts";
+import type { Between } from "./ribbons.ts";
 
 /** An arc whose tokens are shown. */
 export interface DrawnArc {
@@ -61,13 +61,10 @@ export function drawnArcs(
   axes: Axes,
   matrix: AttentionMatrix,
 ): readonly DrawnArc[] {
-  const unitsOf = (side: Side, [start, end]: readonly [number, number]) => {
-    const { units, places } = axes[side];
-    const all = new Set(units.of.slice(start, end));
-    return [...all].filter((unit) => places[unit] >= 0);
-  };
+  const unitsOf = (axis: Axis, [start, end]: readonly [number, number]) =>
+    unitsAt(axis, [...axis.units.of.keys()].slice(start, end));
   return arcs.flatMap(({ label, by, ...ends }) => {
-    const [query, key] = [unitsOf("query", ends.query), unitsOf("key", ends.key)];
+    const [query, key] = [unitsOf(axes.query, ends.query), unitsOf(axes.key, ends.key)];
     if (!query.length || !key.length) return [];
     return [{ label, by, query, key, hit: hits({ query, key }, by, axes, matrix) }];
   });
@@ -96,19 +93,15 @@ function hits(
   return units[far].includes(found);
 }
 
-export interface ArcsPicture {
-  readonly arcs: readonly DrawnArc[];
-  readonly axes: Axes;
-  readonly tracks: Readonly<Record<Side, Track>>;
-  readonly across: number;
-  readonly horizontal: boolean;
-  readonly focused: FocusedUnits;
-  readonly palette: Palette;
-}
-
-/** Stroke the arcs, those of unfocused tokens faintly, and write their labels. */
-export function paintArcs(painter: Painter, picture: ArcsPicture): void {
-  const { arcs, axes, tracks, across, horizontal, focused, palette } = picture;
+/** Stroke arcs, those of unfocused tokens faintly, and write their labels. */
+export function paintArcs(
+  painter: Painter,
+  arcs: readonly DrawnArc[],
+  { axes, tracks, across }: Between,
+  horizontal: boolean,
+  focused: FocusedUnits,
+  palette: Palette,
+): void {
   const side = sideOf(focused);
   const isFocused = (arc: DrawnArc) =>
     side === null || arc[side].some((unit) => focused[side].includes(unit));

@@ -1,11 +1,12 @@
 /** The axes of a matrix, and the units on them in focus. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { StackInfo } from "../../data/manifest.ts";
 import { shownTokens } from "../../data/shown.ts";
 import { type Units, unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/text.ts";
 import { placesOf } from "../../parts/track.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { joinsWords } from "../../state/lens.ts";
 import { lockedOn } from "../../state/locks.ts";
 import type { Side, State, TokenPair } from "../../state/state.ts";
@@ -65,11 +66,28 @@ export function sameColumns(axes: Axes): boolean {
 /** The position of a unit in the state: its first token. */
 export const positionOf = ({ units }: Axis, unit: number): number => units.tokens[unit][0];
 
+/** The place of the unit at a position; -1 if it is not shown, or there is none. */
+export const placeAt = ({ units, places }: Axis, position: number | null): number =>
+  position === null ? -1 : (places[units.of[position]] ?? -1);
+
+/** The units at these positions, as far as they are shown. */
+export const unitsAt = ({ units, places }: Axis, positions: readonly number[]): readonly number[] =>
+  [...new Set(positions.map((position) => units.of[position]))].filter((unit) => places[unit] >= 0);
+
 export function placeOf(axes: Axes, query: number | null, key: number | null): TokenPair {
   return {
     query: query === null ? null : positionOf(axes.query, query),
     key: key === null ? null : positionOf(axes.key, key),
   };
+}
+
+/** Go where a search or a jump goes after now, while nothing is watched. */
+export function onSought(scope: Scope, { sought }: State, go: (place: TokenPair) => void): void {
+  const before = sought.peek();
+  scope.effect(() => {
+    const place = sought.value;
+    if (place && place !== before) untracked(() => go(place));
+  });
 }
 
 /** The options that the lines and the matrix of the same attention share. */
@@ -95,11 +113,9 @@ export interface FocusedUnits {
 export function focusedUnits(state: State, axes: Axes): ReadonlySignal<FocusedUnits> {
   return computed(() => {
     const hovered = state.hover.value;
-    const on = ({ side, units, places }: Axis) => {
-      const at = hovered?.[side] ?? null;
-      const positions = !hovered ? lockedOn(state, side) : at === null ? [] : [at];
-      const unique = new Set(positions.map((position) => units.of[position]));
-      return [...unique].filter((unit) => places[unit] >= 0);
+    const on = (axis: Axis) => {
+      const at = hovered?.[axis.side] ?? null;
+      return unitsAt(axis, !hovered ? lockedOn(state, axis.side) : at === null ? [] : [at]);
     };
     return { query: on(axes.query), key: on(axes.key) };
   });

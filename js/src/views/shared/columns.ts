@@ -5,7 +5,6 @@ import { PADDING, rowHeight, tokenFontSize } from "../../parts/tokens.ts";
 import { type Track, trackOf, uniformTrack } from "../../parts/track.ts";
 import type { Side } from "../../state/state.ts";
 import type { Axes } from "./axes.ts";
-import { MINIMAP_WIDTH } from "./minimap.ts";
 
 export interface Column {
   /** The positions of the labels, and of the ends of their lines (of the whole text). */
@@ -18,13 +17,6 @@ export interface Column {
   readonly fontSize: number;
 }
 
-export interface Columns {
-  readonly columns: Readonly<Record<Side, Column>>;
-  /** The extent along the tokens, in CSS pixels. */
-  readonly length: number;
-  readonly across: number;
-}
-
 export interface ColumnsOptions {
   readonly axes: Axes;
   readonly width: number;
@@ -32,6 +24,9 @@ export interface ColumnsOptions {
   readonly rowHeight: number;
   readonly horizontal: boolean;
 }
+
+/** The width of the minimap of a column that scrolls. */
+export const MINIMAP_WIDTH = 42;
 
 /** The height of a row of a long text, and of its column. */
 const LONG_ROW = 18;
@@ -59,7 +54,7 @@ const isLongOn = (axes: Axes, side: Side) => axes[side].shown.length * LOWEST_RO
 /** True if either column scrolls. */
 export const isLong = (axes: Axes): boolean => isLongOn(axes, "query") || isLongOn(axes, "key");
 
-export function columnsOf(options: ColumnsOptions): Columns {
+export function columnsOf(options: ColumnsOptions) {
   const { axes, width, height, horizontal } = options;
   const long = (side: Side) => isLongOn(axes, side);
   const anyLong = isLong(axes);
@@ -72,6 +67,7 @@ export function columnsOf(options: ColumnsOptions): Columns {
   const available = width - minimaps - columns.query.across - columns.key.across - 2 * GAP;
   return {
     columns,
+    /** The extent along the tokens, in CSS pixels. */
     length,
     across: horizontal ? BETWEEN : Math.max(LINES_AT_LEAST, Math.min(LINES_AT_MOST, available)),
   };
@@ -90,19 +86,13 @@ export function columnsOf(options: ColumnsOptions): Columns {
     const { shown, units } = axes[side];
     if (!horizontal) return uniformTrack(shown.length, rowOn(side));
     const measure = textMeasure(fontOf(fontSize(side), 600));
+    // Measured once per label.
     const widths = new Map<string, number>();
-    const size = (label: string) => {
+    for (const label of new Set(shown.map((unit) => units.labels[unit]))) {
       const text = Math.ceil(measure(label)) + 2 * PADDING;
-      return Math.min(WIDEST, Math.max(NARROWEST, text));
-    };
-    return trackOf(
-      shown.map((unit) => {
-        const label = units.labels[unit];
-        const width = widths.get(label) ?? size(label);
-        widths.set(label, width);
-        return width;
-      }),
-    );
+      widths.set(label, Math.min(WIDEST, Math.max(NARROWEST, text)));
+    }
+    return trackOf(shown.map((unit) => widths.get(units.labels[unit]) ?? NARROWEST));
   }
 
   function columnOn(side: Side): Column {
@@ -119,11 +109,8 @@ export function columnsOf(options: ColumnsOptions): Columns {
   function acrossOn(side: Side): number {
     if (horizontal) return LINE;
     const { shown, units } = axes[side];
-    const bounds: [number, number] = [56, Math.max(84, Math.min(180, (width - minimaps) * 0.24))];
-    return columnWidth(
-      shown.map((unit) => units.labels[unit]),
-      fontSize(side),
-      bounds,
-    );
+    const names = shown.map((unit) => units.labels[unit]);
+    const most = Math.max(84, Math.min(180, (width - minimaps) * 0.24));
+    return columnWidth(names, fontSize(side), [56, most]);
   }
 }

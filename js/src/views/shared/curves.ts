@@ -1,4 +1,4 @@
-/** Strokes curves from queries to keys one by one. */
+/** Strokes lines, and curves from queries to keys one by one. */
 
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { lightFor } from "../../kernels/shape.ts";
@@ -19,6 +19,19 @@ export function strokeCurve(
   painter.beginPath();
   painter.moveTo(left, from);
   painter.bezierCurveTo(left + third, from, right - third, to, right, to);
+  painter.stroke();
+}
+
+/** Stroke straight lines, each from a point to another. */
+export function strokeLines(
+  painter: Painter,
+  ...ends: readonly (readonly [x: number, y: number, toX: number, toY: number])[]
+): void {
+  painter.beginPath();
+  for (const [x, y, toX, toY] of ends) {
+    painter.moveTo(x, y);
+    painter.lineTo(toX, toY);
+  }
   painter.stroke();
 }
 

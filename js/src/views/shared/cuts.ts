@@ -5,10 +5,11 @@ import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import type { Painter } from "../../painting/painter.ts";
 import type { HeadPlace } from "../../state/choices.ts";
 import { cutsOf } from "../../state/off.ts";
-import type { Side, State } from "../../state/state.ts";
+import type { State } from "../../state/state.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { DrawnArc } from "./arcs.ts";
-import type { Axes, CutUnits } from "./axes.ts";
+import { type Axes, type Axis, type CutUnits, unitsAt } from "./axes.ts";
+import { strokeLines } from "./curves.ts";
 import type { Viewport } from "./matrix/viewport.ts";
 
 /** The most links of a cut that are drawn between the columns. */
@@ -24,12 +25,9 @@ export const shownCuts = (
 ): ReadonlySignal<readonly CutUnits[]> =>
   computed(() =>
     cutsOf(state, head()).map(([queries, keys]) => {
-      const on = (side: Side, positions: readonly number[] | null) => {
-        const { units, shown, places } = axes[side];
-        const all = new Set(positions?.map((position) => units.of[position]) ?? shown);
-        return [...all].filter((unit) => places[unit] >= 0);
-      };
-      return { query: on("query", queries), key: on("key", keys) };
+      const on = (axis: Axis, positions: readonly number[] | null) =>
+        positions ? unitsAt(axis, positions) : axis.shown;
+      return { query: on(axes.query, queries), key: on(axes.key, keys) };
     }),
   );
 
@@ -75,12 +73,9 @@ export function paintCuts(
         if (cell < CROSS_FROM) continue;
         painter.strokeStyle = text;
         painter.lineWidth = 1.2;
-        painter.beginPath();
-        painter.moveTo(left + inset, top + inset);
-        painter.lineTo(left + cell - inset, top + cell - inset);
-        painter.moveTo(left + cell - inset, top + inset);
-        painter.lineTo(left + inset, top + cell - inset);
-        painter.stroke();
+        const [x, y] = [left + inset, top + inset];
+        const [toX, toY] = [left + cell - inset, top + cell - inset];
+        strokeLines(painter, [x, y, toX, toY], [toX, y, x, toY]);
       }
     }
   }

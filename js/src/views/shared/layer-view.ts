@@ -77,7 +77,7 @@ export function layerView(
   }
 
   function fail(message: string, absent?: boolean): void {
-    replace(null, el("p", { class: noticeClass(absent), role: "alert" }, message));
+    replace(null, notice(message, "alert", absent).element);
   }
 
   function replace(
@@ -107,10 +107,8 @@ export function layerView(
   };
 }
 
-const noticeClass = (absent = false) => (absent ? "notice absent" : "notice");
-
-export const notice = (message: string, role?: "alert", absent?: boolean): ViewContent => ({
-  element: el("p", { class: noticeClass(absent), role }, message),
+export const notice = (message: string, role?: "alert", absent = false): ViewContent => ({
+  element: el("p", { class: absent ? "notice absent" : "notice", role }, message),
   status: NOTHING,
   legend: NOTHING,
   tables: NOTHING,

@@ -18,22 +18,17 @@ import type { Ink } from "../../raster/mixer.ts";
 import { areFew } from "../../raster/paint-curves.ts";
 import { rasterize } from "../../raster/run.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Side } from "../../state/state.ts";
 import { type Palette, rgb } from "../../styles/palette.ts";
 import { type DrawnArc, paintArcs } from "./arcs.ts";
-import { type Axes, type FocusedUnits, sideOf } from "./axes.ts";
+import { type FocusedUnits, sideOf } from "./axes.ts";
 import { paintCurves } from "./curves.ts";
 import { countOf, ribbonPicture } from "./ribbon-picture.ts";
-import { FAINTEST, type Series, strokeRibbons } from "./ribbons.ts";
+import { type Between, FAINTEST, type Series, strokeRibbons } from "./ribbons.ts";
 
 /** The longest column in CSS pixels whose ribbons are drawn as a picture. */
 const LONGEST_PICTURE = 3000;
 
-export interface LinesOptions {
-  readonly axes: Axes;
-  readonly tracks: Readonly<Record<Side, Track>>;
-  /** The distance between queries and keys, in CSS pixels. */
-  readonly across: number;
+export interface LinesOptions extends Between {
   readonly horizontal: boolean;
   readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
   readonly colors: ReadonlySignal<readonly string[]>;
@@ -45,30 +40,19 @@ export interface LinesOptions {
   readonly palette: ReadonlySignal<Palette>;
 }
 
-export interface Lines {
-  readonly element: HTMLElement;
-  /** The percentage of attention that is drawn; null until all lines are. */
-  readonly share: ReadonlySignal<number | null>;
-}
-
-export function lines(scope: Scope, options: LinesOptions): Lines {
+export function lines(scope: Scope, options: LinesOptions) {
   const { axes, tracks, across, horizontal, matrices, colors, focused, series, arcs } = options;
   const [rows, columns] = [axes.query.shown, axes.key.shown];
   const base = el("canvas", { class: "base" });
   const overlay = el("canvas", { class: "overlay" });
   const links = el("canvas", { class: "overlay links" });
   const stripNames = el("div", { class: "strip-names" });
-  const element = el(
-    "div",
-    { class: "lines", "aria-hidden": "true" },
-    base,
-    overlay,
-    links,
-    stripNames,
-  );
+  const element = el("div", { class: "lines", "aria-hidden": "true" });
+  element.append(base, overlay, links, stripNames);
   const length = Math.max(tracks.query.length, tracks.key.length);
   const size: [number, number] = horizontal ? [length, across] : [across, length];
   [element.style.width, element.style.height] = size.map((side) => `${side}px`);
+  /** The percentage of attention that is drawn; null until all lines are. */
   const share = signal<number | null>(100);
 
   /** Transpose a drawing from left to right for a horizontal layout. */
@@ -130,16 +114,13 @@ export function lines(scope: Scope, options: LinesOptions): Lines {
   });
 
   scope.effect(() => {
-    const picture = { arcs: arcs.value, axes, tracks, across, horizontal };
-    const [shown, palette] = [focused.value, options.palette.value];
+    const [shown, units, palette] = [arcs.value, focused.value, options.palette.value];
     // Written only when it changes: hovering changes no attribute.
-    if (links.hidden !== !arcs.value.length) links.hidden = !links.hidden;
+    if (links.hidden !== !shown.length) links.hidden = !links.hidden;
     if (links.hidden) return;
-    paintCanvas(
-      links,
-      ...size,
-      upright((painter) => paintArcs(painter, { ...picture, focused: shown, palette })),
-    );
+    const paint: Paint = (painter) =>
+      paintArcs(painter, shown, options, horizontal, units, palette);
+    paintCanvas(links, ...size, upright(paint));
   });
 
   function paintAll(all: readonly AttentionMatrix[], inks: readonly Ink[]): () => void {

@@ -4,19 +4,18 @@ import type { ReadonlySignal } from "@preact/signals-core";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
-import type { ListWindow, Track } from "../../parts/track.ts";
+import type { ListWindow } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Axis } from "./axes.ts";
+import { type Column, MINIMAP_WIDTH } from "./columns.ts";
 import { FAINTEST, shadeOf } from "./ribbons.ts";
 
 export interface MinimapOptions {
   readonly axis: Axis;
   readonly palette: ReadonlySignal<Palette>;
   readonly window: ListWindow;
-  /** The positions of the labels, and of the ends of their lines. */
-  readonly labels: Track;
-  readonly ends: Track;
+  readonly column: Column;
   readonly length: number;
   readonly horizontal: boolean;
   readonly focused: ReadonlySignal<readonly number[]>;
@@ -29,10 +28,9 @@ export interface MinimapOptions {
   pointAt(unit: number | null): void;
 }
 
-/** The widths of the funnel and of the strip. */
-const FUNNEL = 30;
+/** The widths of the strip and of the funnel. */
 const STRIP = 12;
-export const MINIMAP_WIDTH = FUNNEL + STRIP;
+const FUNNEL = MINIMAP_WIDTH - STRIP;
 
 /** The least height of the bracket. */
 const LOWEST = 6;
@@ -41,18 +39,14 @@ const LOWEST = 6;
 const NEAR = 2;
 
 export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
-  const { axis, window, labels, ends, length, horizontal, palette } = options;
+  const { axis, window, length, horizontal, palette } = options;
   const { side, shown, places } = axis;
+  const { labels, ends } = options.column;
   const marks = el("canvas");
   const lines = el("canvas", { class: "overlay" });
   const strip = el("div", { class: "strip" });
-  const element = el(
-    "div",
-    { class: `minimap ${side}`, "aria-hidden": "true" },
-    marks,
-    lines,
-    strip,
-  );
+  const attributes = { class: `minimap ${side}`, "aria-hidden": "true" };
+  const element = el("div", attributes, marks, lines, strip);
   const size: [number, number] = horizontal ? [length, MINIMAP_WIDTH] : [MINIMAP_WIDTH, length];
   [element.style.width, element.style.height] = size.map((pixels) => `${pixels}px`);
   strip.style[horizontal ? "height" : "width"] = `${STRIP}px`;
@@ -130,20 +124,21 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     tick(painter, options.focused.value, FUNNEL, STRIP, 2);
   }
 
+  /** @param high the thickness of a tick */
   function tick(
     painter: Painter,
     units: readonly number[],
     left: number,
     width: number,
-    thickness: number,
-  ): void {
+    high: number,
+  ) {
     let last = Number.NEGATIVE_INFINITY;
     for (const unit of units) {
       if (places[unit] < 0) continue;
       const middle = ends.middle(places[unit]);
       // Skip ticks at the same pixel.
       if (Math.abs(middle - last) < 0.5) continue;
-      painter.fillRect(left, middle - thickness / 2, width, thickness);
+      painter.fillRect(left, middle - high / 2, width, high);
       last = middle;
     }
   }

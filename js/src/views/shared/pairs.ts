@@ -16,10 +16,10 @@ import type { DrawnArc } from "./arcs.ts";
 import { type AttentionOptions, placeOf, positionOf, sideOf } from "./axes.ts";
 import { type ColumnsOptions, columnsOf } from "./columns.ts";
 import { cutArcs } from "./cuts.ts";
+import { rowsOf, total } from "./heads/matrices.ts";
 import { lines } from "./lines.ts";
 import { minimap } from "./minimap.ts";
 import type { Series } from "./ribbons.ts";
-import { rowsOf, total } from "./strips.ts";
 import { namesInSight, windowsOf } from "./windows.ts";
 
 export interface PairsOptions extends AttentionOptions, ColumnsOptions {
@@ -30,16 +30,9 @@ export interface PairsOptions extends AttentionOptions, ColumnsOptions {
   readonly beside?: ((keys: Track) => HTMLElement) | null;
 }
 
-export interface Pairs {
-  readonly element: HTMLElement;
-  readonly share: ReadonlySignal<number | null>;
-  /** The range of visible tokens of a long text, for a figure. */
-  named(): string;
-}
-
 const NO_COLORS: ReadonlyMap<number, string> = new Map();
 
-export function pairs(scope: Scope, options: PairsOptions): Pairs {
+export function pairs(scope: Scope, options: PairsOptions) {
   const { state, axes, horizontal, matrices, focused, palette, colors } = options;
   const rows = rowsOf(matrices, focused);
   const strips = computed(() => rows.value?.map(total) ?? null);
@@ -99,14 +92,10 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     ]),
     palette,
   });
-  const row = el(
-    "div",
-    { class: `pairs ${horizontal ? "horizontal" : "vertical"}` },
-    ...queries,
-    drawn.element,
-    ...keys.reverse(),
-    ...(options.beside ? [options.beside(columns.key.labels)] : []),
-  );
+  const row = el("div", { class: `pairs ${horizontal ? "horizontal" : "vertical"}` });
+  row.append(...queries, drawn.element, ...keys.reverse());
+  if (options.beside) row.append(options.beside(columns.key.labels));
+  /** The range of visible tokens of a long text, for a figure. */
   const named = () => namesInSight(windows, axes);
   const caption = el("div", { class: "title" });
   const element = windows.query || windows.key ? el("div", {}, caption, row) : row;
@@ -161,6 +150,7 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
     window.element.append(list);
     const joint = minimap(scope, {
       axis,
+      column,
       palette,
       window,
       length,
@@ -169,8 +159,6 @@ export function pairs(scope: Scope, options: PairsOptions): Pairs {
       locked,
       found,
       colors,
-      labels: column.labels,
-      ends: column.ends,
       weights: computed(() => (sideOf(focused.value) === otherSide(side) ? strips.value : null)),
       pointAt: (unit) => lookBeside(side, unit),
     });

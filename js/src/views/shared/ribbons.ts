@@ -18,10 +18,15 @@ export interface Series {
   readonly parts: readonly { readonly from: number; readonly weights: Float32Array }[];
 }
 
-export interface Ribbons {
+/** The space between queries and keys. */
+export interface Between {
   readonly axes: Axes;
   readonly tracks: Readonly<Record<Side, Track>>;
+  /** The distance between queries and keys, in CSS pixels. */
   readonly across: number;
+}
+
+export interface Ribbons extends Between {
   /** The side with the focus. */
   readonly side: Side;
   readonly series: readonly Series[];

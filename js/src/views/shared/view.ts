@@ -74,17 +74,17 @@ export interface Figure {
 }
 
 /**
- * The name of the file, from what is drawn, which may lag behind the choices.
+ * A figure, named by what is drawn, which may lag behind the choices.
  *
  * @param of the layer, as "layer-2", or what else is drawn
  */
-export function figureName(
-  { stacks }: Manifest,
+export function figureOf(
+  { stacks, model }: Manifest,
   view: ViewName,
   { name }: StackInfo,
-  ...of: string[]
-): string {
-  const words = ["attention", view, ...(stacks.length > 1 ? [name] : []), ...of];
+  { of = "", heading = "", note = model, cropped = false } = {},
+): Figure {
+  const words = ["attention", view, stacks.length > 1 && name, of].filter(Boolean);
   // The name of a stack may have any characters.
-  return words.join("-").replace(/[^\p{L}\p{N}]+/gu, "-");
+  return { name: words.join("-").replace(/[^\p{L}\p{N}]+/gu, "-"), heading, note, cropped };
 }

@@ -5,7 +5,7 @@ import { type ListWindow, listWindow } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide } from "../../state/locks.ts";
 import type { Side, State } from "../../state/state.ts";
-import { type Axes, type Axis, positionOf, sameColumns } from "./axes.ts";
+import { type Axes, onSought, placeAt, positionOf, sameColumns } from "./axes.ts";
 import type { Column } from "./columns.ts";
 
 /** The scroll window of each side; null for a column that does not scroll. */
@@ -40,25 +40,20 @@ export function windowsOf(
       window.scrollTo(window.start.peek() + by);
   }
 
-  const sought = state.sought.peek();
   for (const side of SIDES) {
     begin(side);
     scope.effect(() => keep(side));
   }
-  scope.effect(() => {
-    const place = state.sought.value;
-    if (!place || place === sought) return;
+  onSought(scope, state, (place) => {
     const both = place.query !== null && place.key !== null;
-    untracked(() => {
-      for (const side of SIDES) {
-        const [window, at] = [windows[side], placeIn(axes[side], place[side])];
-        if (!window || at < 0) continue;
-        const [first, end] = window.sight.value;
-        if (!both) window.reveal(at);
-        // Both sides of a pair are centred.
-        else if (at <= first || at >= end - 1) centre(side, at);
-      }
-    });
+    for (const side of SIDES) {
+      const [window, at] = [windows[side], placeAt(axes[side], place[side])];
+      if (!window || at < 0) continue;
+      const [first, end] = window.sight.value;
+      if (!both) window.reveal(at);
+      // Both sides of a pair are centred.
+      else if (at <= first || at >= end - 1) centre(side, at);
+    }
   });
   return windows;
 
@@ -66,13 +61,13 @@ export function windowsOf(
   function begin(side: Side): void {
     const [window, { labels }, before] = [windows[side], columns[side], state.begin[side]];
     if (!window) return;
-    const at = placeIn(axes[side], before === null ? null : Math.floor(before));
+    const at = placeAt(axes[side], before === null ? null : Math.floor(before));
     if (before !== null && at >= 0) {
       window.scrollTo(labels.start(at) + (before % 1) * labels.size(at));
       return;
     }
     const [locked] = untracked(() => lockedOn(state, side));
-    const kept = placeIn(axes[side], locked ?? null);
+    const kept = placeAt(axes[side], locked ?? null);
     if (kept >= 0) centre(side, kept);
   }
 
@@ -104,6 +99,3 @@ export function namesInSight(windows: Windows, axes: Axes): string {
     ranges.splice(0, 2, ["tokens", ranges[0][1]]);
   return ranges.map(([side, range]) => `${side} ${range} are named`).join(", ");
 }
-
-const placeIn = ({ units, places }: Axis, position: number | null): number =>
-  position === null ? -1 : (places[units.of[position]] ?? -1);

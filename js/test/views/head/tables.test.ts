@@ -1,33 +1,19 @@
 /** Tables copied from the head view hold the record's numbers. */
 
-import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { LayerData } from "../../../src/data/layer-data.ts";
 import type { Choices } from "../../../src/state/choices.ts";
-import { palette } from "../../../src/styles/palette.ts";
-import { headView } from "../../../src/views/head/head.ts";
 import type { View } from "../../../src/views/shared/view.ts";
 import { stateOf, storeOf } from "../../support/choices.ts";
 import { eventually } from "../../support/eventually.ts";
 import { sourceOf } from "../../support/mounted.ts";
 import { LABELS, sum, weightAt } from "../../support/numbers.ts";
-import { place } from "../../support/place.ts";
-import { testScope } from "../../support/test-scope.ts";
 import { expectClose } from "../../support/vectors.ts";
+import { mountView } from "../../support/view.ts";
 import { watch } from "../../support/watch.ts";
 
 async function mounted(choices: Partial<Choices>): Promise<View> {
-  const [state, store] = [stateOf(choices), storeOf(undefined, sourceOf())];
-  const view = headView({
-    scope: testScope(),
-    state,
-    store,
-    palette: signal(palette(false)),
-    width: signal(1000),
-    height: signal(800),
-    onPaper: signal(false),
-  });
-  place(view.element);
+  const view = mountView(stateOf(choices), storeOf(undefined, sourceOf()));
   await eventually(() => expect(view.tables.value.length).toBeGreaterThan(0));
   return view;
 }

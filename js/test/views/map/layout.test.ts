@@ -5,9 +5,8 @@ import type { Metric } from "../../../src/data/manifest.ts";
 import { pointBeyond, pointNear } from "../../../src/views/map/input.ts";
 import { groupName, notableLabels, overlap } from "../../../src/views/map/labels.ts";
 import { mapLayout, type Point, scaleOf } from "../../../src/views/map/layout.ts";
-import { placingOf } from "../../../src/views/map/placing.ts";
-import { nullRange } from "../../../src/views/shared/all-heads/null.ts";
-import { allHeads, rowsOf } from "../../../src/views/shared/all-heads/order.ts";
+import { nullRange, placingOf } from "../../../src/views/map/placing.ts";
+import { allHeads, rowsOf } from "../../../src/views/shared/all-heads/heads.ts";
 import { stateOf } from "../../support/choices.ts";
 import { OVERVIEW } from "../../support/vectors.ts";
 

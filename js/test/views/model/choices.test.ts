@@ -1,23 +1,22 @@
 /** Thumbnails, order, colours, means and what of the model is shown. */
 
-import { batch, signal } from "@preact/signals-core";
+import { batch } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { Metric, SentMetric } from "../../../src/data/manifest.ts";
 import { readManifest, readMetrics } from "../../../src/data/read-manifest.ts";
 import { tsv } from "../../../src/parts/table.ts";
 import { palette, rgb } from "../../../src/styles/palette.ts";
-import { modelView } from "../../../src/views/model/model.ts";
 import { meanBars } from "../../../src/views/model/summary.ts";
-import { patternColor, patternOf } from "../../../src/views/shared/all-heads/patterns.ts";
-import { divergingRamp, ramp } from "../../../src/views/shared/all-heads/ramp.ts";
+import { divergingRamp, ramp } from "../../../src/views/shared/all-heads/color.ts";
+import { patternColor, patternOf } from "../../../src/views/shared/all-heads/words.ts";
 import { stateOf, storeOf } from "../../support/choices.ts";
 import { eventually } from "../../support/eventually.ts";
 import { focus, parts } from "../../support/locators.ts";
 import { type App, find, mountModel, pixel } from "../../support/mounted.ts";
 import { expectNoProblems } from "../../support/problems.ts";
-import { testScope } from "../../support/test-scope.ts";
 import { OVERVIEW, RECORD } from "../../support/vectors.ts";
+import { mountView } from "../../support/view.ts";
 
 expectNoProblems();
 
@@ -391,16 +390,8 @@ describe("a part of the model", () => {
 });
 
 test("a table has every head with its pattern and all numbers", () => {
-  const state = stateOf({ sort: "entropy" });
-  const view = modelView({
-    scope: testScope(),
-    state,
-    store: storeOf(),
-    palette: signal(palette(false)),
-    width: signal(0),
-    height: signal(800),
-    onPaper: signal(false),
-  });
+  const state = stateOf({ view: "model", sort: "entropy" });
+  const view = mountView(state, storeOf(), 0);
   const [table] = view.tables.value;
   expect(table.name).toBe("Heads");
   const [head, ...rows] = tsv(table.rows())

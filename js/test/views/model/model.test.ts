@@ -4,11 +4,7 @@ import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { type Metric, metricValue } from "../../../src/data/manifest.ts";
 import { palette, rgb } from "../../../src/styles/palette.ts";
-import {
-  described,
-  patternColor,
-  patternOf,
-} from "../../../src/views/shared/all-heads/patterns.ts";
+import { described, patternColor, patternOf } from "../../../src/views/shared/all-heads/words.ts";
 import { storeOf } from "../../support/choices.ts";
 import { eventually } from "../../support/eventually.ts";
 import { focus, parts } from "../../support/locators.ts";

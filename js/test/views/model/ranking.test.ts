@@ -3,7 +3,7 @@
 import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { metricValue } from "../../../src/data/manifest.ts";
-import { allHeads, rowsOf } from "../../../src/views/shared/all-heads/order.ts";
+import { allHeads, rowsOf } from "../../../src/views/shared/all-heads/heads.ts";
 import { mountApp } from "../../support/mounted.ts";
 import { expectNoProblems } from "../../support/problems.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readManifest } from "../../../src/data/read-manifest.ts";
-import { sampledText } from "../../../src/views/shared/all-heads/status.ts";
+import { sampledText } from "../../../src/views/shared/all-heads/words.ts";
 import { RECORD } from "../../support/vectors.ts";
 
 const manifest = readManifest(RECORD.manifest);

@@ -5,7 +5,6 @@ import { expect, test } from "vitest";
 import { decodeBlock } from "../../../src/data/codec.ts";
 import { LayerData } from "../../../src/data/layer-data.ts";
 import { readManifest } from "../../../src/data/read-manifest.ts";
-import { shownTokens } from "../../../src/data/shown.ts";
 import type { Choices } from "../../../src/state/choices.ts";
 import { analyzeQuery } from "../../../src/views/neuron/query-analysis.ts";
 import { neuronTables } from "../../../src/views/neuron/words.ts";
@@ -14,16 +13,31 @@ import { LABELS, NAMES, scoreAt, weightAt } from "../../support/numbers.ts";
 import { blockOf, RECORD } from "../../support/vectors.ts";
 import { vector } from "./vectors-of.ts";
 
-/** A table of query 5 of head 3, by its name. */
-function table(name: string, choices: Partial<Choices> = {}) {
+/** Head 3 of the first layer, with query 5 in focus. */
+function analysisOf(choices: Partial<Choices> = {}) {
   const [stack] = readManifest(RECORD.manifest).stacks;
   const state = stateOf({ head: 3, query: 5, ...choices });
   const data = new LayerData(stack, stack.layers[0], decodeBlock(blockOf(RECORD.blocks["self.0"])));
-  const analysis = analyzeQuery(state, data, shownTokens("all", stack), signal(5));
-  return neuronTables(analysis)
+  return analyzeQuery(state, data, signal(5));
+}
+
+/** A table of it, by its name. */
+function table(name: string, choices: Partial<Choices> = {}) {
+  return neuronTables(analysisOf(choices))
     .find((one) => one.name === name)
     ?.rows() as (string | number)[][];
 }
+
+test("what the segments leave out is neither in focus nor compared", () => {
+  const [query, key] = [LABELS.length - 1, LABELS.length - 2];
+  const all = analysisOf({ key, also: [query] });
+  expect(all.focusKey.value).toBe(key);
+  expect(all.comparison.value?.query).toBe(query);
+  // Neither is of the first text.
+  const first = analysisOf({ key, also: [query], segments: "aa" });
+  expect(first.explanation.value.query).toBe(0);
+  expect([first.focusKey.value, first.comparison.value]).toEqual([null, null]);
+});
 
 test("are those of a row, of the matrix, and of the vectors", () => {
   for (const name of ["Row", "Matrix", "Vectors"]) expect(table(name).length).toBeGreaterThan(9);

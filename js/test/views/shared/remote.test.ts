@@ -1,22 +1,16 @@
 /** Views of a layer that is too large to be sent show the numbers that are known and no others. */
 
-import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { readManifest } from "../../../src/data/read-manifest.ts";
 import { LARGEST_BLOCK } from "../../../src/data/record-stack.ts";
 import { type Source, Store } from "../../../src/data/store.ts";
 import type { ViewName } from "../../../src/state/choices.ts";
-import { palette } from "../../../src/styles/palette.ts";
-import { headView } from "../../../src/views/head/head.ts";
-import { neuronView } from "../../../src/views/neuron/neuron.ts";
-import type { View } from "../../../src/views/shared/view.ts";
 import { stateOf } from "../../support/choices.ts";
 import { eventually } from "../../support/eventually.ts";
 import { painted } from "../../support/mounted.ts";
 import { LABELS, NAMES, strongest, weightAt } from "../../support/numbers.ts";
-import { place } from "../../support/place.ts";
-import { testScope } from "../../support/test-scope.ts";
 import { bytes, RECORD } from "../../support/vectors.ts";
+import { mountView, textOf } from "../../support/view.ts";
 
 /** Weights of a layer without scores; its rows come when the test says so. */
 function mounted(name: ViewName = "head") {
@@ -45,20 +39,9 @@ function mounted(name: ViewName = "head") {
   };
   const state = stateOf({ layer: 1, view: name });
   const store = new Store(readManifest(manifest), bytes(RECORD.overview), source);
-  const context = {
-    scope: testScope(),
-    state,
-    store,
-    palette: signal(palette(false)),
-    width: signal(1000),
-    height: signal(800),
-    onPaper: signal(false),
-  };
-  const view: View = (name === "head" ? headView : neuronView)(context);
-  place(view.element);
-  const text = ({ value }: View["status"]) =>
-    value.map((part) => (typeof part === "string" ? part : part.text)).join("");
-  return { state, view, asked, status: () => text(view.status), legend: () => text(view.legend) };
+  const view = mountView(state, store);
+  const [status, legend] = [() => textOf(view.status.value), () => textOf(view.legend.value)];
+  return { state, view, asked, status, legend };
 }
 
 test("a row is waited for, and then told", async () => {

@@ -7,16 +7,6 @@ export interface Size {
   readonly height: number;
 }
 
-export interface Layout {
-  readonly query: Size;
-  readonly key: Size;
-  /** The width of the list of the strongest keys. */
-  readonly list: number;
-  /** True if the list is beside the pictures, not below them. */
-  readonly wide: boolean;
-  readonly map: Size;
-}
-
 /** The least width of the view with the list beside the pictures. */
 const WIDE_FROM = 720;
 const LIST = { least: 200, share: 0.23, most: 260 };
@@ -28,7 +18,7 @@ const NARROW = { query: 0.36, gap: 28 };
 const TALLEST = 520;
 const MAP = { least: 76, most: 112, gap: 10 };
 
-export function layoutOf(width: number, { rows, columns }: Patches, heads: number): Layout {
+export function layoutOf(width: number, { rows, columns }: Patches, heads: number) {
   const sized = (wanted: number): Size => {
     const across = Math.min(wanted, (TALLEST * columns) / rows);
     return { width: Math.round(across), height: Math.round((across * rows) / columns) };
@@ -44,7 +34,9 @@ export function layoutOf(width: number, { rows, columns }: Patches, heads: numbe
     key: sized(
       wide ? Math.min(KEY.most, width * KEY.share) : Math.min(KEY.most, inner * (1 - NARROW.query)),
     ),
+    /** The width of the list of the strongest keys. */
     list: wide ? Math.round(Math.min(LIST.most, Math.max(LIST.least, width * LIST.share))) : width,
+    /** True if the list is beside the pictures, not below them. */
     wide,
     map: sized(Math.min(MAP.most, across)),
   };

@@ -1,33 +1,26 @@
 /** Lines from the tokens in focus to the strongest of the other picture. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
 import type { Side } from "../../../data/manifest.ts";
 import { paintCanvas } from "../../../painting/canvas.ts";
 import { el } from "../../../parts/dom.ts";
 import { nextFrame } from "../../../scheduling/frame.ts";
-import type { Scope } from "../../../scheduling/scope.ts";
-import { alpha, type Palette } from "../../../styles/palette.ts";
+import { alpha } from "../../../styles/palette.ts";
 import { strokeCurve } from "../../shared/curves.ts";
-import type { AttentionSource } from "./attention-source.ts";
-import { boxOf, type Size } from "./layout.ts";
+import { boxOf } from "./layout.ts";
 import { strongestOf } from "./shade.ts";
-
-export interface LinksOptions {
-  readonly source: AttentionSource;
-  readonly sizes: Readonly<Record<Side, Size>>;
-  readonly stages: Readonly<Record<Side, HTMLElement>>;
-  readonly palette: ReadonlySignal<Palette>;
-  readonly color: ReadonlySignal<string>;
-}
+import type { Picture } from "./source.ts";
 
 /** The most lines, and the least share of the largest weight that has one. */
 const MOST = 12;
 const LEAST = 0.15;
 
 /** Lay lines over `around`, which has both pictures. */
-export function links(scope: Scope, around: HTMLElement, options: LinksOptions): HTMLElement {
-  const { sizes, stages, palette, color } = options;
-  const { patches, side, from, weights } = options.source;
+export function links(
+  picture: Picture,
+  around: HTMLElement,
+  stages: Readonly<Record<Side, HTMLElement>>,
+): HTMLElement {
+  const { scope, layout, palette, color, patches, side, from, weights } = picture;
   const canvas = el("canvas", { class: "overlay", "aria-hidden": "true" });
 
   /** The point of a token where lines end, in CSS pixels from the corner of `around`. */
@@ -44,7 +37,7 @@ export function links(scope: Scope, around: HTMLElement, options: LinksOptions):
       return [edge - corner.left, middle - corner.top];
     }
     const stage = stages[on].getBoundingClientRect();
-    const box = boxOf(patch, patches, sizes[on]);
+    const box = boxOf(patch, patches, layout[on]);
     const x = on === "query" ? box.left + box.width : box.left + box.width / 2;
     return [stage.left - corner.left + x, stage.top - corner.top + box.top + box.height / 2];
   }

@@ -6,35 +6,23 @@ import { type AttentionMatrix, roundingOfSum } from "../../../data/attention-mat
 import { paintCanvas } from "../../../painting/canvas.ts";
 import { button, el, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
-import type { Scope } from "../../../scheduling/scope.ts";
 import { goTo } from "../../../state/navigation.ts";
-import type { State } from "../../../state/state.ts";
-import type { Palette } from "../../../styles/palette.ts";
-import { stripsOf } from "../../shared/strips.ts";
-import type { AttentionSource } from "./attention-source.ts";
-import type { Size } from "./layout.ts";
-import { paintImage, paintMarks, veilOf } from "./paint.ts";
-import { shadesOf, tokensOf } from "./shade.ts";
+import { stripsOf } from "../../shared/heads/matrices.ts";
+import { marksOf, paintImage, paintMarks, veilOf } from "./paint.ts";
+import { shadesOf } from "./shade.ts";
+import type { Picture } from "./source.ts";
 
-export interface MapsOptions {
-  readonly state: State;
-  readonly source: AttentionSource;
-  readonly size: Size;
-  readonly image: ReadonlySignal<HTMLCanvasElement | null>;
-  readonly palette: ReadonlySignal<Palette>;
-  readonly colors: ReadonlySignal<readonly string[]>;
-  /** By head. */
-  readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
-}
-
-export function maps(scope: Scope, heads: number, options: MapsOptions): HTMLElement {
-  const { state, size, image, palette, colors, matrices } = options;
-  const { patches, names, from, side, withoutPatch } = options.source;
-  const weights = stripsOf(matrices, options.source.shown);
-  const first = withoutPatch.at(0);
-  const tokens = tokensOf(patches);
+/** @param matrices by head */
+export function maps(
+  picture: Picture,
+  matrices: ReadonlySignal<readonly AttentionMatrix[]>,
+): HTMLElement {
+  const { scope, state, palette, image, colors, tokens, patches, names, from, side } = picture;
+  const size = picture.layout.map;
+  const weights = stripsOf(matrices, picture.shown);
+  const first = picture.withoutPatch.at(0);
   const group = el("div", { class: "maps", role: "group", "aria-label": "Heads" });
-  for (let head = 0; head < heads; head++) {
+  for (let head = 0; head < colors.peek().length; head++) {
     const canvas = el("canvas", { "aria-hidden": "true" });
     const line = el("span", { class: "line" });
     const number = el("span", { class: "number" });
@@ -47,10 +35,7 @@ export function maps(scope: Scope, heads: number, options: MapsOptions): HTMLEle
     scope.effect(() => {
       const shades = row.value && shadesOf(row.value, tokens, from.value);
       const veil = shades && veilOf(shades.values, patches, palette.value);
-      const marks = from.value.flatMap((token) => {
-        const patch = patches.of[token];
-        return patch === null ? [] : [{ patch, color: palette.value.accent, line: 1.5 }];
-      });
+      const marks = marksOf(from.value, patches, palette.value.accent, 1.5);
       paintCanvas(canvas, size.width, size.height, (painter) => {
         paintImage(painter, image.value, veil, size, palette.value);
         paintMarks(painter, marks, patches, size, palette.value);

@@ -3,9 +3,8 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import { el } from "../../../parts/dom.ts";
 import { number, weight } from "../../../parts/text.ts";
-import type { Scope } from "../../../scheduling/scope.ts";
-import type { AttentionSource } from "./attention-source.ts";
 import { summaryOf } from "./shade.ts";
+import type { Picture } from "./source.ts";
 
 /** With an error of up to this, entropies are right to two decimals. */
 const THREE_DECIMALS = 0.0005;
@@ -18,8 +17,7 @@ const NAMES = ["entropy", "tokens with 90%", "mean distance", "itself + 8 neighb
 
 /** @param title the matrix that is shown, as "Layer 3 · Head 4" */
 export function numbers(
-  scope: Scope,
-  { patches, side, from, weights, rounding }: AttentionSource,
+  { scope, patches, side, from, weights, rounding }: Picture,
   title: ReadonlySignal<string>,
 ): HTMLElement {
   const heading = el("strong", {});

@@ -1,9 +1,11 @@
-/** Paints the image, with a veil over the patches that get little attention. */
+/** The image, and how it is painted: with a veil over the patches that get little attention. */
 
-import type { Patches } from "../../../data/manifest.ts";
+import { type ReadonlySignal, signal } from "@preact/signals-core";
+import type { Manifest, Patches } from "../../../data/manifest.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import { alpha, type Palette, rgb } from "../../../styles/palette.ts";
+import { strokeLines } from "../../shared/curves.ts";
 import { boxOf, type Size } from "./layout.ts";
 
 /** The opacity of the veil over a patch without attention: the image still shows where one is. */
@@ -15,6 +17,18 @@ export interface Mark {
   readonly color: string;
   readonly line: number;
 }
+
+/** Frames around the patches of tokens, as far as they have some. */
+export const marksOf = (
+  tokens: readonly number[],
+  { of }: Patches,
+  color: string,
+  line: number,
+): readonly Mark[] =>
+  tokens.flatMap((token) => {
+    const patch = of[token];
+    return patch === null ? [] : [{ patch, color, line }];
+  });
 
 /** The veil for shades by patch, a pixel each. */
 export function veilOf(
@@ -50,16 +64,13 @@ export function paintImage(
 export function paintGrid(painter: Painter, { rows, columns }: Patches, size: Size): void {
   painter.strokeStyle = GRID;
   painter.lineWidth = 1;
-  painter.beginPath();
-  for (let row = 1; row < rows; row++) {
-    painter.moveTo(0, (row * size.height) / rows);
-    painter.lineTo(size.width, (row * size.height) / rows);
-  }
-  for (let column = 1; column < columns; column++) {
-    painter.moveTo((column * size.width) / columns, 0);
-    painter.lineTo((column * size.width) / columns, size.height);
-  }
-  painter.stroke();
+  const between = (count: number, length: number) =>
+    Array.from({ length: count - 1 }, (_, n) => ((n + 1) * length) / count);
+  strokeLines(
+    painter,
+    ...between(rows, size.height).map((y) => [0, y, size.width, y] as const),
+    ...between(columns, size.width).map((x) => [x, 0, x, size.height] as const),
+  );
 }
 
 /** Visible on dark and light images alike, and faint on both. */
@@ -83,4 +94,36 @@ export function paintMarks(
     painter.lineWidth = line;
     painter.strokeRect(...box);
   }
+}
+
+const decoded = new WeakMap<Manifest, ReadonlySignal<HTMLCanvasElement | null>>();
+
+/** The image; null until it is decoded, or if the browser cannot decode it. */
+export function imageOf(manifest: Manifest): ReadonlySignal<HTMLCanvasElement | null> {
+  const known = decoded.get(manifest);
+  if (known) return known;
+  const image = signal<HTMLCanvasElement | null>(null);
+  decoded.set(manifest, image);
+  if (manifest.image) {
+    decode(manifest.image).then(
+      (canvas) => {
+        image.value = canvas;
+      },
+      // The patches are still shaded, without the image behind them.
+      () => {},
+    );
+  }
+  return image;
+}
+
+/** Not by an element's address, which a page whose policy allows no images would not load. */
+async function decode(base64: string): Promise<HTMLCanvasElement> {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/webp" }));
+  const canvas = document.createElement("canvas");
+  canvas.width = bitmap.width;
+  canvas.height = bitmap.height;
+  canvas.getContext("2d")?.drawImage(bitmap, 0, 0);
+  bitmap.close();
+  return canvas;
 }

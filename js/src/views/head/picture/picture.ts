@@ -3,35 +3,26 @@
  * a veil over what gets little attention.
  */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { computed } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
-import type { Layer } from "../../../data/layer.ts";
-import type { Manifest, Patches, Side } from "../../../data/manifest.ts";
+import type { Patches, Side } from "../../../data/manifest.ts";
 import { el } from "../../../parts/dom.ts";
 import { matches } from "../../../parts/find.ts";
 import { swatches } from "../../../parts/swatches.ts";
 import { joined } from "../../../parts/text.ts";
-import { cursorOf } from "../../../parts/tokens.ts";
-import type { Scope } from "../../../scheduling/scope.ts";
-import { lock, lockedOn, toggleAlso, togglePair } from "../../../state/locks.ts";
-import { pointAt, type TokenPair } from "../../../state/state.ts";
-import { headColors } from "../../../styles/head-colors.ts";
-import { NO_ARCS } from "../../shared/arcs.ts";
-import { type Axes, focusedUnits } from "../../shared/axes.ts";
-import { type Reading, shownMatrix } from "../../shared/heads/matrices.ts";
-import { headStatus } from "../../shared/heads/status.ts";
-import { headTables } from "../../shared/heads/tables.ts";
-import type { Context, ViewContent } from "../../shared/view.ts";
-import { figureName } from "../../shared/view.ts";
+import { attentionOf } from "../../../state/lens.ts";
+import type { Axes } from "../../shared/axes.ts";
+import { shownMatrix } from "../../shared/heads/matrices.ts";
+import { type Context, figureOf, type ViewContent } from "../../shared/view.ts";
 import { headLegend } from "../legend.ts";
-import { attentionSourceOf } from "./attention-source.ts";
+import type { ShownHeads } from "../shown.ts";
 import { chips } from "./chips.ts";
-import { layoutOf } from "./layout.ts";
 import { links } from "./links.ts";
 import { maps } from "./maps.ts";
 import { numbers } from "./numbers.ts";
-import type { Mark } from "./paint.ts";
-import { shadesOf, strongestPatches, tokensOf } from "./shade.ts";
+import { type Mark, marksOf } from "./paint.ts";
+import { strongestPatches } from "./shade.ts";
+import { pictureOf } from "./source.ts";
 import { stage } from "./stage.ts";
 import { strongest } from "./strongest.ts";
 
@@ -41,133 +32,62 @@ const FRAMED = 3;
 /** The width of a picture whose title fits into one line. */
 const ONE_LINE_FROM = 400;
 
-export interface PictureOptions {
-  readonly data: Layer;
-  readonly axes: Axes;
-  readonly patches: Patches;
-  /** The matrix shown: of the current head, or of several combined. */
-  readonly matrix: ReadonlySignal<AttentionMatrix>;
-  /** "Layer 2", or "" if all layers are combined. */
-  readonly layerLabel: string;
-  /** The numbers that the small pictures of all heads show. */
-  readonly reading: Reading;
-  readonly rounding: number;
-  /** The name of what is drawn, for a file. */
-  readonly detail: string;
-}
-
 export function pictureContent(
-  scope: Scope,
   context: Context,
-  options: PictureOptions,
+  content: ShownHeads,
+  patches: Patches,
 ): ViewContent {
-  const { state, palette, store } = context;
-  const { data, axes, patches, matrix, layerLabel } = options;
-  const { heads } = data.info;
-  const layout = layoutOf(context.width.value, patches, heads);
-  const image = imageOf(store.manifest);
-  const focused = focusedUnits(state, axes);
-  const isCausal = (data.info.program?.mask ?? "none") !== "none";
-  const source = attentionSourceOf(axes, patches, focused, matrix, isCausal);
-  const { names, withoutPatch, side, other, from, weights } = source;
-  const colors = computed(() => headColors(heads, palette.value.dark));
-  const color = computed(() => {
-    const { head } = matrix.value;
-    return head === null ? palette.value.ink : colors.value[head];
-  });
+  const { scope, state, palette, store } = context;
+  const { data, axes, matrix, layerLabel, reading, detail: of } = content;
+  const picture = pictureOf(context, content, patches);
+  const { layout, names, withoutPatch, side, other, from, weights, onPicture, color } = picture;
   const titleOf = computed(() => joined(layerLabel, matrix.value.name));
 
-  const query = pictureOf("query");
-  const key = pictureOf("key");
+  const query = sideOf("query");
+  const key = sideOf("key");
   const pair = el("div", { class: "picture-pair" }, query.element, key.element);
-  query.element.append(numbers(scope, source, titleOf));
-  const lines = links(scope, pair, {
-    source,
-    sizes: layout,
-    stages: { query: query.grid, key: key.grid },
-    palette,
-    color,
-  });
-  pair.append(lines);
-
-  /** The pair of the token in focus and another one. */
-  function pairWith(token: number): TokenPair {
-    const [own] = from.peek();
-    return side.peek() === "query" ? { query: own, key: token } : { query: token, key: own };
-  }
-  const list = strongest(scope, {
-    source,
-    image,
-    color,
-    pointAt: (token) => pointAt(state, token === null ? null : pairWith(token)),
-    lock: (token) => lock(state, pairWith(token)),
-  });
+  query.element.append(numbers(picture, titleOf));
+  pair.append(links(picture, pair, { query: query.grid, key: key.grid }));
+  const list = strongest(picture);
   list.style.width = `${layout.list}px`;
-
   const top = el("div", { class: `picture-top ${layout.wide ? "wide" : ""}` }, pair, list);
   top.classList.toggle("long-titles", layout.key.width < ONE_LINE_FROM);
+
   const element = el("div", { class: "picture-view" }, top);
   // A single head is chosen by its map; heads that are combined, by swatches.
   if (state.combine.value === "none") element.append(mapsOfHeads());
-  else if (layerLabel) element.prepend(swatches(scope, state, heads, palette));
+  else if (layerLabel) element.prepend(swatches(scope, state, data.info.heads, palette));
 
   /** One of the two pictures, and its tokens without a patch. */
-  function pictureOf(on: Side): { element: HTMLElement; grid: HTMLElement } {
-    const tokens = tokensOf(patches);
-    const weightsHere = computed(() => (other.value === on ? weights.value : null));
-    const acting = {
-      side: on,
-      focused: computed(() => focused.value[on]),
-      shown: computed(() => source.shown.value[on]),
-      locked: computed(() => lockedOn(state, on)),
-      weights: weightsHere,
-      rounding: source.rounding,
-      pointAt(token: number | null) {
-        pointAt(state, token === null ? null : { query: null, key: null, [on]: token });
-      },
-      toggle(token: number, event: MouseEvent | KeyboardEvent) {
-        if (event.shiftKey) togglePair(state, on, token);
-        else toggleAlso(state, on, token);
-      },
-    };
+  function sideOf(on: Side): { element: HTMLElement; grid: HTMLElement } {
+    const here = picture.on(on);
     const heading = title(() => {
+      const { value: name } = picture.name;
       if (side.value === on) {
-        const what = on === "query" ? "Query" : "Key";
-        return [what, `${source.onPicture.value ? "patch " : ""}${source.name.value}`];
+        return [on === "query" ? "Query" : "Key", `${onPicture.value ? "patch " : ""}${name}`];
       }
       return on === "query"
-        ? ["Queries", `bright: look at ${source.name.value}`]
+        ? ["Queries", `bright: look at ${name}`]
         : ["Keys", `bright: attended · shade: ${scaleOf()}`];
     });
-    const row = chips(scope, { ...acting, tokens: withoutPatch, names, color });
-    const grid = stage(scope, {
-      ...acting,
-      patches,
-      size: layout[on],
-      image,
-      palette,
-      shades: computed(() => weightsHere.value && shadesOf(weightsHere.value, tokens, from.value)),
-      marks: computed(() => marksOn(on)),
-      cursor: cursorOf(state, on),
-      leave() {
-        if (!withoutPatch.length) return;
-        row.focus();
-        acting.pointAt(withoutPatch[0]);
-      },
-    });
+    const row = chips(picture, here);
     row.hidden = !withoutPatch.length;
+    const marks = computed(() => marksOn(on, here.shown.value));
+    const grid = stage(picture, here, marks, () => {
+      if (!withoutPatch.length) return;
+      row.focus();
+      here.pointAt(withoutPatch[0]);
+    });
     const element = el("div", { class: "picture-side" }, heading, row, grid);
     element.style.width = `${layout[on].width}px`;
     return { element, grid };
   }
 
-  function marksOn(on: Side): readonly Mark[] {
+  /** @param shown the tokens on this side whose attention is shown */
+  function marksOn(on: Side, shown: readonly number[]): readonly Mark[] {
     const { accent } = palette.value;
     const frames = (tokens: readonly number[], color: string, line: number) =>
-      tokens.flatMap((token) => {
-        const patch = patches.of[token];
-        return patch === null ? [] : [{ patch, color, line }];
-      });
+      marksOf(tokens, patches, color, line);
     const best =
       other.value === on && weights.value
         ? strongestPatches(weights.value, patches, from.value, FRAMED)
@@ -176,34 +96,29 @@ export function pictureContent(
       ...frames(matches(names, state.find.value), accent, 1),
       ...frames(best, color.value, 2),
       // On both pictures, or readers look for it on the other one.
-      ...frames([...from.value, ...source.shown.value[on]], accent, 2.5),
+      ...frames([...from.value, ...shown], accent, 2.5),
     ];
   }
 
   function mapsOfHeads(): HTMLElement {
+    // Heads have no lens of whole layers.
+    const own = reading.lens.kind === "layers" ? { lens: attentionOf(state) } : reading;
     const all = computed(() =>
-      Array.from({ length: heads }, (_, head) =>
-        shownMatrix(state, data, axes, head, options.reading),
+      Array.from({ length: data.info.heads }, (_, head) =>
+        shownMatrix(state, data, axes, head, own),
       ),
     );
     const heading = title(() => [
       `All heads of layer ${data.info.number}`,
-      `${side.value === "query" ? "from" : "to"} ${source.name.value} · shade of each: ${scaleOf("its ")}`,
+      `${side.value === "query" ? "from" : "to"} ${picture.name.value} · shade of each: ${scaleOf("its ")}`,
     ]);
-    const group = maps(scope, heads, {
-      state,
-      source,
-      size: layout.map,
-      image,
-      palette,
-      colors,
-      matrices: all,
-    });
-    return el("section", {}, heading, group);
+    return el("section", {}, heading, maps(picture, all));
   }
 
   function scaleOf(whose = ""): string {
-    return `√(${matrix.value.difference ? "difference" : matrix.value.lens.one} ÷ ${whose}largest${source.onPicture.value ? " but itself" : ""})`;
+    const { difference, lens } = matrix.value;
+    const but = onPicture.value ? " but itself" : "";
+    return `√(${difference ? "difference" : lens.one} ÷ ${whose}largest${but})`;
   }
 
   function title(text: () => readonly [what: string, more: string]): HTMLElement {
@@ -214,30 +129,13 @@ export function pictureContent(
     return el("div", { class: "title" }, what, " ", more);
   }
 
-  const content = {
-    state,
-    data,
-    axes,
-    layerLabel,
-    focused,
-    matrices: computed(() => [matrix.value]),
-    matrix,
-    arcs: NO_ARCS,
-    strips: computed(() => (weights.value ? [weights.value] : null)),
-  };
   return {
     element,
-    status: computed(() => headStatus(content)),
-    legend: computed(() =>
-      headLegend(context, content, options.rounding, shareOf(matrix.value, axes)),
-    ),
-    tables: computed(() => headTables(content)),
-    figure: () => ({
-      name: figureName(store.manifest, "head", data.stack, options.detail),
-      heading: titleOf.peek(),
-      note: "",
-      cropped: false,
-    }),
+    status: content.status,
+    legend: computed(() => headLegend(context, content, shareOf(matrix.value, axes))),
+    tables: content.tables,
+    figure: () =>
+      figureOf(store.manifest, "head", data.stack, { of, heading: titleOf.peek(), note: "" }),
   };
 }
 
@@ -251,36 +149,4 @@ function shareOf(matrix: AttentionMatrix, { query, key }: Axes): number {
     part += key.shown.reduce((sum, to) => sum + row[to], 0);
   }
   return (100 * part) / all;
-}
-
-const decoded = new WeakMap<Manifest, ReadonlySignal<HTMLCanvasElement | null>>();
-
-/** The image; null until it is decoded, or if the browser cannot decode it. */
-export function imageOf(manifest: Manifest): ReadonlySignal<HTMLCanvasElement | null> {
-  const known = decoded.get(manifest);
-  if (known) return known;
-  const image = signal<HTMLCanvasElement | null>(null);
-  decoded.set(manifest, image);
-  if (manifest.image) {
-    decode(manifest.image).then(
-      (canvas) => {
-        image.value = canvas;
-      },
-      // The patches are still shaded, without the image behind them.
-      () => {},
-    );
-  }
-  return image;
-}
-
-/** Not by an element's address, which a page whose policy allows no images would not load. */
-async function decode(base64: string): Promise<HTMLCanvasElement> {
-  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-  const bitmap = await createImageBitmap(new Blob([bytes], { type: "image/webp" }));
-  const canvas = document.createElement("canvas");
-  canvas.width = bitmap.width;
-  canvas.height = bitmap.height;
-  canvas.getContext("2d")?.drawImage(bitmap, 0, 0);
-  bitmap.close();
-  return canvas;
 }

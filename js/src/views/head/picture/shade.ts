@@ -60,19 +60,8 @@ export function strongestPatches(
     .slice(0, count);
 }
 
-export interface Summary {
-  /** In nats, over all tokens. */
-  readonly entropy: number;
-  /** In patches, weighted by the attention to patches; null from a token without one. */
-  readonly distance: number | null;
-  /** The weight on the patch itself and the 8 around it; null from a token without one. */
-  readonly around: number | null;
-  /** The least number of tokens that together get 90% of the attention. */
-  readonly most: number;
-}
-
 /** @param weights a query's, by token */
-export function summaryOf(weights: ArrayLike<number>, patches: Patches, query: number): Summary {
+export function summaryOf(weights: ArrayLike<number>, patches: Patches, query: number) {
   const { columns, of } = patches;
   const from = of[query];
   let [entropy, distance, around, onPatches] = [0, 0, 0, 0];
@@ -91,9 +80,13 @@ export function summaryOf(weights: ArrayLike<number>, patches: Patches, query: n
   let [most, sum] = [0, 0];
   while (most < sorted.length && sum < 0.9 * total) sum += sorted[most++];
   return {
+    /** In nats, over all tokens. */
     entropy,
+    /** In patches, weighted by the attention to patches; null from a token without one. */
     distance: from === null || !onPatches ? null : distance / onPatches,
+    /** The weight on the patch itself and the 8 around it; null from a token without one. */
     around: from === null ? null : around,
+    /** The least number of tokens that together get 90% of the attention. */
     most,
   };
 }

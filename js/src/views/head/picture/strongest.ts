@@ -1,58 +1,44 @@
 /** The strongest keys of the queries in focus (or the queries of keys), each with its patch. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { computed } from "@preact/signals-core";
 import { paintCanvas } from "../../../painting/canvas.ts";
 import { el } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
-import type { Scope } from "../../../scheduling/scope.ts";
-import type { AttentionSource } from "./attention-source.ts";
+import { lock } from "../../../state/locks.ts";
+import { pointAt, type State, type TokenPair } from "../../../state/state.ts";
 import { boxOf } from "./layout.ts";
 import { strongestOf } from "./shade.ts";
-
-export interface StrongestOptions {
-  readonly source: AttentionSource;
-  readonly image: ReadonlySignal<HTMLCanvasElement | null>;
-  readonly color: ReadonlySignal<string>;
-  /** Points at the pair with a listed token, or at none. */
-  pointAt(token: number | null): void;
-  /** Locks the pair with a listed token. */
-  lock(token: number): void;
-}
+import type { Picture } from "./source.ts";
 
 /** The number of rows. */
 const LISTED = 15;
 const THUMBNAIL = 24;
 
-export function strongest(scope: Scope, options: StrongestOptions): HTMLElement {
-  const { image, color } = options;
-  const { patches, names, other, from, weights, rounding } = options.source;
+export function strongest(picture: Picture): HTMLElement {
+  const { scope, state, image, color, patches, names, other, from, weights, rounding } = picture;
+  const listed = computed(() => (weights.value ? strongestOf(weights.value, LISTED) : []));
   const title = el("h3", {});
-  const rows = Array.from({ length: Math.min(LISTED, names.length) }, () => {
+  const rows = Array.from({ length: Math.min(LISTED, names.length) }, (_, place) => {
     const canvas = el("canvas", { "aria-hidden": "true" });
     const name = el("span", { class: "name" });
     const fill = el("span");
     const number = el("span", { class: "number" });
     const bar = el("span", { class: "weight-bar", "aria-hidden": "true" }, fill);
     const row = el("li", {}, canvas, name, bar, number);
-    row.addEventListener("pointermove", () => at(row, options.pointAt));
-    row.addEventListener("click", () => at(row, options.lock));
+    const withPair = (act: (state: State, pair: TokenPair) => void) => () => {
+      const token = listed.peek()[place];
+      if (token !== undefined) act(state, picture.pairWith(token));
+    };
+    row.addEventListener("pointermove", withPair(pointAt));
+    row.addEventListener("click", withPair(lock));
     return { row, canvas, name, fill, number };
   });
   const list = el("ol", {}, ...rows.map(({ row }) => row));
-  const head = el(
-    "div",
-    { class: "columns", "aria-hidden": "true" },
-    el("span", {}, "row,column"),
-    el("span", {}, "weight"),
-  );
-  list.addEventListener("pointerleave", () => options.pointAt(null));
+  const columns = ["row,column", "weight"].map((name) => el("span", {}, name));
+  const head = el("div", { class: "columns", "aria-hidden": "true" }, ...columns);
+  list.addEventListener("pointerleave", () => pointAt(state, null));
   const element = el("section", { class: "strongest" }, title, head, list);
 
-  const listed = computed(() => (weights.value ? strongestOf(weights.value, LISTED) : []));
-  const at = (row: HTMLElement, act: (token: number) => void) => {
-    const token = listed.peek()[rows.findIndex((each) => each.row === row)];
-    if (token !== undefined) act(token);
-  };
   scope.effect(() => {
     const what = other.value === "key" ? "Strongest keys" : "Strongest queries";
     title.textContent = what;
@@ -72,13 +58,13 @@ export function strongest(scope: Scope, options: StrongestOptions): HTMLElement 
       fill.style.width = `${(100 * values[token]) / values[first]}%`;
       fill.style.background = color.value;
       const patch = patches.of[token];
-      const picture = image.value;
-      canvas.style.visibility = patch === null || !picture ? "hidden" : "";
-      if (patch === null || !picture) return;
-      const { left, top, width, height } = boxOf(patch, patches, picture);
+      const whole = image.value;
+      canvas.style.visibility = patch === null || !whole ? "hidden" : "";
+      if (patch === null || !whole) return;
+      const { left, top, width, height } = boxOf(patch, patches, whole);
       paintCanvas(canvas, THUMBNAIL, THUMBNAIL, (painter) => {
         painter.imageSmoothingEnabled = true;
-        painter.drawImage(picture, left, top, width, height, 0, 0, THUMBNAIL, THUMBNAIL);
+        painter.drawImage(whole, left, top, width, height, 0, 0, THUMBNAIL, THUMBNAIL);
       });
     });
   });

@@ -1,48 +1,43 @@
-/** The colours of heads in the model view, and their legend. */
+/** The colours of heads by a metric, their pattern or their layer: legend and ramps. */
 
-import {
-  type Head,
-  type Manifest,
-  type Metric,
-  metricValue,
-  type StackInfo,
-} from "../../../data/manifest.ts";
+import { type Head, type Manifest, type Metric, metricValue } from "../../../data/manifest.ts";
 import { colored, type Phrase } from "../../../parts/text.ts";
-import type { Palette } from "../../../styles/palette.ts";
-import { allHeads, type Row } from "./order.ts";
-import { countPatterns, patternColor, patternOf } from "./patterns.ts";
-import { divergingRamp, layerColor, ramp } from "./ramp.ts";
-import { inFull } from "./status.ts";
+import type { State } from "../../../state/state.ts";
+import { hex, mixed, type Palette } from "../../../styles/palette.ts";
+import { allHeads, metricNamed, type Row } from "./heads.ts";
+import { countPatterns, inFull, patternColor, patternOf } from "./words.ts";
 
 export interface Coloring {
   colorOf(head: Head): string;
   readonly legend: Phrase;
 }
 
+/** What gives heads their colour: their pattern, unless the reader chose another that there is. */
+export const colorOf = (state: State): Metric | "pattern" | "layer" =>
+  metricNamed(state, state.color.value) ?? (state.color.value === "layer" ? "layer" : "pattern");
+
 /** The number of squares in the legend. */
 const STEPS = 7;
 
-/** @param color a metric, "pattern" or "layer" */
 export function coloringOf(
-  color: Metric | "pattern" | "layer",
+  state: State,
   rows: readonly Row[],
-  stack: StackInfo,
   { patterns }: Manifest,
   palette: Palette,
 ): Coloring {
+  const color = colorOf(state);
   if (color === "pattern") {
     return {
       colorOf: (head) => patternColor(patternOf(patterns, head), palette),
       legend: countPatterns(patterns, allHeads(rows), palette),
     };
   }
-  if (color === "layer") {
-    const colorOf = ({ layer }: Pick<Head, "layer">) =>
-      layerColor(stack.layers.indexOf(layer), palette);
-    const legend = ["layer ", ...scale(`${rows[0].layer.number}`, rows.map(colorOf), lastOf(rows))];
-    return { colorOf, legend };
-  }
-  return metricColoring(color, rows, palette);
+  if (color !== "layer") return metricColoring(color, rows, palette);
+  const { layers } = state.shown.stack.value;
+  const ofLayer = ({ layer }: Pick<Head, "layer">) => layerColor(layers.indexOf(layer), palette);
+  const [first, ...others] = rows.map(({ layer }) => `${layer.number}`);
+  const legend = ["layer ", ...scale(first, rows.map(ofLayer), others.at(-1) ?? "")];
+  return { colorOf: ofLayer, legend };
 }
 
 /** Colours from the lowest to the highest value; of a signed metric, symmetric around zero. */
@@ -70,12 +65,54 @@ function metricColoring(metric: Metric, rows: readonly Row[], palette: Palette):
   };
 }
 
-function lastOf(rows: readonly Row[]): string {
-  return rows.length > 1 ? `${rows[rows.length - 1].layer.number}` : "";
-}
-
 const scale = (from: string, colors: readonly string[], to: string): Phrase => [
   `${from} `,
   ...colors.map((color) => colored(color, "■")),
   ` ${to}`,
 ];
+
+/**
+ * A sequential colour ramp from 0 to 1: blue, violet, red, perceptually uniform with increasing
+ * contrast, which is 3 at least.
+ */
+export function ramp(share: number, { dark }: Palette): string {
+  const t = Math.min(Math.max(share, 0), 1);
+  const from = (a: number, b: number) => a + t * (b - a);
+  return dark
+    ? oklch(from(0.6, 0.93), from(0.14, 0.09), from(250, 440))
+    : oklch(from(0.63, 0.33), from(0.11, 0.14), from(220, 380));
+}
+
+/** A diverging colour ramp: negative (0), grey (0.5), positive (1). */
+export function divergingRamp(share: number, { negative, neutral, positive }: Palette): string {
+  return mixed(neutral, share < 0.5 ? negative : positive, Math.min(Math.abs(2 * share - 1), 1));
+}
+
+const GOLDEN_ANGLE = 137.508;
+const LIGHTNESS = {
+  light: [0.5, 0.6, 0.4, 0.55],
+  dark: [0.72, 0.85, 0.64, 0.79],
+} as const;
+
+/** The colour of a layer: distant hues, in different shades where they are close. */
+export function layerColor(index: number, { dark }: Palette): string {
+  const shades = LIGHTNESS[dark ? "dark" : "light"];
+  return oklch(shades[index % shades.length], 0.13, 255 + index * GOLDEN_ANGLE);
+}
+
+/** "#rrggbb" of a lightness, chroma and hue in OKLCH (Ottosson 2020), clipped to sRGB. */
+function oklch(lightness: number, chroma: number, degrees: number): string {
+  const hue = (degrees * Math.PI) / 180;
+  const [a, b] = [chroma * Math.cos(hue), chroma * Math.sin(hue)];
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  const linear = [
+    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
+  ];
+  return hex(linear.map((c) => 255 * encoded(c)));
+}
+
+const encoded = (c: number) => (c <= 0.0031308 ? 12.92 * c : 1.055 * c ** (1 / 2.4) - 0.055);

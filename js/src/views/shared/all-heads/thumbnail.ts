@@ -1,51 +1,44 @@
-/** Paints a thumbnail of a head: as a matrix, or as lines from queries to keys. */
+/** Thumbnails of heads, and how they are painted: as a matrix, or as lines from queries to keys. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
 import type { Thumbnail } from "../../../data/codec.ts";
-import type { ComputedThumbnails } from "../../../data/computed-thumbnails.ts";
-import { ATTENTION, type Head, type StackInfo } from "../../../data/manifest.ts";
-import type { Loaded } from "../../../data/resource-cache.ts";
-import { leavesOut, type Shown, shownSegments, shownTokens } from "../../../data/shown.ts";
+import type { Head, StackInfo } from "../../../data/manifest.ts";
+import { leavesOut, shownSegments, shownTokens } from "../../../data/shown.ts";
 import type { Store } from "../../../data/store.ts";
 import { cropped, sharesCells } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
 import { type Box, imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
-import type { Choices } from "../../../state/choices.ts";
+import type { Choices, Segments } from "../../../state/choices.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 
 /**
- * The thumbnails of a stack's heads, cropped to the chosen segments, and their aspect.
+ * The thumbnails of heads, cropped to the chosen segments, and their aspect.
  *
- * @param computed those that do not travel, in place of others; empty while they are computed
+ * @param wholeOf the thumbnail of a head, of all segments
  */
 export function thumbnailsOf(
   store: Store,
   stack: StackInfo,
-  chosen: Choices["segments"],
+  chosen: Segments,
   kind: Choices["thumbnails"],
-  lens = ATTENTION,
-  computed: ReadonlySignal<Loaded<ComputedThumbnails>> | null = null,
+  wholeOf = ({ layer, head }: Head): Thumbnail =>
+    store.stack(stack.name).thumbnail(layer.number, head),
 ) {
   // Means over texts of any length are square, and of whole texts.
   const ofMany = store.manifest.texts !== null;
   const segments = ofMany ? "all" : shownSegments(chosen, stack);
+  const { queries, keys } = shownTokens(segments, stack);
+  // The cells of a matrix are square.
+  const square = Math.min(Math.max(keys.length / queries.length, 1 / 3), 3);
   return {
-    aspect: ofMany ? 1 : aspectOf(kind, shownTokens(segments, stack)),
-    thumbnailOf({ layer, head }: Head): Thumbnail {
-      const own = store.stack(stack.name).thumbnail(layer.number, head, lens);
-      const here = computed?.value;
-      const shown =
-        here?.status === "loading"
-          ? { ...own, levels: own.levels.map(() => 0) }
-          : (here?.status === "ready" && here.data.get(layer.number)?.[head]) || own;
-      return cropped(shown, stack, segments);
-    },
+    /** The width of a thumbnail divided by its height. */
+    aspect: ofMany || kind === "lines" ? 1 : square,
+    thumbnailOf: (head: Head) => cropped(wholeOf(head), stack, segments),
   };
 }
 
 /** The remark on what is not of the chosen segments alone; "" if all are chosen. */
-export function segmentsText(store: Store, stack: StackInfo, chosen: Choices["segments"]): string {
+export function segmentsText(store: Store, stack: StackInfo, chosen: Segments): string {
   if (!leavesOut(chosen, stack)) return "";
   const shown = store.manifest.texts === null ? shownSegments(chosen, stack) : "all";
   if (shown === "all") return "pictures and numbers are of whole heads";
@@ -54,11 +47,6 @@ export function segmentsText(store: Store, stack: StackInfo, chosen: Choices["se
   const numbers =
     chosen === "content" ? "numbers count special tokens, too" : "numbers are of whole heads";
   return `${numbers}${shared ? "; the pictures’ edges hold other tokens, too" : ""}`;
-}
-
-/** The width of a thumbnail divided by its height: the cells of a matrix are square. */
-function aspectOf(kind: Choices["thumbnails"], { queries, keys }: Shown): number {
-  return kind === "lines" ? 1 : Math.min(Math.max(keys.length / queries.length, 1 / 3), 3);
 }
 
 export function paintThumbnail(

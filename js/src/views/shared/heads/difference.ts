@@ -3,14 +3,7 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { largestOf } from "../../../basics/extremes.ts";
 import { type AttentionMatrix, isSigned } from "../../../data/attention-matrix.ts";
-import type { LensInfo, StackInfo } from "../../../data/manifest.ts";
-import { numberOf, type Phrase, signs } from "../../../parts/text.ts";
 import type { Palette } from "../../../styles/palette.ts";
-
-export interface Drawn {
-  readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
-  readonly colors: ReadonlySignal<readonly string[]>;
-}
 
 /**
  * The matrices that lines and strips are drawn from, as shares of the largest magnitude of all where
@@ -20,7 +13,7 @@ export function drawnMatrices(
   matrices: ReadonlySignal<readonly AttentionMatrix[]>,
   colors: ReadonlySignal<readonly string[]>,
   palette: ReadonlySignal<Palette>,
-): Drawn {
+) {
   const signed = computed(() => isSigned(matrices.value[0]));
   return {
     matrices: computed(() => {
@@ -42,28 +35,6 @@ export function drawnMatrices(
 /** The largest magnitude of some matrices; 1 if all are zero. */
 export const peakOf = (matrices: readonly AttentionMatrix[]): number =>
   largestOf(matrices.map(({ peak = 1 }) => peak)) || 1;
-
-/**
- * The scale of thumbnails, and the colours of their signs; nothing for shares of 1.
- *
- * @param computed true if thumbnails were computed here, each with a scale of its own
- */
-export function scaleLegend(
-  { difference, layers }: StackInfo,
-  lens: LensInfo,
-  palette: Palette,
-  computed: boolean,
-): Phrase {
-  const peaks = layers.flatMap((layer) => layer.peaks?.[lens.name] ?? []);
-  const signed = lens.signed || difference !== undefined;
-  if (!signed && !peaks.length && !computed) return [];
-  const peak = numberOf({ lens, difference: false }, largestOf(peaks), 0);
-  const one = difference ? "|B − A|" : lens.signed ? `|${lens.one}|` : lens.one;
-  const of = difference && computed ? ` of ${lens.many},` : "";
-  const what = `   pictures: √${one}${of} ${computed ? "per head" : `up to ${peak}`}`;
-  if (!signed) return [what];
-  return [`${what}, `, ...signs(palette, difference !== undefined)];
-}
 
 /** The numbers of one sign, times a factor. */
 function part(matrix: AttentionMatrix, factor: number): AttentionMatrix {

@@ -1,8 +1,9 @@
 /**
  * The matrices that the choices ask for: of single heads or of several combined, between tokens or
- * words.
+ * words; and their rows and columns in focus.
  */
 
+import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { largestOf } from "../../../basics/extremes.ts";
 import {
   type AttentionMatrix,
@@ -20,7 +21,7 @@ import { combination } from "../../../state/choices.ts";
 import { attentionOf, isAttention, joinsWords } from "../../../state/lens.ts";
 import { activeHeads } from "../../../state/navigation.ts";
 import type { State } from "../../../state/state.ts";
-import type { Axes } from "../axes.ts";
+import { type Axes, type FocusedUnits, sideOf } from "../axes.ts";
 
 const HOW = { mean: "Mean", max: "Largest" } as const;
 
@@ -76,9 +77,9 @@ export function stackMatrix(
   state: State,
   stack: StackInfo,
   combined: Combined,
-  how: "mean" | "max",
   axes: Axes,
 ): AttentionMatrix {
+  const how = combination(state.combine.value)?.how ?? "mean";
   const heads = stack.layers.flatMap((layer) =>
     Array.from({ length: layer.heads }, (_, head) => `layer ${layer.number}, head ${head}`),
   );
@@ -105,3 +106,39 @@ export function stackMatrix(
 
 export const combinesLayers = ({ combine }: State): boolean =>
   combination(combine.value)?.over === "layers";
+
+/**
+ * By matrix, the weights from every focused query to each key, or from each query to every focused
+ * key; null while one is missing, or without a focus.
+ */
+export function rowsOf(
+  matrices: ReadonlySignal<readonly AttentionMatrix[]>,
+  focused: ReadonlySignal<FocusedUnits>,
+): ReadonlySignal<readonly (readonly Float32Array[])[] | null> {
+  return computed(() => {
+    const side = sideOf(focused.value);
+    if (!side || (side === "key" && !columnsIn(matrices.value))) return null;
+    const units = focused.value[side];
+    const rows = matrices.value.map((matrix) =>
+      units.map((unit) => (side === "query" ? matrix.row(unit) : matrix.column(unit))),
+    );
+    // A missing row is NaN.
+    return rows.flat().some((row) => Number.isNaN(row[0])) ? null : rows;
+  });
+}
+
+/** By matrix, the sum of these rows or columns. */
+export function stripsOf(
+  matrices: ReadonlySignal<readonly AttentionMatrix[]>,
+  focused: ReadonlySignal<FocusedUnits>,
+): ReadonlySignal<readonly Float32Array[] | null> {
+  const rows = rowsOf(matrices, focused);
+  return computed(() => rows.value?.map(total) ?? null);
+}
+
+export const total = (rows: readonly Float32Array[]): Float32Array =>
+  rows.length === 1 ? rows[0] : rows[0].map((_, n) => rows.reduce((sum, row) => sum + row[n], 0));
+
+/** True if columns of every matrix can be had; asks every matrix, so that all begin their work. */
+const columnsIn = (matrices: readonly AttentionMatrix[]) =>
+  matrices.map((matrix) => matrix.hasColumns()).every(Boolean);

@@ -31,11 +31,6 @@ export interface ZoomActions {
   whole(): void;
 }
 
-export interface Gestures extends ZoomActions {
-  /** True while the pointer moves the matrix instead of hovering it. */
-  moving(): boolean;
-}
-
 /** Zoom factors of a key, a double-click, and a pixel of the wheel; pixels of a line. */
 const STEP = 1.5;
 const DOUBLE = 2.5;
@@ -48,7 +43,7 @@ const DRAG_FROM = 4;
 /** The share of the viewport that an arrow key moves by. */
 const ARROW = 0.25;
 
-export function bindGestures(options: GestureOptions): Gestures {
+export function bindGestures(options: GestureOptions) {
   const { stage, extent, viewport, zoom, pointOf, overviewAt, kept } = options;
   const zoomBy = (factor: number, { x, y }: Point) => {
     zoom.value = zoomed(extent, viewport.peek(), factor, x, y);
@@ -99,7 +94,9 @@ export function bindGestures(options: GestureOptions): Gestures {
     event.preventDefault();
     act();
   });
-  return { ...actions, moving: bindDrag() };
+  /** True while the pointer moves the matrix instead of hovering it. */
+  const moving = bindDrag();
+  return { ...actions, moving };
 
   function bindDrag(): () => boolean {
     /** The positions of the fingers, or of the pressed mouse. */

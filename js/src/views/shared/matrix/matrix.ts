@@ -1,6 +1,6 @@
 /** A matrix of weights, as a whole or zoomed, with a cross-hair on the focused cells. */
 
-import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
+import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { paintCanvas, paintPart } from "../../../painting/canvas.ts";
 import { el, setAttributes } from "../../../parts/dom.ts";
@@ -9,7 +9,7 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
 import { headNow, toggleCut } from "../../../state/off.ts";
 import { pointAt, type TokenPair } from "../../../state/state.ts";
-import { type AttentionOptions, type Axis, placeOf } from "../axes.ts";
+import { type AttentionOptions, type Axis, onSought, placeAt, placeOf } from "../axes.ts";
 import { paintCuts } from "../cuts.ts";
 import { crossBox, paintCross } from "./cross.ts";
 import { bindGestures } from "./gestures.ts";
@@ -45,12 +45,12 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   const picture = el("canvas", { "aria-hidden": "true" });
   const cross = el("canvas", { class: "overlay", "aria-hidden": "true" });
   const stage = el("div", { class: "stage" }, picture, cross);
-  const size = computed(
-    () =>
-      [left + viewport.value.across + 2 * FRAME, top + viewport.value.down + 2 * FRAME] as const,
-  );
+  const size = computed(() => {
+    const { across, down } = viewport.value;
+    return [left + across + 2 * FRAME, top + down + 2 * FRAME] as const;
+  });
   const least = viewportOf(extent, null).cell * devicePixelRatio;
-  const tiles = matrixTiles(scope, { matrix, rows, columns, viewport, least });
+  const tiles = matrixTiles(scope, matrix, rows, columns, viewport, least);
   const gestures = zoomable
     ? bindGestures({
         stage,
@@ -62,27 +62,15 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
         kept,
       })
     : null;
-  const words = computed(() =>
-    describe(
-      axes,
-      viewport.value,
-      Math.ceil(1 / tiles.scale.value),
-      tiles.peak.value,
-      options.matrix.value,
-    ),
-  );
-  const title = matrixTitle(scope, {
-    title: options.title,
-    words,
-    viewport,
-    zoom: gestures,
-    width,
+  const words = computed(() => {
+    const pooled = Math.ceil(1 / tiles.scale.value);
+    return describe(axes, viewport.value, pooled, tiles.peak.value, matrix.value);
   });
+  const title = matrixTitle(scope, options.title, words, viewport, gestures, width);
   const element = el("div", { class: "matrix" }, title, stage);
   element.style.maxWidth = `${width}px`;
   const plot = matrixPlot({ axes, matrix, palette, tiles, left, top, overview, extent });
 
-  const before = state.sought.peek();
   scope.effect(() => {
     const { value } = viewport;
     paintCanvas(picture, ...size.value, (painter) => {
@@ -106,10 +94,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
       paintCross(painter, colors, shown, down, across);
     });
   });
-  scope.effect(() => {
-    const place = state.sought.value;
-    if (place && place !== before) untracked(() => show(place));
-  });
+  onSought(scope, state, show);
   scope.effect(() => {
     if (zoomable) stage.setAttribute("aria-description", words.value);
     stage.classList.toggle("zoomed", !viewport.value.isWhole);
@@ -120,8 +105,8 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   function show(place: TokenPair): void {
     if (viewport.value.isWhole) return;
     const { cell, row, column, across, down } = viewport.value;
-    const on = ({ side, units, places }: Axis, from: number, length: number) => {
-      const at = places[units.of[place[side] ?? -1]] ?? -1;
+    const on = (axis: Axis, from: number, length: number) => {
+      const at = placeAt(axis, place[axis.side]);
       const inside = at < 0 || (at >= from && at + 1 <= from + length / cell);
       return inside ? from + length / cell / 2 : at + 0.5;
     };
@@ -130,8 +115,9 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   }
 
   function kept(): { x: number; y: number } | null {
-    const at = ({ side, units, places }: Axis) => places[units.of[state[side].peek() ?? -1]] ?? -1;
-    const [row, column] = [at(axes.query), at(axes.key)];
+    const [row, column] = [axes.query, axes.key].map((axis) =>
+      placeAt(axis, state[axis.side].peek()),
+    );
     return row < 0 || column < 0 ? null : { x: column + 0.5, y: row + 0.5 };
   }
 
@@ -141,7 +127,7 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
     return { x: event.clientX - box.left - left - FRAME, y: event.clientY - box.top - top - FRAME };
   }
 
-  function placeAt(event: MouseEvent): TokenPair | null {
+  function pairAt(event: MouseEvent): TokenPair | null {
     const [{ x, y }, { cell, row, column, across, down }] = [pointOf(event), viewport.peek()];
     if (x < 0 || y < 0 || x >= across || y >= down) return null;
     const query = rows[Math.floor(row + y / cell)];
@@ -152,14 +138,14 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   const point = perFrame((place: TokenPair | null) => pointAt(state, place));
   scope.onEnd(point.cancel);
   stage.addEventListener("pointermove", (event) => {
-    if (!gestures?.moving()) point(placeAt(event));
+    if (!gestures?.moving()) point(pairAt(event));
   });
   stage.addEventListener("pointerleave", () => {
     point.cancel();
     state.hover.value = null;
   });
   stage.addEventListener("click", (event) => {
-    const place = gestures?.moving() ? null : placeAt(event);
+    const place = gestures?.moving() ? null : pairAt(event);
     if (!place) return;
     if (event.altKey) {
       pointAt(state, place);

@@ -26,24 +26,7 @@ export interface Tile extends Wanted, Pixels {
   readonly done: boolean;
 }
 
-export interface Tiles {
-  readonly whole: ReadonlySignal<Tile | null>;
-  /** The viewport and its surroundings; null until it is needed. */
-  readonly sharp: ReadonlySignal<Tile | null>;
-  /** Pixels per cell in the best picture of the viewport so far. */
-  readonly scale: ReadonlySignal<number>;
-  /** The largest weight or |difference| of the whole matrix, which has the full shade. */
-  readonly peak: ReadonlySignal<number>;
-}
-
-export interface TilesOptions {
-  readonly matrix: ReadonlySignal<AttentionMatrix>;
-  readonly rows: readonly number[];
-  readonly columns: readonly number[];
-  readonly viewport: ReadonlySignal<Viewport>;
-  /** The side of a cell in screen pixels when the whole matrix is shown. */
-  readonly least: number;
-}
+export type Tiles = ReturnType<typeof matrixTiles>;
 
 /** The share of the viewport that is drawn beyond each edge, for small moves. */
 const AROUND = 0.25;
@@ -51,11 +34,18 @@ const AROUND = 0.25;
 /** The delay before a new viewport is drawn; until then the existing picture is scaled. */
 const SETTLED_MS = 60;
 
+/** @param least the side of a cell in screen pixels when the whole matrix is shown */
 export function matrixTiles(
   scope: Scope,
-  { matrix, rows, columns, viewport, least }: TilesOptions,
-): Tiles {
-  const [whole, sharp] = [signal<Tile | null>(null), signal<Tile | null>(null)];
+  matrix: ReadonlySignal<AttentionMatrix>,
+  rows: readonly number[],
+  columns: readonly number[],
+  viewport: ReadonlySignal<Viewport>,
+  least: number,
+) {
+  const whole = signal<Tile | null>(null);
+  /** The viewport and its surroundings; null until it is needed. */
+  const sharp = signal<Tile | null>(null);
   const all = {
     rows: { first: 0, end: rows.length },
     columns: { first: 0, end: columns.length },
@@ -130,6 +120,7 @@ export function matrixTiles(
     });
   }
 
+  /** Pixels per cell in the best picture of the viewport so far. */
   const scale = computed(() => {
     const needed = viewportTile(viewport.value, matrix.value);
     return needed && sharp.value && covers(sharp.value, needed)
@@ -137,15 +128,16 @@ export function matrixTiles(
       : finest(matrix.value);
   });
 
-  const peak = computed(() => (whole.value && magnitude(whole.value.largest)) || 1);
+  /** The largest magnitude of the whole matrix, which has the full shade. */
+  const peak = computed(() => {
+    const { largest } = whole.value ?? {};
+    return (largest && Math.max(largestOf(largest), -smallestOf(largest))) || 1;
+  });
 
   scope.onEnd(() => running?.stop());
 
   return { whole, sharp, scale, peak };
 }
-
-/** The largest of weights, or of differences whatever their sign. */
-const magnitude = (values: Float32Array) => Math.max(largestOf(values), -smallestOf(values));
 
 /** Pool pixels, each the largest of those that it replaces. */
 export function pooled(of: Pixels, width: number, height: number): Pixels {

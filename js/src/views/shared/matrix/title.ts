@@ -9,15 +9,6 @@ import type { Axes, Axis } from "../axes.ts";
 import type { ZoomActions } from "./gestures.ts";
 import { columnsOf, LARGEST_CELL, rowsOf, type Span, type Viewport } from "./viewport.ts";
 
-export interface TitleOptions {
-  readonly title: ReadonlySignal<string>;
-  readonly words: ReadonlySignal<string>;
-  readonly viewport: ReadonlySignal<Viewport>;
-  /** The actions of the buttons; null if the matrix cannot be zoomed. */
-  readonly zoom: ZoomActions | null;
-  readonly width: number;
-}
-
 const LINE = 1.4;
 const BUTTONS = 126;
 /** The least width with the buttons beside the text. */
@@ -25,8 +16,18 @@ const BESIDE_FROM = 300;
 /** The allowance for line breaks between words, and for longer numbers. */
 const ALLOWANCE = 1.15;
 
-export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
-  const { title, words, viewport, zoom, width } = options;
+/**
+ * @param words which part is shown, and how
+ * @param zoom the actions of the buttons; null if the matrix cannot be zoomed
+ */
+export function matrixTitle(
+  scope: Scope,
+  title: ReadonlySignal<string>,
+  words: ReadonlySignal<string>,
+  viewport: ReadonlySignal<Viewport>,
+  zoom: ZoomActions | null,
+  width: number,
+): HTMLElement {
   const text = el("div");
   const element = el("div", { class: "title" }, text);
   const longest = textMeasure(fontOf(13))(`${title.peek()}  ${words.peek()}`);
@@ -39,9 +40,8 @@ export function matrixTitle(scope: Scope, options: TitleOptions): HTMLElement {
     const out = button(named("Zoom out"), "−", zoom.further);
     const near = button(named("Zoom in"), "+", zoom.nearer);
     const whole = button(named("Whole matrix"), "whole", zoom.whole);
-    const buttons = el("div", { class: "zoom", role: "group", "aria-label": "Zoom" });
-    buttons.append(out, near, whole);
-    element.append(buttons);
+    const group = { class: "zoom", role: "group", "aria-label": "Zoom" };
+    element.append(el("div", group, out, near, whole));
     element.classList.add("zoomable");
     const beside = width >= BESIDE_FROM;
     element.classList.toggle("narrow", !beside);

@@ -16,12 +16,8 @@ test.for([
   const cells = { rows: Math.min(down, 32), columns: Math.min(across, 32) };
   const overview = { ...cells, values: new Float32Array(cells.rows * cells.columns) };
   const matrix = { ...storedMatrix("", new Float32Array(), across), overview };
-  const tiles = matrixTiles(testScope(), {
-    matrix: signal(matrix),
-    rows: range(down),
-    columns: range(across),
-    least: 0.5,
-    viewport: signal(viewportOf({ rows: down, columns: across, available: 600 }, null)),
-  });
+  const viewport = signal(viewportOf({ rows: down, columns: across, available: 600 }, null));
+  const [rows, columns] = [range(down), range(across)];
+  const tiles = matrixTiles(testScope(), signal(matrix), rows, columns, viewport, 0.5);
   expect(tiles.scale.value).toBe(32 / 3000);
 });

@@ -1,11 +1,11 @@
 /** The weight of the locked pair of tokens as a metric, by which heads can be sorted. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import type { Metric } from "../../data/manifest.ts";
-import type { Store } from "../../data/store.ts";
-import { tokenNames } from "../../parts/text.ts";
-import { PAIR } from "../../state/choices.ts";
-import type { State } from "../../state/state.ts";
+import type { Metric } from "../../../data/manifest.ts";
+import type { Store } from "../../../data/store.ts";
+import { tokenNames } from "../../../parts/text.ts";
+import { PAIR } from "../../../state/choices.ts";
+import type { State } from "../../../state/state.ts";
 
 export interface PairOrder {
   /** Null while the weights are not here. */

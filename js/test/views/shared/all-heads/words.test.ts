@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { readManifest } from "../../../../src/data/read-manifest.ts";
 import { palette } from "../../../../src/styles/palette.ts";
-import { countPatterns, described } from "../../../../src/views/shared/all-heads/patterns.ts";
+import { countPatterns, described } from "../../../../src/views/shared/all-heads/words.ts";
 import { RECORD } from "../../../support/vectors.ts";
+import { textOf } from "../../../support/view.ts";
 
 const [layer] = readManifest(RECORD.manifest).stacks[0].layers;
 const kinds = [
@@ -19,6 +20,5 @@ test("a head is said to be of its kind", () => {
 test("the kinds of all heads are counted, the most frequent first", () => {
   const heads = [0, 1, 2, 3].map((head) => ({ layer, head }));
   const phrase = countPatterns(found, heads, palette(false));
-  const text = phrase.map((part) => (typeof part === "string" ? part : part.text)).join("");
-  expect(text).toMatch(/3 mixed\W+1 commas/);
+  expect(textOf(phrase)).toMatch(/3 mixed\W+1 commas/);
 });

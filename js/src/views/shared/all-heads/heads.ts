@@ -1,4 +1,4 @@
-/** The heads of the model view, in order. */
+/** The heads of a stack: in the order of a grid, and by a metric. */
 
 import {
   type Head,
@@ -7,6 +7,7 @@ import {
   metricValue,
   type StackInfo,
 } from "../../../data/manifest.ts";
+import type { State } from "../../../state/state.ts";
 
 /** A layer with its heads from left to right. */
 export interface Row {
@@ -66,3 +67,7 @@ export function placeOf(
 
 export const allHeads = (rows: readonly Row[]): readonly Head[] =>
   rows.flatMap(({ layer, heads }) => heads.map((head) => ({ layer, head })));
+
+/** A metric of the stack; null for a name that it does not have. */
+export const metricNamed = ({ shown }: State, name: string): Metric | null =>
+  shown.metrics.value.find((metric) => metric.name === name) ?? null;

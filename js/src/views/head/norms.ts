@@ -1,6 +1,5 @@
 /** The factor of each key as a bar beside it, while weights are multiplied with them. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
 import { largestOf } from "../../basics/extremes.ts";
 import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
@@ -9,39 +8,34 @@ import type { Scope } from "../../scheduling/scope.ts";
 /** The width of the column with its gap, in CSS pixels. */
 export const NORMS_WIDTH = 92;
 
-export interface NormsOptions {
-  readonly head: ReadonlySignal<number>;
-  /** The name of a factor. */
-  readonly name: string;
-  /** By key. */
-  factors(head: number): Float32Array | null;
-  /** The keys shown. */
-  readonly shown: readonly number[];
-}
-
-/** @param track the places of the keys. */
-export function normsColumn(scope: Scope, options: NormsOptions, track: Track): HTMLElement {
-  const name = el("span", { class: "name" }, options.name);
+/**
+ * @param track the places of the keys
+ * @param shown the keys
+ * @param name of a factor
+ * @param factors the head, and its factor of each key; reads the signals that they depend on
+ */
+export function normsColumn(
+  scope: Scope,
+  track: Track,
+  shown: readonly number[],
+  name: string,
+  factors: () => readonly [head: number, byKey: Float32Array | null],
+): HTMLElement {
   const of = el("span");
-  const heading = el("div", { class: "heading" }, name, of);
-  const bars = options.shown.map((_, at) => {
+  const heading = el("div", { class: "heading" }, el("span", { class: "name" }, name), of);
+  const bars = shown.map((_, at) => {
     const [bar, number] = [el("i"), el("span")];
     const row = el("div", { class: "row" }, el("div", { class: "bar" }, bar), number);
     row.style.height = `${track.size(at)}px`;
     return { bar, number, row };
   });
   // The status line says that of a pair's key.
-  const element = el(
-    "div",
-    { class: "norms", "aria-hidden": "true" },
-    heading,
-    ...bars.map(({ row }) => row),
-  );
+  const element = el("div", { class: "norms", "aria-hidden": "true" }, heading);
+  element.append(...bars.map(({ row }) => row));
   scope.effect(() => {
-    const head = options.head.value;
+    const [head, values] = factors();
     of.textContent = ` of head ${head}`;
-    const values = options.factors(head);
-    const norms = options.shown.map((key) => values?.[key] ?? 0);
+    const norms = shown.map((key) => values?.[key] ?? 0);
     const largest = largestOf(norms) || 1;
     bars.forEach(({ bar, number }, at) => {
       bar.style.setProperty("--length", `${(100 * norms[at]) / largest}%`);

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { luminance, palette, rgb } from "../../../../src/styles/palette.ts";
-import { layerColor, ramp } from "../../../../src/views/shared/all-heads/ramp.ts";
+import { layerColor, ramp } from "../../../../src/views/shared/all-heads/color.ts";
 
 const contrast = (a: string, b: string) => {
   const [low, high] = [luminance(rgb(a)), luminance(rgb(b))].sort((x, y) => x - y);

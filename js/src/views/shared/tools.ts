@@ -1,0 +1,77 @@
+/** The controls that views share: what colours heads, and the weighting. */
+
+import type { Signal } from "@preact/signals-core";
+import type { Metric } from "../../data/manifest.ts";
+import type { Store } from "../../data/store.ts";
+import { type Bound, choice, type Option } from "../../parts/choice.ts";
+import { capitalized } from "../../parts/text.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { headLens, lensesOf, shownLens } from "../../state/lens.ts";
+import type { State } from "../../state/state.ts";
+import { colorOf } from "./all-heads/color.ts";
+import { refusalOf } from "./lenses.ts";
+
+/** A choice that is shown otherwise than it is kept, as where something stands in for it. */
+export const shownAs = <Value>(chosen: Signal<Value>, get: () => Value): Bound<Value> =>
+  bound(get, (value) => {
+    chosen.value = value;
+  });
+
+/** A value for a control that is no signal. */
+export const bound = <Value>(get: () => Value, set: (value: Value) => void): Bound<Value> => ({
+  get value() {
+    return get();
+  },
+  set value(value) {
+    set(value);
+  },
+});
+
+/** An option per metric. */
+export const metricOptions = (metrics: readonly Metric[]): readonly Option[] =>
+  metrics.map(({ name, label, description }) => ({
+    value: name,
+    label: capitalized(label),
+    title: description,
+  }));
+
+export function colorMenu(scope: Scope, state: State): HTMLElement {
+  const colors = () => [
+    { value: "pattern", label: "Pattern" },
+    { value: "layer", label: "Layer" },
+    ...metricOptions(state.shown.metrics.value),
+  ];
+  const shown = () => {
+    const color = colorOf(state);
+    return typeof color === "string" ? color : color.name;
+  };
+  return choice(scope, "Colour by", colors, shownAs(state.color, shown));
+}
+
+/** The menu of weightings, and a function that chooses the next that this stack has. */
+export function weighting(
+  scope: Scope,
+  state: State,
+  store: Store,
+): { readonly control: HTMLElement; next(): void } {
+  const ofHeads = state.view.peek() === "model";
+  const lenses = () => lensesOf(state, ofHeads);
+  const shown = shownAs(state.lens, () => (ofHeads ? headLens(state) : shownLens(state)).name);
+  const options = () =>
+    lenses().map((lens): Option => {
+      const refusal = refusalOf(state, store, lens);
+      const label = refusal ? `${lens.label}: ${refusal}` : lens.label;
+      return { value: lens.name, label, title: lens.description, off: refusal !== null };
+    });
+  const control = choice(scope, "Weighting", options, shown);
+  // Reasons make some options long.
+  control.classList.add("weighting");
+  return {
+    control,
+    next() {
+      const there = lenses().filter((lens) => refusalOf(state, store, lens) === null);
+      const at = there.findIndex(({ name }) => name === shown.value);
+      shown.value = there[(at + 1) % there.length].name;
+    },
+  };
+}
