@@ -11,12 +11,11 @@ import torch
 from numpy.typing import NDArray
 
 from attnwidget.analysis import HeadScores, Numbers
-from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
 from .best_heads import DIRECTIONS
-from .halves import Halves, Null, Pairs, open_source
+from .halves import Halves, Null, Pairs, open_source, reading
 from .results import ProbeScores, compared
 from .shares import Share, Shares
 from .word_attention import WordAttention
@@ -95,7 +94,7 @@ def attention_parser(
     halves = Halves(source, texts, held_out)
     parsers: dict[str, _PairSoftmax] = {}
     shares = {name: Shares((), seed) for name in (*_FEATURES, "next word")}
-    with progress_bar("Probing", "texts"):
+    with reading(source.left_out):
         for read in halves.first():
             words, heads = _parsed(read.text)
             for name, features in _FEATURES.items():
@@ -137,7 +136,7 @@ def attention_parser(
         null_accuracy=None if null_own is None else shares["null"].share(),
         heads=coefficients,
         num_texts=halves.num_texts,
-        lost=source.heads.lost,
+        lost=source.left_out.words,
     )
 
 

@@ -10,10 +10,9 @@ import numpy as np
 
 from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.corpus import Estimate
-from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
-from .halves import Halves
+from .halves import Halves, reading
 from .shares import Share, Shares
 from .word_attention import Text, WordAttention
 
@@ -100,7 +99,7 @@ class Contest(Generic[Text]):
             unit: what texts are called.
             seen: is called with each held-out text, when the best are chosen.
         """
-        with progress_bar("Probing", unit):
+        with reading(self._halves.left_out, unit):
             for read in self._halves.first():
                 _add(self._chosen, None, read, self._decide(read.text))
             for kind, tally in self._chosen.items():

@@ -113,7 +113,7 @@ def coreference(
         same_word=contest.rule(_ALL, "same word").accuracy,
         heads={"antecedents": scores},
         num_texts=halves.num_texts,
-        lost=halves.heads.lost,
+        lost=halves.left_out.words,
     )
 
 

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.arguments import checked, whole
 from attnwidget.extras import extra
-from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
 from .examples import FEWEST, Classification, Examples
-from .halves import Halves, Null, Pairs, open_source
+from .halves import Halves, Null, Pairs, open_source, reading
 from .results import ProbeScores
 from .shares import Share
 from .word_attention import WordAttention
@@ -114,7 +113,7 @@ def edge_classifier(
         model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
     )
     halves = Halves(source, texts, held_out)
-    with progress_bar("Probing", "texts"):
+    with reading(source.left_out):
         fitted = _read_pairs(halves.first(), max_pairs, seed)
         scored = _read_pairs(halves.held_out(), max_pairs, seed)
     measured_on = f"{halves.num_texts[0]:,} texts"
@@ -139,7 +138,7 @@ def edge_classifier(
         relation=scores["relation"],
         heads=heads,
         num_texts=halves.num_texts,
-        lost=source.heads.lost,
+        lost=source.left_out.words,
     )
 
 

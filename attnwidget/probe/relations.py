@@ -15,7 +15,7 @@ from .annotated import Annotated, dependencies
 from .best_heads import DIRECTIONS, Contest, Decisions, Direction
 from .halves import Halves, Null, Pairs, open_source
 from .relation_score import ALL, SUBTYPES, RelationScore, head_names, rows_of
-from .results import ProbeScores
+from .results import ProbeScores, without_words
 from .word_attention import WordAttention
 from .word_tokens import tokens_of_words
 
@@ -35,7 +35,7 @@ class Miss:
     """A word whose head word the best head of its relation does not find.
 
     Attributes:
-        text: the sentence.
+        text: the sentence, without words that were left out.
         word, head: the index of the word, and of its head word.
         found: the index of the word that the head finds in its place; None for none.
     """
@@ -75,7 +75,7 @@ class RelationScores(ProbeScores):
         more = ["..."] if len(self.scores) > _PRINTED else []
         return (
             f"<RelationScores of {self.num_texts[1]} held-out texts: {', '.join(heads + more)}; "
-            "table() has offsets and random weights beside them>"
+            f"{without_words(self.lost)}table() has offsets and random weights beside them>"
         )
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -144,7 +144,7 @@ def _arcs(
     tokenizer: Any, text: Annotated, tokens: Tokens, relation: str, direction: Direction
 ) -> list[Arc]:
     """The arcs of a relation between the tokens of a text, decided by the dependent word."""
-    members = tokens_of_words(tokenizer, text, tokens, None)
+    members = tokens_of_words(tokenizer, text, tokens)
     spans = [
         (int(positions[0]), int(positions[-1]) + 1) if len(positions) else None
         for positions in map(np.flatnonzero, members)
@@ -189,7 +189,9 @@ def relations(
         null: "random weights" reads the texts with a newly initialised model of the same
             architecture as well, and takes twice the time; None does not. Arrays have none.
         min_count: relations that are rarer among the held-out texts are left out.
-        batch_size, max_tokens: as for `attnwidget.profile`; words that are cut off are counted.
+        batch_size: as for `attnwidget.profile`.
+        max_tokens: longer texts are read up to the last word that fits into so many tokens; None to
+            leave them. A warning counts the words that are left out.
         seed: of random weights and the bootstrap, from 0.
 
     Returns:
@@ -243,7 +245,7 @@ def relations(
         misses={name: misses.get(name, []) for name in names},
         heads=heads,
         num_texts=halves.num_texts,
-        lost=halves.heads.lost,
+        lost=halves.left_out.words,
     )
 
 
@@ -274,7 +276,7 @@ def _hits(weights: Floats, words: NDArray[np.int64], heads: NDArray[np.int64]) -
     hits = np.empty((2, *weights.shape[:2], len(words)), np.float32)
     for direction, axis in enumerate((3, 2)):
         found = others.argmax(axis=axis)[..., words] == heads
-        # If all weights are 0, as for words without tokens, nothing is found.
+        # If all weights are 0, nothing is found.
         hits[direction] = found & (others.max(axis=axis)[..., words] > 0)
     return hits
 

@@ -7,14 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
 from attnwidget.arguments import checked, one_of, whole
 from attnwidget.progress import step_done
 from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
+from attnwidget.running.labels import text_tokenizer
 
 from .annotated import Annotated
 from .best_heads import BestHead, Contest, Decisions
+from .cut_words import LeftOut
 from .halves import Halves, Null
 from .results import ProbeScores, compared
 from .shares import Share
@@ -117,6 +120,7 @@ class AlignmentScores(BestHead, ProbeScores):
         Raises:
             TypeError: the pair is no Aligned.
         """
+        _check(pair)
         record = _captured(model, tokenizer, pair)
         source, target = _members(tokenizer, pair, record)
         shift = 1 if self.moment == "writes" else 0
@@ -206,7 +210,7 @@ def alignment(
         ),
         heads={"links": scores},
         num_texts=halves.num_texts,
-        lost=source.heads.lost,
+        lost=source.left_out.words,
     )
 
 
@@ -215,20 +219,23 @@ _Weights: TypeAlias = "tuple[Aligned, Floats, Floats | None]"
 
 
 class _CrossAttention:
-    """Reads pairs of sentences."""
+    """Reads pairs of sentences; pairs of which one has no words are left out."""
 
-    def __init__(self, read: Callable[[Any, Heads], _Weights]) -> None:
+    def __init__(self, read: Callable[[Any, Heads, LeftOut], _Weights | None]) -> None:
         self.heads = Heads("cross")
+        self.left_out = LeftOut()
         self._read = read
 
     def read(self, pairs: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
         """The weights of each pair."""
-        for index, pair in enumerate(pairs):
-            yield WordAttention(index, *self._read(pair, self.heads))
+        for index, given in enumerate(pairs):
+            read = self._read(given, self.heads, self.left_out)
+            if read is not None:
+                yield WordAttention(index, *read)
             step_done()
 
 
-def _of_arrays(item: Any, heads: Heads) -> _Weights:
+def _of_arrays(item: Any, heads: Heads, _: LeftOut) -> _Weights:
     if not (isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], Aligned)):
         raise TypeError(f"a pair is {type(item).__name__}; expected (weights, Aligned)")
     weights, pair = np.asarray(item[0], np.float32), item[1]
@@ -243,7 +250,7 @@ def _of_arrays(item: Any, heads: Heads) -> _Weights:
 
 def _reader(
     model: Any, tokenizer: Any, null: Null | None, seed: int
-) -> Callable[[Any, Heads], _Weights]:
+) -> Callable[[Any, Heads, LeftOut], _Weights | None]:
     """A function that reads a pair with the model, and with random weights."""
     models = [model]
     if null is not None:
@@ -251,17 +258,48 @@ def _reader(
 
         models.append(with_random_weights(model, seed))
 
-    def read(pair: Any, heads: Heads) -> _Weights:
+    def read(pair: Any, heads: Heads, left_out: LeftOut) -> _Weights | None:
+        _check(pair)
+        count = len(pair.source) + len(pair.target)
+        if not _has_tokens(tokenizer, pair.source):
+            left_out.add(count, count, 0)
+            return None
         records = [_captured(each, tokenizer, pair) for each in models]
-        members = _members(tokenizer, pair, records[0])
         stack = records[0].stack("cross")
         heads.counts = tuple(layer.num_heads for layer in stack.layers)
         heads.numbers = tuple(stack.numbers)
-        heads.lost += sum(int((~each.any(axis=1)).sum()) for each in members)
-        own, *nulls = (_between_words(record, members) for record in records)
-        return pair, own, nulls[0] if nulls else None
+        members = _members(tokenizer, pair, records[0])
+        source, target = (each.sum(axis=1) > 0 for each in members)
+        if not (source.any() and target.any()):
+            left_out.add(count, count, 0)
+            return None
+        left_out.add(count, count, int(source.sum() + target.sum()))
+        kept = members[0][source], members[1][target]
+        own, *nulls = (_between_words(record, kept) for record in records)
+        return _with_words(pair, source, target), own, nulls[0] if nulls else None
 
     return read
+
+
+def _has_tokens(tokenizer: Any, words: Sequence[str]) -> bool:
+    """True if there are tokens but special ones."""
+    from attnwidget.running.inputs import labelled
+
+    tokens = labelled(tokenizer, text_tokenizer(tokenizer)(" ".join(words))["input_ids"])
+    return len(tokens.special) < len(tokens)
+
+
+def _with_words(pair: Aligned, source: NDArray[np.bool_], target: NDArray[np.bool_]) -> Aligned:
+    """A pair with some of its words, True for each that is left, and the links of these."""
+    sources, targets = (
+        {word: place for place, word in enumerate(np.flatnonzero(kept).tolist())}
+        for kept in (source, target)
+    )
+    return Aligned(
+        [pair.source[word] for word in sources],
+        [pair.target[word] for word in targets],
+        [(targets[t], sources[s]) for t, s in pair.links if t in targets and s in sources],
+    )
 
 
 def _decisions(pair: Aligned) -> Decisions:
@@ -280,17 +318,21 @@ def _decisions(pair: Aligned) -> Decisions:
 def _hits(weights: Floats, sources: dict[int, set[int]]) -> Floats:
     """1 where a head finds a linked word, float32 [moments, layers, heads, linked words]."""
     found = weights.argmax(axis=-1)
-    # If all weights are 0, as for words without tokens, nothing is found.
+    # If all weights are 0, nothing is found.
     found[weights.max(axis=-1) <= 0] = -1
     hits = [np.isin(found[..., target], list(words)) for target, words in sources.items()]
     return np.stack(hits, axis=-1).astype(np.float32)
 
 
+def _check(pair: Any) -> None:
+    """Raise a TypeError if a pair is no Aligned."""
+    if not isinstance(pair, Aligned):
+        raise TypeError(f"a pair is {type(pair).__name__}; expected attnwidget.probe.Aligned")
+
+
 def _captured(model: Any, tokenizer: Any, pair: Aligned) -> AttentionRecord:
     from attnwidget.capture import capture
 
-    if not isinstance(pair, Aligned):
-        raise TypeError(f"a pair is {type(pair).__name__}; expected attnwidget.probe.Aligned")
     record = capture(model, tokenizer, " ".join(pair.source), target=" ".join(pair.target))
     if "cross" not in record.stacks:
         raise ValueError(f"{type(model).__name__} has no cross-attention to align words by")
@@ -300,7 +342,7 @@ def _captured(model: Any, tokenizer: Any, pair: Aligned) -> AttentionRecord:
 def _members(tokenizer: Any, pair: Aligned, record: AttentionRecord) -> tuple[Floats, Floats]:
     """The tokens of each source word and of each target word, as the decoder reads them."""
     stack = record.stack("cross")
-    source = tokens_of_words(tokenizer, Annotated(pair.source), stack.keys, None)
+    source = tokens_of_words(tokenizer, Annotated(pair.source), stack.keys)
     # The first token of a decoder begins the text.
     read = Tokens(stack.queries.labels[1:])
     target = tokens_by_labels(Annotated(pair.target), read, None)
