@@ -17,15 +17,13 @@ from attnwidget.record import Floats
 from .annotated import Annotated, dependencies
 from .examples import FEWEST, Classification, Examples
 from .halves import Halves, Null, Pairs, open_source, reading
+from .pair_features import FEATURES
 from .results import ProbeScores
 from .shares import Share
 from .word_attention import WordAttention
 
 if TYPE_CHECKING:
     import torch
-
-_FARTHEST = 10
-"""Distances above are one."""
 
 _TASKS = ("related", "relation")
 
@@ -149,6 +147,7 @@ def _read_pairs(
     found = {task: Examples() for task in _TASKS}
     for read in texts:
         random = np.random.default_rng([seed, read.index])
+        features = {name: of_text(read) for name, of_text in FEATURES.items()}
         edges = {
             (word, head): relation.split(":")[0] for word, head, relation in dependencies(read.text)
         }
@@ -158,14 +157,12 @@ def _read_pairs(
             if not pairs or len(found[task]) + len(pairs) > most:
                 continue
             first, second = np.array(list(pairs)).T
-            near = (second - first).clip(-_FARTHEST, _FARTHEST) + _FARTHEST
-            found[task].add(
-                read.index,
-                list(pairs.values()),
-                own=_vectors(read.weights, first, second),
-                null=None if read.null is None else _vectors(read.null, first, second),
-                distance=np.eye(2 * _FARTHEST + 1, dtype=np.float32)[near],
-            )
+            rows = {
+                name: each[:, first, second].T
+                for name, each in features.items()
+                if each is not None
+            }
+            found[task].add(read.index, list(pairs.values()), **rows)
         if all(len(examples) > most - 100 for examples in found.values()):
             break
     if not all(map(len, found.values())):
@@ -193,13 +190,6 @@ def _with_others(
     return pairs
 
 
-def _vectors(weights: Floats, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-    """The weights of all heads from the first words to the second, and back, [pairs, ...]."""
-    both = np.stack([weights[:, :, first, second], weights[:, :, second, first]])
-    vectors: Floats = both.reshape(-1, len(first)).T
-    return vectors
-
-
 def _score(
     task: str, fitted: Examples, held_out: Examples, seed: int
 ) -> tuple[EdgeScore, dict[str, Numbers]]:
@@ -211,7 +201,7 @@ def _score(
         )
     accuracies: dict[str, Share] = {}
     sizes: dict[str, Numbers] = {}
-    for name in ("own", "distance", "null"):
+    for name in FEATURES:
         if fitted.has(name) and held_out.has(name):
             rows, others = examples.rows(name)
             classifier = _fitted(rows, examples.targets)
