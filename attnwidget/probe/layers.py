@@ -24,7 +24,7 @@ from attnwidget.tracing import undisturbed
 from .examples import FEWEST, Classification, Examples
 from .halves import divide, open_source, reading
 from .model_attention import ModelAttention
-from .results import shares_table, without_words
+from .results import in_short, shares_table
 from .shares import Share
 from .tasks import TASKS
 from .word_batches import WordBatches
@@ -108,10 +108,8 @@ class LayerScores:
 
     def __repr__(self) -> str:
         tasks = [f"{task} {score.accuracy.value:.2f}" for task, score in self.scores.items()]
-        return (
-            f"<LayerScores of {self.num_texts[1]} held-out texts: {', '.join(tasks)}; "
-            f"{without_words(self.lost)}table() has layers and baselines beside them>"
-        )
+        beside = "layers and baselines"
+        return in_short("LayerScores", self.num_texts[1], tasks, self.lost, beside)
 
     def table(self) -> pd.DataFrame:
         """The tasks as a table of pandas, the one of the lowest expected layer first.

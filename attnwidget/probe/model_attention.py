@@ -78,7 +78,7 @@ class ModelAttention:
             ValueError: the model has no attention that can be read.
         """
         members = batch.members
-        queries = [each / each.sum(axis=1, keepdims=True).clip(1) for each in members]
+        queries = [each / each.sum(axis=1, keepdims=True) for each in members]
         found: dict[CallId, dict[int, Floats]] = {}
         stacks: dict[Kind, None] = {}
 

@@ -74,9 +74,13 @@ class ProbeScores:
         return rows
 
 
-def without_words(lost: int) -> str:
-    """The words that were left out, within a sentence."""
-    return f"{lost:,} words left out; " if lost else ""
+def in_short(kind: str, held_out: int, found: Iterable[str], lost: int, beside: str) -> str:
+    """What stands for scores in an output: some of them, and what their table has beside them."""
+    without = f"{lost:,} words left out; " if lost else ""
+    return (
+        f"<{kind} of {held_out} held-out texts: {', '.join(found)}; {without}table() has {beside} "
+        "beside them>"
+    )
 
 
 def shares_table(rows: Iterable[Mapping[str, Any]], lost: int) -> pd.DataFrame:

@@ -16,13 +16,13 @@ from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
 from attnwidget.running.labels import text_tokenizer
 
 from .annotated import Annotated
-from .best_heads import BestHead, Contest, Decisions
+from .best_heads import BestHead, Contest, Decisions, marked
 from .cut_words import LeftOut
 from .halves import Halves, Null
 from .results import ProbeScores, compared
 from .shares import Share
 from .word_attention import Heads, WordAttention
-from .word_tokens import tokens_by_labels, tokens_of_words
+from .word_tokens import span_of, tokens_by_labels, tokens_of_words
 
 if TYPE_CHECKING:
     import torch
@@ -125,7 +125,7 @@ class AlignmentScores(BestHead, ProbeScores):
         source, target = _members(tokenizer, pair, record)
         shift = 1 if self.moment == "writes" else 0
         arcs = [
-            Arc(_span(target[written], -shift), _span(source[read]))
+            Arc(span_of(target[written], -shift), span_of(source[read]))
             for written, read in pair.links
             if target[written].any() and source[read].any()
         ]
@@ -304,24 +304,17 @@ def _with_words(pair: Aligned, source: NDArray[np.bool_], target: NDArray[np.boo
 
 def _decisions(pair: Aligned) -> Decisions:
     """The choice of a source word for each linked target word."""
-    sources = pair.sources
-    stretch = len(pair.source) / len(pair.target)
+    sources, size = pair.sources, len(pair.source)
+    stretch = size / len(pair.target)
     offsets = [[t + offset in linked for t, linked in sources.items()] for offset in _OFFSETS]
     diagonal = [[int((t + 0.5) * stretch) in linked for t, linked in sources.items()]]
     return Decisions(
+        np.array(list(sources), np.int64),
+        np.ones((len(sources), size), bool),
+        marked(list(sources.values()), size),
         {_LINKED: np.ones(len(sources), np.float32)},
-        lambda weights: _hits(weights, sources),
         {"offset": np.array(offsets, np.float32), "diagonal": np.array(diagonal, np.float32)},
     )
-
-
-def _hits(weights: Floats, sources: dict[int, set[int]]) -> Floats:
-    """1 where a head finds a linked word, float32 [moments, layers, heads, linked words]."""
-    found = weights.argmax(axis=-1)
-    # If all weights are 0, nothing is found.
-    found[weights.max(axis=-1) <= 0] = -1
-    hits = [np.isin(found[..., target], list(words)) for target, words in sources.items()]
-    return np.stack(hits, axis=-1).astype(np.float32)
 
 
 def _check(pair: Any) -> None:
@@ -365,8 +358,3 @@ def _between_words(record: AttentionRecord, members: tuple[Floats, Floats]) -> F
             for moment, row in enumerate(rows):
                 weights[moment, place, head] = row @ own
     return weights
-
-
-def _span(members: Floats, shift: int = 0) -> tuple[int, int]:
-    positions = np.flatnonzero(members)
-    return int(positions[0]) + shift, int(positions[-1]) + 1 + shift

@@ -56,6 +56,12 @@ def tokens_by_labels(text: Annotated, tokens: Tokens, unknown: str | None) -> Fl
     return _members(text, _matched_spans(text.text or "", tokens, unknown))
 
 
+def span_of(members: Floats, shift: int = 0) -> tuple[int, int]:
+    """(start, end) of the tokens of a word, from the first to the last, moved by a number."""
+    positions = np.flatnonzero(members)
+    return int(positions[0]) + shift, int(positions[-1]) + 1 + shift
+
+
 def _members(text: Annotated, spans: _Spans) -> Floats:
     """The tokens of each word, from the characters of the tokens."""
     edges = np.array([span or (0, 0) for span in spans]).reshape(-1, 2)
