@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -172,13 +172,15 @@ def alignment(
                 "expected a model, its tokenizer and pairs; or pairs of an array [layers, heads, "
                 "target words, source words] and an Aligned"
             )
-        source, given = _CrossAttention(_of_arrays), list[Any](model)
+        given = list[Any](model)
+        source: _Arrays | _CrossAttention = _Arrays()
     else:
         if tokenizer is None or pairs is None:
             raise TypeError("alignment needs a model, its tokenizer and pairs of sentences")
         if isinstance(pairs, Aligned) or not isinstance(pairs, Iterable):
             raise TypeError(f"pairs is {type(pairs).__name__}; expected a list of Aligned")
-        source, given = _CrossAttention(_reader(model, tokenizer, null, seed)), list[Any](pairs)
+        given = list[Any](pairs)
+        source = _CrossAttention(model, tokenizer, null, seed)
     halves = Halves(source, given, held_out)
     contest = Contest(halves, _decisions, seed)
     contest.run("pairs")
@@ -214,71 +216,70 @@ def alignment(
     )
 
 
-_Weights: TypeAlias = "tuple[Aligned, Floats, Floats | None]"
-"""A pair, and its weights [moments, layers, heads, target words, source words] beside a null's."""
+class _Arrays:
+    """Reads pairs of an array and two sentences."""
 
-
-class _CrossAttention:
-    """Reads pairs of sentences; pairs of which one has no words are left out."""
-
-    def __init__(self, read: Callable[[Any, Heads, LeftOut], _Weights | None]) -> None:
+    def __init__(self) -> None:
         self.heads = Heads("cross")
         self.left_out = LeftOut()
-        self._read = read
 
-    def read(self, pairs: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
-        """The weights of each pair."""
-        for index, given in enumerate(pairs):
-            read = self._read(given, self.heads, self.left_out)
-            if read is not None:
-                yield WordAttention(index, *read)
+    def read(self, given: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
+        """The weights of each pair, [1 moment, layers, heads, target words, source words]."""
+        for index, item in enumerate(given):
+            is_pair = isinstance(item, (tuple, list)) and len(item) == 2
+            if not (is_pair and isinstance(item[1], Aligned)):
+                raise TypeError(f"a pair is {type(item).__name__}; expected (weights, Aligned)")
+            weights, pair = np.asarray(item[0], np.float32), item[1]
+            if weights.ndim != 4 or weights.shape[2:] != (len(pair.target), len(pair.source)):
+                raise ValueError(
+                    f"weights have the shape {list(weights.shape)}; expected [layers, heads, "
+                    f"{len(pair.target)} target words, {len(pair.source)} source words]"
+                )
+            layers, heads = weights.shape[:2]
+            self.heads.numbers, self.heads.counts = tuple(range(layers)), (heads,) * layers
+            yield WordAttention(index, pair, weights[None], None)
             step_done()
 
 
-def _of_arrays(item: Any, heads: Heads, _: LeftOut) -> _Weights:
-    if not (isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], Aligned)):
-        raise TypeError(f"a pair is {type(item).__name__}; expected (weights, Aligned)")
-    weights, pair = np.asarray(item[0], np.float32), item[1]
-    if weights.ndim != 4 or weights.shape[2:] != (len(pair.target), len(pair.source)):
-        raise ValueError(
-            f"weights have the shape {list(weights.shape)}; expected [layers, heads, "
-            f"{len(pair.target)} target words, {len(pair.source)} source words]"
-        )
-    heads.numbers, heads.counts = tuple(range(len(weights))), weights.shape[1:2] * len(weights)
-    return pair, weights[None], None
+class _CrossAttention:
+    """Reads pairs of sentences with a model, and with random weights."""
 
+    def __init__(self, model: Any, tokenizer: Any, null: Null | None, seed: int) -> None:
+        self.heads = Heads("cross")
+        self.left_out = LeftOut()
+        self._tokenizer = tokenizer
+        self._models = [model]
+        if null is not None:
+            from attnwidget.running.random_weights import with_random_weights
 
-def _reader(
-    model: Any, tokenizer: Any, null: Null | None, seed: int
-) -> Callable[[Any, Heads, LeftOut], _Weights | None]:
-    """A function that reads a pair with the model, and with random weights."""
-    models = [model]
-    if null is not None:
-        from attnwidget.running.random_weights import with_random_weights
+            self._models.append(with_random_weights(model, seed))
 
-        models.append(with_random_weights(model, seed))
+    def read(self, pairs: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
+        """The weights of each pair, but for those of which one sentence has no words."""
+        for index, pair in enumerate(pairs):
+            _check(pair)
+            read = self._read(index, pair) if _has_tokens(self._tokenizer, pair.source) else None
+            count = len(pair.source) + len(pair.target)
+            kept = 0 if read is None else len(read.text.source) + len(read.text.target)
+            self.left_out.add(count, count, kept)
+            if read is not None:
+                yield read
+            step_done()
 
-    def read(pair: Any, heads: Heads, left_out: LeftOut) -> _Weights | None:
-        _check(pair)
-        count = len(pair.source) + len(pair.target)
-        if not _has_tokens(tokenizer, pair.source):
-            left_out.add(count, count, 0)
-            return None
-        records = [_captured(each, tokenizer, pair) for each in models]
+    def _read(self, index: int, pair: Aligned) -> WordAttention[Aligned] | None:
+        """The weights of a pair; None if a sentence has no words that have tokens."""
+        records = [_captured(model, self._tokenizer, pair) for model in self._models]
         stack = records[0].stack("cross")
-        heads.counts = tuple(layer.num_heads for layer in stack.layers)
-        heads.numbers = tuple(stack.numbers)
-        members = _members(tokenizer, pair, records[0])
+        self.heads.counts = tuple(layer.num_heads for layer in stack.layers)
+        self.heads.numbers = tuple(stack.numbers)
+        members = _members(self._tokenizer, pair, records[0])
         source, target = (each.sum(axis=1) > 0 for each in members)
         if not (source.any() and target.any()):
-            left_out.add(count, count, 0)
             return None
-        left_out.add(count, count, int(source.sum() + target.sum()))
         kept = members[0][source], members[1][target]
         own, *nulls = (_between_words(record, kept) for record in records)
-        return _with_words(pair, source, target), own, nulls[0] if nulls else None
-
-    return read
+        words = _with_words(pair, source, target)
+        return WordAttention(index, words, own, nulls[0] if nulls else None)
 
 
 def _has_tokens(tokenizer: Any, words: Sequence[str]) -> bool:
@@ -305,7 +306,7 @@ def _with_words(pair: Aligned, source: NDArray[np.bool_], target: NDArray[np.boo
 def _decisions(pair: Aligned) -> Decisions:
     """The choice of a source word for each linked target word."""
     sources, size = pair.sources, len(pair.source)
-    stretch = size / len(pair.target)
+    stretch = size / max(len(pair.target), 1)
     offsets = [[t + offset in linked for t, linked in sources.items()] for offset in _OFFSETS]
     diagonal = [[int((t + 0.5) * stretch) in linked for t, linked in sources.items()]]
     return Decisions(
