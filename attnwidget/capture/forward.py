@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +22,7 @@ from attnwidget.running.sequences import PlacedTokens
 from attnwidget.running.stacks import grouped, stacks
 from attnwidget.running.structure import structure_of
 from attnwidget.tracing import CallId, can_generate, changes_of
+from attnwidget.warning import warn
 
 from .joined import with_joined_pieces
 from .patches import on_image, placed_tokens
@@ -122,10 +121,7 @@ def capture(
         missing.append(inputs.cut_off)
     if missing:
         shown = "; ".join(missing[:3]) + ("; ..." if len(missing) > 3 else "")
-        warnings.warn(
-            f"not in this record (see its `missing`): {shown}",
-            stacklevel=_callers_level(),
-        )
+        warn(f"not in this record (see its `missing`): {shown}")
     kept = _with_layers(read.stacks, chosen)
     seen = None
     if read.placed is not None and any(s.queries.patches or s.keys.patches for s in kept.values()):
@@ -256,11 +252,3 @@ def _with_layers(by_name: dict[str, Stack], chosen: frozenset[int] | None) -> di
     if absent:
         raise IndexError(f"the model has no attention in layers {sorted(absent)}")
     return {name: stack for name, stack in kept.items() if stack.layers}
-
-
-def _callers_level() -> int:
-    """The stacklevel of the caller outside of this package."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back and str(frame.f_globals.get("__name__")).startswith("attnwidget."):
-        frame, level = frame.f_back, level + 1
-    return level

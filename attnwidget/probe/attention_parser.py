@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from attnwidget.analysis import HeadScores, Numbers
-from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
 from .best_heads import DIRECTIONS
-from .halves import Halves, Null, Pairs, open_source
+from .halves import Halves, Null, Pairs, open_source, reading
+from .pair_features import FEATURES
 from .results import ProbeScores, compared
 from .shares import Share, Shares
-from .word_attention import WordAttention
-
-_FARTHEST = 10
-"""Distances above are one, for the parser by distances."""
 
 _LEARNING_RATE = 2e-3
 
@@ -94,11 +90,11 @@ def attention_parser(
     )
     halves = Halves(source, texts, held_out)
     parsers: dict[str, _PairSoftmax] = {}
-    shares = {name: Shares((), seed) for name in (*_FEATURES, "next word")}
-    with progress_bar("Probing", "texts"):
+    shares = {name: Shares((), seed) for name in (*FEATURES, "next word")}
+    with reading(source.left_out):
         for read in halves.first():
             words, heads = _parsed(read.text)
-            for name, features in _FEATURES.items():
+            for name, features in FEATURES.items():
                 found = features(read)
                 if found is not None and len(words):
                     parser = parsers.setdefault(name, _PairSoftmax(found.shape[0]))
@@ -107,7 +103,7 @@ def attention_parser(
             words, heads = _parsed(read.text)
             shares["next word"].add(read.index, (heads == words + 1).sum(), len(words))
             for name, parser in parsers.items():
-                found = _FEATURES[name](read)
+                found = FEATURES[name](read)
                 if found is not None and len(words):
                     hits = (parser.predict(found, words) == heads).sum()
                     shares[name].add(read.index, hits, len(words))
@@ -137,7 +133,7 @@ def attention_parser(
         null_accuracy=None if null_own is None else shares["null"].share(),
         heads=coefficients,
         num_texts=halves.num_texts,
-        lost=source.heads.lost,
+        lost=source.left_out.words,
     )
 
 
@@ -146,29 +142,6 @@ def _parsed(text: Annotated) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     pairs = [(word, head) for word, head, relation in dependencies(text) if relation != "punct"]
     words, heads = np.array(pairs, np.int64).reshape(-1, 2).T
     return words, heads
-
-
-def _both_ways(weights: Floats) -> Floats:
-    """[2 * layers * heads, words, words]: from a word to another, and back."""
-    flat = weights.reshape(-1, *weights.shape[2:])
-    return np.concatenate([flat, flat.swapaxes(1, 2)])
-
-
-def _distances(read: WordAttention[Annotated]) -> Floats:
-    """1 for the signed distance of two words, [distances, words, words]."""
-    places = np.arange(len(read.text))
-    near = (places - places[:, None]).clip(-_FARTHEST, _FARTHEST)
-    columns: Floats = np.eye(2 * _FARTHEST + 1, dtype=np.float32)[:, near + _FARTHEST]
-    return columns
-
-
-_Features: TypeAlias = "Callable[[WordAttention[Annotated]], Floats | None]"
-
-_FEATURES: dict[str, _Features] = {
-    "own": lambda read: _both_ways(read.weights),
-    "null": lambda read: None if read.null is None else _both_ways(read.null),
-    "distance": _distances,
-}
 
 
 class _PairSoftmax:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.corpus import Estimate
-from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
-from .halves import Halves
+from .halves import Halves, reading
 from .shares import Share, Shares
 from .word_attention import Text, WordAttention
 
@@ -24,18 +24,52 @@ DIRECTIONS: tuple[Direction, Direction] = ("attends", "is attended to")
 
 
 class Decisions(NamedTuple):
-    """Decisions that heads and rules make in one text.
+    """Decisions in a text, each by one of its words for another.
 
     Attributes:
+        words: those that decide, int64 [decisions].
+        candidates: True for the words that each may find, bool [decisions, words].
+        right: True for those that are right, bool [decisions, words].
         kinds: by kind, 1 for the decisions of that kind, else 0: float32 [decisions].
-        hits: from weights, 1 where a head decides right: float32 [directions, layers, heads,
-            decisions].
         rules: by the name of a rule, 1 where it is right: float32 [alternatives, decisions].
     """
 
+    words: NDArray[np.int64]
+    candidates: NDArray[np.bool_]
+    right: NDArray[np.bool_]
     kinds: Mapping[str, Floats]
-    hits: Callable[[Floats], Floats]
     rules: Mapping[str, Floats]
+
+    def found(self, weights: Floats) -> NDArray[np.int64]:
+        """The candidate with the largest weight, or -1 if all have 0: int64 [..., decisions].
+
+        Args:
+            weights: float32 [..., words, words], from the words of rows to those of columns.
+        """
+        among = np.where(self.candidates, weights[..., self.words, :], 0)
+        found: NDArray[np.int64] = np.where(among.max(axis=-1) > 0, among.argmax(axis=-1), -1)
+        return found
+
+    def hits(self, weights: Floats) -> NDArray[np.bool_]:
+        """True where the right word is found, bool [..., decisions]."""
+        found = self.found(weights)
+        return self.right[np.arange(len(self.words)), found] & (found >= 0)
+
+
+def marked(rows: Sequence[Iterable[int]], size: int) -> NDArray[np.bool_]:
+    """True for the indices that each row has, bool [rows, size]."""
+    marks = np.zeros((len(rows), size), bool)
+    for mark, row in zip(marks, rows, strict=True):
+        mark[list(row)] = True
+    return marks
+
+
+def both_ways(weights: Floats) -> Floats:
+    """Weights between the words of a text, and back: [directions, layers, heads, words, words].
+
+    Those of a translation have another first axis already, and are as they were.
+    """
+    return weights if weights.ndim == 5 else np.stack([weights, weights.swapaxes(-1, -2)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,24 +126,28 @@ class Contest(Generic[Text]):
         self.chosen: dict[str, tuple[int, int, int]] = {}
 
     def run(
-        self, unit: str = "texts", *, seen: Callable[[WordAttention[Text]], None] | None = None
+        self,
+        unit: str = "texts",
+        *,
+        seen: Callable[[WordAttention[Text], Decisions], None] | None = None,
     ) -> None:
         """Read all texts.
 
         Args:
             unit: what texts are called.
-            seen: is called with each held-out text, when the best are chosen.
+            seen: is called with each held-out text and its decisions, when the best are chosen.
         """
-        with progress_bar("Probing", unit):
+        with reading(self._halves.left_out, unit):
             for read in self._halves.first():
                 _add(self._chosen, None, read, self._decide(read.text))
             for kind, tally in self._chosen.items():
                 direction, layer, head = _best(tally["own"])
                 self.chosen[kind] = direction, layer, head
             for read in self._halves.held_out():
-                _add(self._scored, self._seed, read, self._decide(read.text))
+                decisions = self._decide(read.text)
+                _add(self._scored, self._seed, read, decisions)
                 if seen is not None:
-                    seen(read)
+                    seen(read, decisions)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -168,12 +206,12 @@ def _add(
     tallies: _Tallies, seed: int | None, read: WordAttention[Any], decisions: Decisions
 ) -> None:
     """Count the right decisions in a text."""
-    members = np.stack(list(decisions.kinds.values()) or [np.zeros(0, np.float32)]).T
-    if not members.size:
+    if not len(decisions.words):
         return
-    right = {"own": decisions.hits(read.weights), **decisions.rules}
+    members = np.stack(list(decisions.kinds.values())).T
+    right = {"own": decisions.hits(both_ways(read.weights)), **decisions.rules}
     if read.null is not None:
-        right["null"] = decisions.hits(read.null)
+        right["null"] = decisions.hits(both_ways(read.null))
     for name, decided in right.items():
         sums = decided @ members
         for number, (kind, row) in enumerate(decisions.kinds.items()):

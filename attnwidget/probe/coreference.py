@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-
-from attnwidget.record import Floats
 
 from .annotated import Annotated
-from .best_heads import DIRECTIONS, BestHead, Contest, Decisions, Direction
+from .best_heads import DIRECTIONS, BestHead, Contest, Decisions, Direction, marked
 from .halves import Halves, Null, Pairs, open_source
 from .results import ProbeScores, compared
 from .shares import Share
@@ -113,65 +110,40 @@ def coreference(
         same_word=contest.rule(_ALL, "same word").accuracy,
         heads={"antecedents": scores},
         num_texts=halves.num_texts,
-        lost=halves.heads.lost,
+        lost=halves.left_out.words,
     )
 
 
-class _Choice(NamedTuple):
-    """A mention and its candidates.
-
-    Attributes:
-        word: its head word.
-        candidates: the head words of the earlier mentions, in order.
-        right: True for those of the same entity.
-    """
-
-    word: int
-    candidates: NDArray[np.int64]
-    right: NDArray[np.bool_]
-
-
-def _choices(text: Annotated) -> Iterator[_Choice]:
-    """The mentions of a text with an antecedent."""
+def _decisions(text: Annotated) -> Decisions:
+    """The choice of an antecedent for each mention that has one, between their head words."""
     entities: dict[int, set[str]] = {}
     for mention in text.mentions:
         entities.setdefault(text.mention_head(mention), set()).add(mention.entity)
     words = sorted(entities)
+    found: list[tuple[int, list[int], list[int]]] = []
     for place, word in enumerate(words):
+        earlier = words[:place]
         for entity in sorted(entities[word]):
-            right = np.array([entity in entities[other] for other in words[:place]], bool)
-            if right.any():
-                yield _Choice(word, np.array(words[:place]), right)
-
-
-def _decisions(text: Annotated) -> Decisions:
-    """The choice of an antecedent for each mention."""
-    choices = list(_choices(text))
-    tags = text.tags
-    pronouns = [tags is not None and tags[choice.word] == _PRONOUN for choice in choices]
-    by_rules = [_by_rules(text, choice) for choice in choices]
-    nearest, same_word = np.array(by_rules, np.float32).reshape(-1, 2).T
+            right = [other for other in earlier if entity in entities[other]]
+            if right:
+                found.append((word, earlier, right))
+    nearest, same_word = (
+        np.array([_by_rules(text, *each) for each in found], np.float32).reshape(-1, 2).T
+    )
+    pronouns = [text.tags is not None and text.tags[word] == _PRONOUN for word, _, _ in found]
     return Decisions(
-        {_ALL: np.ones(len(choices), np.float32), _PRONOUNS: np.array(pronouns, np.float32)},
-        lambda weights: _hits(weights, choices),
+        np.array([word for word, _, _ in found], np.int64),
+        marked([earlier for _, earlier, _ in found], len(text)),
+        marked([right for _, _, right in found], len(text)),
+        {_ALL: np.ones(len(found), np.float32), _PRONOUNS: np.array(pronouns, np.float32)},
         {"nearest": nearest[None], "same word": same_word[None]},
     )
 
 
-def _hits(weights: Floats, choices: list[_Choice]) -> Floats:
-    """1 where a head finds an antecedent, float32 [directions, layers, heads, choices]."""
-    hits = np.empty((2, *weights.shape[:2], len(choices)), np.float32)
-    for number, (word, candidates, right) in enumerate(choices):
-        for direction, found in enumerate(
-            (weights[:, :, word, candidates], weights[:, :, candidates, word])
-        ):
-            hits[direction, ..., number] = right[found.argmax(axis=-1)] & (found.max(axis=-1) > 0)
-    return hits
-
-
-def _by_rules(text: Annotated, choice: _Choice) -> tuple[bool, bool]:
+def _by_rules(
+    text: Annotated, word: int, candidates: list[int], right: list[int]
+) -> tuple[bool, bool]:
     """True if the nearest candidate is right, and the nearest with the same word."""
-    forms = [text.words[word].lower() for word in choice.candidates]
-    same = [n for n, form in enumerate(forms) if form == text.words[choice.word].lower()]
-    nearest = len(forms) - 1
-    return bool(choice.right[nearest]), bool(choice.right[same[-1] if same else nearest])
+    form = text.words[word].lower()
+    same = [other for other in candidates if text.words[other].lower() == form]
+    return candidates[-1] in right, (same or candidates)[-1] in right

@@ -12,21 +12,18 @@ from numpy.typing import NDArray
 from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.arguments import checked, whole
 from attnwidget.extras import extra
-from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
 from .examples import FEWEST, Classification, Examples
-from .halves import Halves, Null, Pairs, open_source
+from .halves import Halves, Null, Pairs, open_source, reading
+from .pair_features import FEATURES
 from .results import ProbeScores
 from .shares import Share
 from .word_attention import WordAttention
 
 if TYPE_CHECKING:
     import torch
-
-_FARTHEST = 10
-"""Distances above are one."""
 
 _TASKS = ("related", "relation")
 
@@ -114,7 +111,7 @@ def edge_classifier(
         model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
     )
     halves = Halves(source, texts, held_out)
-    with progress_bar("Probing", "texts"):
+    with reading(source.left_out):
         fitted = _read_pairs(halves.first(), max_pairs, seed)
         scored = _read_pairs(halves.held_out(), max_pairs, seed)
     measured_on = f"{halves.num_texts[0]:,} texts"
@@ -139,7 +136,7 @@ def edge_classifier(
         relation=scores["relation"],
         heads=heads,
         num_texts=halves.num_texts,
-        lost=source.heads.lost,
+        lost=source.left_out.words,
     )
 
 
@@ -150,6 +147,7 @@ def _read_pairs(
     found = {task: Examples() for task in _TASKS}
     for read in texts:
         random = np.random.default_rng([seed, read.index])
+        features = {name: of_text(read) for name, of_text in FEATURES.items()}
         edges = {
             (word, head): relation.split(":")[0] for word, head, relation in dependencies(read.text)
         }
@@ -159,14 +157,12 @@ def _read_pairs(
             if not pairs or len(found[task]) + len(pairs) > most:
                 continue
             first, second = np.array(list(pairs)).T
-            near = (second - first).clip(-_FARTHEST, _FARTHEST) + _FARTHEST
-            found[task].add(
-                read.index,
-                list(pairs.values()),
-                own=_vectors(read.weights, first, second),
-                null=None if read.null is None else _vectors(read.null, first, second),
-                distance=np.eye(2 * _FARTHEST + 1, dtype=np.float32)[near],
-            )
+            rows = {
+                name: each[:, first, second].T
+                for name, each in features.items()
+                if each is not None
+            }
+            found[task].add(read.index, list(pairs.values()), **rows)
         if all(len(examples) > most - 100 for examples in found.values()):
             break
     if not all(map(len, found.values())):
@@ -194,13 +190,6 @@ def _with_others(
     return pairs
 
 
-def _vectors(weights: Floats, first: NDArray[np.int64], second: NDArray[np.int64]) -> Floats:
-    """The weights of all heads from the first words to the second, and back, [pairs, ...]."""
-    both = np.stack([weights[:, :, first, second], weights[:, :, second, first]])
-    vectors: Floats = both.reshape(-1, len(first)).T
-    return vectors
-
-
 def _score(
     task: str, fitted: Examples, held_out: Examples, seed: int
 ) -> tuple[EdgeScore, dict[str, Numbers]]:
@@ -212,7 +201,7 @@ def _score(
         )
     accuracies: dict[str, Share] = {}
     sizes: dict[str, Numbers] = {}
-    for name in ("own", "distance", "null"):
+    for name in FEATURES:
         if fitted.has(name) and held_out.has(name):
             rows, others = examples.rows(name)
             classifier = _fitted(rows, examples.targets)

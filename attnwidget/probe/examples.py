@@ -32,17 +32,16 @@ class Examples:
     def __len__(self) -> int:
         return len(self.names)
 
-    def add(self, index: int, names: Sequence[str], **rows: NDArray[Any] | None) -> None:
+    def add(self, index: int, names: Sequence[str], **rows: NDArray[Any]) -> None:
         """Add the examples of a text.
 
         Args:
-            rows: what is read of them: an array with a row for each, or None.
+            rows: what is read of them: an array with a row for each.
         """
         self.names += names
         self.texts += [index] * len(names)
         for name, array in rows.items():
-            if array is not None:
-                self._rows[name].append(array)
+            self._rows[name].append(array)
 
     def has(self, name: str) -> bool:
         """True if there are rows of this name."""

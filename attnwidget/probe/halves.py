@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 
 from attnwidget.arguments import checked, one_of, whole
+from attnwidget.progress import progress_bar
 
+from .cut_words import LeftOut
 from .word_attention import ArrayAttention, Heads, Text, WordAttention
 
 if TYPE_CHECKING:
@@ -26,12 +29,26 @@ class Source(Protocol[Text]):
 
     Attributes:
         heads: the heads that are read; complete after the first text.
+        left_out: the words that are left out of the texts that were read.
     """
 
     heads: Heads
+    left_out: LeftOut
 
     def read(self, texts: Iterable[Any], /) -> Iterator[WordAttention[Text]]:
         """The attention of each text."""
+
+
+@contextmanager
+def reading(left_out: LeftOut, unit: str = "texts") -> Iterator[None]:
+    """Show a bar of the texts that are read within, and warn of the words that were left out.
+
+    Args:
+        unit: what texts are called.
+    """
+    with progress_bar("Probing", unit):
+        yield
+    left_out.warn()
 
 
 class Halves(Generic[Text]):
@@ -43,6 +60,7 @@ class Halves(Generic[Text]):
 
     Attributes:
         heads: the heads that are read; complete after the first text.
+        left_out: the words that are left out of the texts that were read.
 
     Raises:
         TypeError: the texts are arrays that can be read only once, and none are held out.
@@ -53,6 +71,7 @@ class Halves(Generic[Text]):
         self, source: Source[Text], texts: Iterable[Any], held_out: Iterable[Any] | None
     ) -> None:
         self.heads = source.heads
+        self.left_out = source.left_out
         self._source = source
         self._halves = divide(source, texts, held_out)
         self._counts = [0, 0]

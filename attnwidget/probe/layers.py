@@ -22,11 +22,12 @@ from attnwidget.running.random_weights import with_random_weights
 from attnwidget.tracing import undisturbed
 
 from .examples import FEWEST, Classification, Examples
-from .halves import divide, open_source
+from .halves import divide, open_source, reading
 from .model_attention import ModelAttention
-from .results import shares_table
+from .results import in_short, shares_table
 from .shares import Share
 from .tasks import TASKS
+from .word_batches import WordBatches
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +97,8 @@ class LayerScores:
         scores: by task.
         null_scores: the same of random weights, or None.
         num_texts: the texts on which probes were fitted, and those that were held out.
-        lost: the number of words without tokens, because a tokenizer cut them off or dropped them.
+        lost: the number of words that all scores and baselines leave out, because they did not fit
+            into `max_tokens`, or the tokenizer has no tokens for them.
     """
 
     scores: dict[str, LayerScore]
@@ -106,16 +108,15 @@ class LayerScores:
 
     def __repr__(self) -> str:
         tasks = [f"{task} {score.accuracy.value:.2f}" for task, score in self.scores.items()]
-        return (
-            f"<LayerScores of {self.num_texts[1]} held-out texts: {', '.join(tasks)}; table() has "
-            "layers and baselines beside them>"
-        )
+        beside = "layers and baselines"
+        return in_short("LayerScores", self.num_texts[1], tasks, self.lost, beside)
 
     def table(self) -> pd.DataFrame:
         """The tasks as a table of pandas, the one of the lowest expected layer first.
 
         Columns: task, classes, count, accuracy, low, high, majority, embeddings (the accuracy of
-        these alone), expected_layer, center_of_gravity, and null_accuracy if there is a null.
+        these alone), expected_layer, center_of_gravity, null_accuracy if there is a null, and
+        lost, the number of words that were left out, if there are any.
 
         Raises:
             ModuleNotFoundError: pandas is not installed.
@@ -123,18 +124,21 @@ class LayerScores:
         nulls = self.null_scores or {}
         scores = sorted(self.scores.values(), key=lambda score: _last_if_nan(score.expected_layer))
         return shares_table(
-            {
-                "task": score.task,
-                "classes": score.classes,
-                "count": score.count,
-                "accuracy": score.accuracy,
-                "majority": score.majority,
-                "embeddings": score.cumulative[0],
-                "expected_layer": score.expected_layer,
-                "center_of_gravity": score.center_of_gravity,
-                "null_accuracy": nulls[score.task].accuracy if score.task in nulls else None,
-            }
-            for score in scores
+            (
+                {
+                    "task": score.task,
+                    "classes": score.classes,
+                    "count": score.count,
+                    "accuracy": score.accuracy,
+                    "majority": score.majority,
+                    "embeddings": score.cumulative[0],
+                    "expected_layer": score.expected_layer,
+                    "center_of_gravity": score.center_of_gravity,
+                    "null_accuracy": nulls[score.task].accuracy if score.task in nulls else None,
+                }
+                for score in scores
+            ),
+            self.lost,
         )
 
     def metrics(self, heads: int) -> dict[str, HeadScores]:
@@ -199,7 +203,7 @@ def layers(
         tasks: some tasks; None for all that the texts have annotations for.
         null: True to fit the same of a newly initialised model of the same architecture.
         max_examples: the most examples of a task and part; all of their hidden states are held.
-        batch_size, max_tokens: as for `attnwidget.profile`; words that are cut off are counted.
+        batch_size, max_tokens: as for `relations`.
         seed: of all random choices, from 0.
 
     Raises:
@@ -218,12 +222,13 @@ def layers(
         raise TypeError("layers are probed by hidden states, so a model is needed")
     fitting, scoring = ([*part] for part in divide(source, texts, held_out))
 
-    def scores_of(read: torch.nn.Module) -> tuple[dict[str, LayerScore], tuple[int, int]]:
-        with progress_bar("Probing", "texts"):
-            (before, num_before), (after, num_after) = (
-                _read_examples(source, read, part, names, max_examples, seed)
-                for part in (fitting, scoring)
-            )
+    def scores_of(
+        read: torch.nn.Module, words: WordBatches
+    ) -> tuple[dict[str, LayerScore], tuple[int, int]]:
+        (before, num_before), (after, num_after) = (
+            _read_examples(words, read, part, names, max_examples, seed)
+            for part in (fitting, scoring)
+        )
         found = {}
         for name in names:
             examples = Classification(before[name], after[name], seed)
@@ -236,16 +241,21 @@ def layers(
                 )
         return found, (num_before, num_after)
 
-    scores, num_texts = scores_of(source.model)
+    with reading(source.left_out):
+        scores, num_texts = scores_of(source.model, source.words)
     if not scores:
         raise ValueError(f"the texts have no annotations for any of {', '.join(names)}")
-    lost = source.heads.lost
-    null_scores = scores_of(with_random_weights(source.model, seed))[0] if null else None
-    return LayerScores(scores, null_scores, num_texts, lost)
+    null_scores = None
+    if null:
+        # The same words are left out, which are not counted again.
+        words = WordBatches(tokenizer, batch_size, max_tokens)
+        with progress_bar("Probing", "texts"):
+            null_scores, _ = scores_of(with_random_weights(source.model, seed), words)
+    return LayerScores(scores, null_scores, num_texts, source.left_out.words)
 
 
 def _read_examples(
-    source: ModelAttention,
+    words: WordBatches,
     model: torch.nn.Module,
     texts: Iterable[Any],
     tasks: Sequence[str],
@@ -257,24 +267,22 @@ def _read_examples(
     Their rows are "states", float16 [layers + 1, spans * dimensions], from the embeddings on.
 
     Args:
-        source: what reads texts in batches.
-        model: the model of the source, or one of the same architecture.
+        words: what divides texts into words.
         most: the most examples of a task.
     """
     found = {task: Examples() for task in tasks}
     num_texts = 0
-    for batch, own in source.batches(texts):
-        members = source.members(batch, own)
-        for row, (text, states) in enumerate(zip(own, _states(model, batch), strict=True)):
-            index = batch.texts[row].index
-            num_texts += 1
-            sizes = members[row].sum(axis=1, keepdims=True).clip(1)
-            words = (members[row] / sizes) @ states
+    for batch in words.of(model, texts):
+        for row, states in enumerate(_states(model, batch.read)):
+            text, members = batch.texts[row], batch.members[row]
+            index = batch.read.texts[row].index
+            num_texts += len(text) > 0
+            of_words = (members / members.sum(axis=1, keepdims=True)) @ states
             for task, examples in found.items():
                 # The same examples for a model and its null.
                 random = np.random.default_rng([seed, index])
                 for spans, name in islice(TASKS[task](text, random), most - len(examples)):
-                    means = [words[:, start:end].mean(axis=1) for start, end in spans]
+                    means = [of_words[:, start:end].mean(axis=1) for start, end in spans]
                     read = np.concatenate(means, axis=1).astype(np.float16)
                     examples.add(index, [name], states=read[None])
             step_done()

@@ -11,16 +11,15 @@ import torch
 from attnwidget.capture import read_attention
 from attnwidget.progress import step_done
 from attnwidget.record import Floats
-from attnwidget.running.batches import TextBatch, text_batches
 from attnwidget.running.missing import no_attention
 from attnwidget.running.model import traceable, traits
 from attnwidget.running.random_weights import with_random_weights
 from attnwidget.running.stacks import Group, Kind, kind_of, numbers, titles
 from attnwidget.tracing import CallId
 
-from .annotated import Annotated, annotated
+from .annotated import Annotated
 from .word_attention import Heads, WordAttention
-from .word_tokens import tokens_of_words
+from .word_batches import WordBatch, WordBatches
 
 
 class ModelAttention:
@@ -31,6 +30,8 @@ class ModelAttention:
     Attributes:
         model: the model that is read.
         heads: what is read; complete after the first text.
+        words: what divides texts into words.
+        left_out: the words that are left out of the texts that were read.
     """
 
     def __init__(
@@ -50,36 +51,8 @@ class ModelAttention:
         self.model = model
         self.heads = Heads()
         self._null = with_random_weights(model, seed) if null else None
-        self._tokenizer = tokenizer
-        self._batch_size = batch_size
-        self._max_tokens = max_tokens
-
-    def batches(self, texts: Iterable[Any]) -> Iterator[tuple[TextBatch, list[Annotated]]]:
-        """The texts in batches, with their annotations.
-
-        Raises:
-            TypeError, ValueError: something is no annotated text, or cannot be tokenized.
-        """
-        waiting: dict[int, Annotated] = {}
-
-        def sources() -> Iterator[str]:
-            for index, text in enumerate(texts):
-                waiting[index] = annotated(text)
-                yield waiting[index].text or ""
-
-        for batch in text_batches(
-            self.model, self._tokenizer, sources(), self._batch_size, self._max_tokens
-        ):
-            yield batch, [waiting.pop(text.index) for text in batch.texts]
-
-    def members(self, batch: TextBatch, texts: Sequence[Annotated]) -> list[Floats]:
-        """The tokens of each word of each text; see `tokens_of_words`."""
-        members = [
-            tokens_of_words(self._tokenizer, text, read.tokens, self._max_tokens)
-            for text, read in zip(texts, batch.texts, strict=True)
-        ]
-        self.heads.lost += sum(int((~each.any(axis=1)).sum()) for each in members)
-        return members
+        self.words = WordBatches(tokenizer, batch_size, max_tokens)
+        self.left_out = self.words.left_out
 
     def read(self, texts: Iterable[Any]) -> Iterator[WordAttention[Annotated]]:
         """The attention of each text, batch by batch; those of a batch have like lengths.
@@ -87,26 +60,25 @@ class ModelAttention:
         Raises:
             TypeError, ValueError: something is no annotated text, or the model cannot read it.
         """
-        for batch, own in self.batches(texts):
-            members = self.members(batch, own)
-            weights = self._word_weights(self.model, batch, members)
+        for batch in self.words.of(self.model, texts):
+            weights = self._word_weights(self.model, batch)
             null = None
             if self._null is not None:
-                null = self._word_weights(self._null, batch, members)
-            for row, text in enumerate(own):
+                null = self._word_weights(self._null, batch)
+            for row, text in enumerate(batch.texts):
                 beside = None if null is None else null[row]
-                yield WordAttention(batch.texts[row].index, text, weights[row], beside)
+                if len(text):
+                    yield WordAttention(batch.read.texts[row].index, text, weights[row], beside)
                 step_done()
 
-    def _word_weights(
-        self, model: torch.nn.Module, batch: TextBatch, members: Sequence[Floats]
-    ) -> list[Floats]:
+    def _word_weights(self, model: torch.nn.Module, batch: WordBatch) -> list[Floats]:
         """The weights between the words of each text; see `WordAttention`.
 
         Raises:
             ValueError: the model has no attention that can be read.
         """
-        queries = [each / each.sum(axis=1, keepdims=True).clip(1) for each in members]
+        members = batch.members
+        queries = [each / each.sum(axis=1, keepdims=True) for each in members]
         found: dict[CallId, dict[int, Floats]] = {}
         stacks: dict[Kind, None] = {}
 
@@ -119,7 +91,7 @@ class ModelAttention:
                 folded = queries[row] @ weights @ members[row].T
                 found.setdefault(place, {})[row] = folded
 
-        missing = read_attention(model, batch, receive)
+        missing = read_attention(model, batch.read, receive)
         if not found:
             raise ValueError(no_attention(model, missing))
         counts = tuple(len(next(iter(rows.values()))) for rows in found.values())

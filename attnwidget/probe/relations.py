@@ -7,17 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
 
 from .annotated import Annotated, dependencies
-from .best_heads import DIRECTIONS, Contest, Decisions, Direction
+from .best_heads import DIRECTIONS, Contest, Decisions, Direction, both_ways
 from .halves import Halves, Null, Pairs, open_source
 from .relation_score import ALL, SUBTYPES, RelationScore, head_names, rows_of
-from .results import ProbeScores
+from .results import ProbeScores, in_short
 from .word_attention import WordAttention
-from .word_tokens import tokens_of_words
+from .word_tokens import span_of, tokens_of_words
 
 if TYPE_CHECKING:
     import torch
@@ -35,7 +34,7 @@ class Miss:
     """A word whose head word the best head of its relation does not find.
 
     Attributes:
-        text: the sentence.
+        text: the sentence, without words that were left out.
         word, head: the index of the word, and of its head word.
         found: the index of the word that the head finds in its place; None for none.
     """
@@ -73,10 +72,8 @@ class RelationScores(ProbeScores):
             for score in list(self.scores.values())[:_PRINTED]
         ]
         more = ["..."] if len(self.scores) > _PRINTED else []
-        return (
-            f"<RelationScores of {self.num_texts[1]} held-out texts: {', '.join(heads + more)}; "
-            "table() has offsets and random weights beside them>"
-        )
+        beside = "offsets and random weights"
+        return in_short("RelationScores", self.num_texts[1], heads + more, self.lost, beside)
 
     def _rows(self) -> list[dict[str, Any]]:
         columns = (
@@ -144,19 +141,13 @@ def _arcs(
     tokenizer: Any, text: Annotated, tokens: Tokens, relation: str, direction: Direction
 ) -> list[Arc]:
     """The arcs of a relation between the tokens of a text, decided by the dependent word."""
-    members = tokens_of_words(tokenizer, text, tokens, None)
-    spans = [
-        (int(positions[0]), int(positions[-1]) + 1) if len(positions) else None
-        for positions in map(np.flatnonzero, members)
-    ]
+    members = tokens_of_words(tokenizer, text, tokens)
     arcs = []
     for word, head, name in dependencies(text):
-        own, other = spans[word], spans[head]
-        if own is None or other is None or relation not in rows_of(name):
-            continue
-        arcs.append(
-            Arc(own, other, name) if direction == "attends" else Arc(other, own, name, by="key")
-        )
+        if relation in rows_of(name) and members[word].any() and members[head].any():
+            own, other = span_of(members[word]), span_of(members[head])
+            attends = direction == "attends"
+            arcs.append(Arc(own, other, name) if attends else Arc(other, own, name, by="key"))
     return arcs
 
 
@@ -189,7 +180,9 @@ def relations(
         null: "random weights" reads the texts with a newly initialised model of the same
             architecture as well, and takes twice the time; None does not. Arrays have none.
         min_count: relations that are rarer among the held-out texts are left out.
-        batch_size, max_tokens: as for `attnwidget.profile`; words that are cut off are counted.
+        batch_size: as for `attnwidget.profile`.
+        max_tokens: longer texts are read up to the last word that fits into so many tokens; None to
+            leave them. A warning counts the words that are left out.
         seed: of random weights and the bootstrap, from 0.
 
     Returns:
@@ -206,7 +199,7 @@ def relations(
     halves = Halves(source, texts, held_out)
     contest = Contest(halves, _decisions, seed)
     misses: dict[str, list[Miss]] = {}
-    contest.run(seen=lambda read: _add_misses(misses, read, contest))
+    contest.run(seen=lambda read, decisions: _add_misses(misses, read, decisions, contest.chosen))
     counts = contest.counts
     names = [
         name
@@ -243,60 +236,43 @@ def relations(
         misses={name: misses.get(name, []) for name in names},
         heads=heads,
         num_texts=halves.num_texts,
-        lost=halves.heads.lost,
+        lost=halves.left_out.words,
     )
 
 
 def _decisions(text: Annotated) -> Decisions:
     """The choice of a head word for each word that has a relation."""
-    words, heads, places = _related(text)
-    rules = np.equal.outer(OFFSETS, heads - words).astype(np.float32)
-    return Decisions(places, lambda weights: _hits(weights, words, heads), {"offset": rules})
-
-
-def _related(
-    text: Annotated,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[str, Floats]]:
-    """The words of a text that have a relation, their head words, and by row 1 for each."""
-    found = [d for d in dependencies(text) if rows_of(d.relation)]
-    places: dict[str, Floats] = {}
+    found = [each for each in dependencies(text) if rows_of(each.relation)]
+    kinds: dict[str, Floats] = {}
     for number, (_, _, relation) in enumerate(found):
         for name in rows_of(relation):
-            places.setdefault(name, np.zeros(len(found), np.float32))[number] = 1
-    words = np.array([dependency.word for dependency in found], np.int64)
-    heads = np.array([dependency.head for dependency in found], np.int64)
-    return words, heads, places
-
-
-def _hits(weights: Floats, words: NDArray[np.int64], heads: NDArray[np.int64]) -> Floats:
-    """1 where a head finds a word's head word, float32 [directions, layers, heads, words]."""
-    others = weights * (1 - np.eye(weights.shape[-1], dtype=np.float32))
-    hits = np.empty((2, *weights.shape[:2], len(words)), np.float32)
-    for direction, axis in enumerate((3, 2)):
-        found = others.argmax(axis=axis)[..., words] == heads
-        # If all weights are 0, as for words without tokens, nothing is found.
-        hits[direction] = found & (others.max(axis=axis)[..., words] > 0)
-    return hits
+            kinds.setdefault(name, np.zeros(len(found), np.float32))[number] = 1
+    words = np.array([word for word, _, _ in found], np.int64)
+    heads = np.array([head for _, head, _ in found], np.int64)
+    places = np.arange(len(text))
+    offsets = np.equal.outer(OFFSETS, heads - words).astype(np.float32)
+    others, right = places != words[:, None], places == heads[:, None]
+    return Decisions(words, others, right, kinds, {"offset": offsets})
 
 
 def _add_misses(
-    misses: dict[str, list[Miss]], read: WordAttention[Annotated], contest: Contest[Annotated]
+    misses: dict[str, list[Miss]],
+    read: WordAttention[Annotated],
+    decisions: Decisions,
+    chosen: Mapping[str, tuple[int, int, int]],
 ) -> None:
     """Add the words of a text whose head word the best head of their relation misses."""
-    words, heads, places = _related(read.text)
-    for relation, row in places.items():
+    for relation, row in decisions.kinds.items():
         listed = misses.setdefault(relation, [])
-        if relation not in contest.chosen or len(listed) >= _MOST_MISSES:
+        if relation not in chosen or len(listed) >= _MOST_MISSES:
             continue
-        direction, layer, head = contest.chosen[relation]
-        weights = read.weights[layer, head].copy()
-        np.fill_diagonal(weights, 0)
-        weights = weights.T if direction else weights
-        for at in np.flatnonzero(row):
-            own = weights[words[at]]
-            found = int(own.argmax()) if own.max() > 0 else None
-            if found != heads[at] and len(listed) < _MOST_MISSES:
-                listed.append(Miss(read.text, int(words[at]), int(heads[at]), found))
+        weights = both_ways(read.weights)[chosen[relation]]
+        found = decisions.found(weights)
+        for at in np.flatnonzero((row > 0) & ~decisions.hits(weights))[
+            : _MOST_MISSES - len(listed)
+        ]:
+            word, head = int(decisions.words[at]), int(decisions.right[at].argmax())
+            listed.append(Miss(read.text, word, head, int(found[at]) if found[at] >= 0 else None))
 
 
 def _repeats(name: str, counts: Mapping[str, int]) -> bool:

@@ -23,8 +23,8 @@ class ProbeScores:
             interval if it has one.
         num_texts: the texts, pairs or images by which something was chosen or fitted (0 where
             nothing was), and those on which all is scored.
-        lost: the number of words without tokens, because a tokenizer cut them off or dropped them;
-            no head finds them.
+        lost: the number of words that all scores and baselines leave out, because they did not fit
+            into `max_tokens`, or the tokenizer has no tokens for them.
     """
 
     heads: Mapping[str, HeadScores] = field(repr=False)
@@ -58,12 +58,13 @@ class ProbeScores:
         """The scores as a table of pandas, with the columns that their class names.
 
         Of a result that names none: the first number of all heads, the largest first, with the
-        columns stack, layer, head, the number by its name, and low, high and null if known.
+        columns stack, layer, head, the number by its name, and low, high and null if known. If
+        words were left out, the column "lost" has their number in every row.
 
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        return shares_table(self._rows())
+        return shares_table(self._rows(), self.lost)
 
     def _rows(self) -> Iterable[Mapping[str, Any]]:
         """The rows of the table, by column."""
@@ -73,11 +74,23 @@ class ProbeScores:
         return rows
 
 
-def shares_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def in_short(kind: str, held_out: int, found: Iterable[str], lost: int, beside: str) -> str:
+    """What stands for scores in an output: some of them, and what their table has beside them."""
+    without = f"{lost:,} words left out; " if lost else ""
+    return (
+        f"<{kind} of {held_out} held-out texts: {', '.join(found)}; {without}table() has {beside} "
+        "beside them>"
+    )
+
+
+def shares_table(rows: Iterable[Mapping[str, Any]], lost: int) -> pd.DataFrame:
     """A table of pandas, by column each row; a Share has its value there.
 
     Beside the column "accuracy" stand the ends of its intervals, "low" and "high". A column in
     which no row has a value is left out.
+
+    Args:
+        lost: the number of words that were left out, for a column "lost" if there are any.
 
     Raises:
         ModuleNotFoundError: pandas is not installed.
@@ -85,7 +98,7 @@ def shares_table(rows: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     cells: list[dict[str, Any]] = []
     for row in rows:
         cells.append({})
-        for name, value in row.items():
+        for name, value in {**row, "lost": lost or None}.items():
             cells[-1][name] = value.value if isinstance(value, Share) else value
             if name == "accuracy":
                 cells[-1] |= {"low": value.low, "high": value.high}

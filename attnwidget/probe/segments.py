@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
 from attnwidget.corpus.accumulators import Means
-from attnwidget.progress import progress_bar
 from attnwidget.record import Floats
 
 from .annotated import Annotated
-from .halves import Null, Pairs, open_source
+from .halves import Null, Pairs, open_source, reading
 from .results import ProbeScores
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def segments(
     own: Means | None = None
     of_null: Means | None = None
     num_texts = left_out = 0
-    with progress_bar("Probing", "texts"):
+    with reading(source.left_out):
         for read in source.read(texts):
             inside = _inside(read.text)
             if inside.all() or not inside.any():
@@ -105,7 +104,7 @@ def segments(
     return SegmentScores(
         heads={"segments": scores},
         num_texts=(0, num_texts),
-        lost=source.heads.lost,
+        lost=source.left_out.words,
         left_out=left_out,
     )
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
 from attnwidget.arguments import checked, one_of, whole
 from attnwidget.progress import step_done
 from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
+from attnwidget.running.labels import text_tokenizer
 
 from .annotated import Annotated
-from .best_heads import BestHead, Contest, Decisions
+from .best_heads import BestHead, Contest, Decisions, marked
+from .cut_words import LeftOut
 from .halves import Halves, Null
 from .results import ProbeScores, compared
 from .shares import Share
 from .word_attention import Heads, WordAttention
-from .word_tokens import tokens_by_labels, tokens_of_words
+from .word_tokens import span_of, tokens_by_labels, tokens_of_words
 
 if TYPE_CHECKING:
     import torch
@@ -117,11 +120,12 @@ class AlignmentScores(BestHead, ProbeScores):
         Raises:
             TypeError: the pair is no Aligned.
         """
+        _check(pair)
         record = _captured(model, tokenizer, pair)
         source, target = _members(tokenizer, pair, record)
         shift = 1 if self.moment == "writes" else 0
         arcs = [
-            Arc(_span(target[written], -shift), _span(source[read]))
+            Arc(span_of(target[written], -shift), span_of(source[read]))
             for written, read in pair.links
             if target[written].any() and source[read].any()
         ]
@@ -168,13 +172,15 @@ def alignment(
                 "expected a model, its tokenizer and pairs; or pairs of an array [layers, heads, "
                 "target words, source words] and an Aligned"
             )
-        source, given = _CrossAttention(_of_arrays), list[Any](model)
+        given = list[Any](model)
+        source: _Arrays | _CrossAttention = _Arrays()
     else:
         if tokenizer is None or pairs is None:
             raise TypeError("alignment needs a model, its tokenizer and pairs of sentences")
         if isinstance(pairs, Aligned) or not isinstance(pairs, Iterable):
             raise TypeError(f"pairs is {type(pairs).__name__}; expected a list of Aligned")
-        source, given = _CrossAttention(_reader(model, tokenizer, null, seed)), list[Any](pairs)
+        given = list[Any](pairs)
+        source = _CrossAttention(model, tokenizer, null, seed)
     halves = Halves(source, given, held_out)
     contest = Contest(halves, _decisions, seed)
     contest.run("pairs")
@@ -206,91 +212,121 @@ def alignment(
         ),
         heads={"links": scores},
         num_texts=halves.num_texts,
-        lost=source.heads.lost,
+        lost=source.left_out.words,
     )
 
 
-_Weights: TypeAlias = "tuple[Aligned, Floats, Floats | None]"
-"""A pair, and its weights [moments, layers, heads, target words, source words] beside a null's."""
+class _Arrays:
+    """Reads pairs of an array and two sentences."""
 
-
-class _CrossAttention:
-    """Reads pairs of sentences."""
-
-    def __init__(self, read: Callable[[Any, Heads], _Weights]) -> None:
+    def __init__(self) -> None:
         self.heads = Heads("cross")
-        self._read = read
+        self.left_out = LeftOut()
 
-    def read(self, pairs: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
-        """The weights of each pair."""
-        for index, pair in enumerate(pairs):
-            yield WordAttention(index, *self._read(pair, self.heads))
+    def read(self, given: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
+        """The weights of each pair, [1 moment, layers, heads, target words, source words]."""
+        for index, item in enumerate(given):
+            is_pair = isinstance(item, (tuple, list)) and len(item) == 2
+            if not (is_pair and isinstance(item[1], Aligned)):
+                raise TypeError(f"a pair is {type(item).__name__}; expected (weights, Aligned)")
+            weights, pair = np.asarray(item[0], np.float32), item[1]
+            if weights.ndim != 4 or weights.shape[2:] != (len(pair.target), len(pair.source)):
+                raise ValueError(
+                    f"weights have the shape {list(weights.shape)}; expected [layers, heads, "
+                    f"{len(pair.target)} target words, {len(pair.source)} source words]"
+                )
+            layers, heads = weights.shape[:2]
+            self.heads.numbers, self.heads.counts = tuple(range(layers)), (heads,) * layers
+            yield WordAttention(index, pair, weights[None], None)
             step_done()
 
 
-def _of_arrays(item: Any, heads: Heads) -> _Weights:
-    if not (isinstance(item, (tuple, list)) and len(item) == 2 and isinstance(item[1], Aligned)):
-        raise TypeError(f"a pair is {type(item).__name__}; expected (weights, Aligned)")
-    weights, pair = np.asarray(item[0], np.float32), item[1]
-    if weights.ndim != 4 or weights.shape[2:] != (len(pair.target), len(pair.source)):
-        raise ValueError(
-            f"weights have the shape {list(weights.shape)}; expected [layers, heads, "
-            f"{len(pair.target)} target words, {len(pair.source)} source words]"
-        )
-    heads.numbers, heads.counts = tuple(range(len(weights))), weights.shape[1:2] * len(weights)
-    return pair, weights[None], None
+class _CrossAttention:
+    """Reads pairs of sentences with a model, and with random weights."""
 
+    def __init__(self, model: Any, tokenizer: Any, null: Null | None, seed: int) -> None:
+        self.heads = Heads("cross")
+        self.left_out = LeftOut()
+        self._tokenizer = tokenizer
+        self._models = [model]
+        if null is not None:
+            from attnwidget.running.random_weights import with_random_weights
 
-def _reader(
-    model: Any, tokenizer: Any, null: Null | None, seed: int
-) -> Callable[[Any, Heads], _Weights]:
-    """A function that reads a pair with the model, and with random weights."""
-    models = [model]
-    if null is not None:
-        from attnwidget.running.random_weights import with_random_weights
+            self._models.append(with_random_weights(model, seed))
 
-        models.append(with_random_weights(model, seed))
+    def read(self, pairs: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
+        """The weights of each pair, but for those of which one sentence has no words."""
+        for index, pair in enumerate(pairs):
+            _check(pair)
+            read = self._read(index, pair) if _has_tokens(self._tokenizer, pair.source) else None
+            count = len(pair.source) + len(pair.target)
+            kept = 0 if read is None else len(read.text.source) + len(read.text.target)
+            self.left_out.add(count, count, kept)
+            if read is not None:
+                yield read
+            step_done()
 
-    def read(pair: Any, heads: Heads) -> _Weights:
-        records = [_captured(each, tokenizer, pair) for each in models]
-        members = _members(tokenizer, pair, records[0])
+    def _read(self, index: int, pair: Aligned) -> WordAttention[Aligned] | None:
+        """The weights of a pair; None if a sentence has no words that have tokens."""
+        records = [_captured(model, self._tokenizer, pair) for model in self._models]
         stack = records[0].stack("cross")
-        heads.counts = tuple(layer.num_heads for layer in stack.layers)
-        heads.numbers = tuple(stack.numbers)
-        heads.lost += sum(int((~each.any(axis=1)).sum()) for each in members)
-        own, *nulls = (_between_words(record, members) for record in records)
-        return pair, own, nulls[0] if nulls else None
+        self.heads.counts = tuple(layer.num_heads for layer in stack.layers)
+        self.heads.numbers = tuple(stack.numbers)
+        members = _members(self._tokenizer, pair, records[0])
+        source, target = (each.sum(axis=1) > 0 for each in members)
+        if not (source.any() and target.any()):
+            return None
+        kept = members[0][source], members[1][target]
+        own, *nulls = (_between_words(record, kept) for record in records)
+        words = _with_words(pair, source, target)
+        return WordAttention(index, words, own, nulls[0] if nulls else None)
 
-    return read
+
+def _has_tokens(tokenizer: Any, words: Sequence[str]) -> bool:
+    """True if there are tokens but special ones."""
+    from attnwidget.running.inputs import labelled
+
+    tokens = labelled(tokenizer, text_tokenizer(tokenizer)(" ".join(words))["input_ids"])
+    return len(tokens.special) < len(tokens)
+
+
+def _with_words(pair: Aligned, source: NDArray[np.bool_], target: NDArray[np.bool_]) -> Aligned:
+    """A pair with some of its words, True for each that is left, and the links of these."""
+    sources, targets = (
+        {word: place for place, word in enumerate(np.flatnonzero(kept).tolist())}
+        for kept in (source, target)
+    )
+    return Aligned(
+        [pair.source[word] for word in sources],
+        [pair.target[word] for word in targets],
+        [(targets[t], sources[s]) for t, s in pair.links if t in targets and s in sources],
+    )
 
 
 def _decisions(pair: Aligned) -> Decisions:
     """The choice of a source word for each linked target word."""
-    sources = pair.sources
-    stretch = len(pair.source) / len(pair.target)
+    sources, size = pair.sources, len(pair.source)
+    stretch = size / max(len(pair.target), 1)
     offsets = [[t + offset in linked for t, linked in sources.items()] for offset in _OFFSETS]
     diagonal = [[int((t + 0.5) * stretch) in linked for t, linked in sources.items()]]
     return Decisions(
+        np.array(list(sources), np.int64),
+        np.ones((len(sources), size), bool),
+        marked(list(sources.values()), size),
         {_LINKED: np.ones(len(sources), np.float32)},
-        lambda weights: _hits(weights, sources),
         {"offset": np.array(offsets, np.float32), "diagonal": np.array(diagonal, np.float32)},
     )
 
 
-def _hits(weights: Floats, sources: dict[int, set[int]]) -> Floats:
-    """1 where a head finds a linked word, float32 [moments, layers, heads, linked words]."""
-    found = weights.argmax(axis=-1)
-    # If all weights are 0, as for words without tokens, nothing is found.
-    found[weights.max(axis=-1) <= 0] = -1
-    hits = [np.isin(found[..., target], list(words)) for target, words in sources.items()]
-    return np.stack(hits, axis=-1).astype(np.float32)
+def _check(pair: Any) -> None:
+    """Raise a TypeError if a pair is no Aligned."""
+    if not isinstance(pair, Aligned):
+        raise TypeError(f"a pair is {type(pair).__name__}; expected attnwidget.probe.Aligned")
 
 
 def _captured(model: Any, tokenizer: Any, pair: Aligned) -> AttentionRecord:
     from attnwidget.capture import capture
 
-    if not isinstance(pair, Aligned):
-        raise TypeError(f"a pair is {type(pair).__name__}; expected attnwidget.probe.Aligned")
     record = capture(model, tokenizer, " ".join(pair.source), target=" ".join(pair.target))
     if "cross" not in record.stacks:
         raise ValueError(f"{type(model).__name__} has no cross-attention to align words by")
@@ -300,7 +336,7 @@ def _captured(model: Any, tokenizer: Any, pair: Aligned) -> AttentionRecord:
 def _members(tokenizer: Any, pair: Aligned, record: AttentionRecord) -> tuple[Floats, Floats]:
     """The tokens of each source word and of each target word, as the decoder reads them."""
     stack = record.stack("cross")
-    source = tokens_of_words(tokenizer, Annotated(pair.source), stack.keys, None)
+    source = tokens_of_words(tokenizer, Annotated(pair.source), stack.keys)
     # The first token of a decoder begins the text.
     read = Tokens(stack.queries.labels[1:])
     target = tokens_by_labels(Annotated(pair.target), read, None)
@@ -323,8 +359,3 @@ def _between_words(record: AttentionRecord, members: tuple[Floats, Floats]) -> F
             for moment, row in enumerate(rows):
                 weights[moment, place, head] = row @ own
     return weights
-
-
-def _span(members: Floats, shift: int = 0) -> tuple[int, int]:
-    positions = np.flatnonzero(members)
-    return int(positions[0]) + shift, int(positions[-1]) + 1 + shift

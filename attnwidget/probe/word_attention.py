@@ -15,6 +15,7 @@ from attnwidget.progress import step_done
 from attnwidget.record import Floats
 
 from .annotated import Annotated, annotated
+from .cut_words import LeftOut
 
 Text = TypeVar("Text")
 """The annotations of a text, such as `Annotated`."""
@@ -29,8 +30,8 @@ class WordAttention(Generic[Text]):
         text: its words, and what is known of them.
         weights: float32 [layers, heads, words, words], from row to column: summed over the tokens
             of the key word, and averaged over those of the query word (Clark et al. 2019,
-            section 4.1). Special tokens are no words, so rows sum to less than 1. The rows and
-            columns of words without tokens are 0, as are heads that a layer does not have.
+            section 4.1). Special tokens are no words, so rows sum to less than 1. Words without
+            tokens are left out. Heads that a layer does not have are 0.
         null: the same of a network with random weights, or None.
     """
 
@@ -42,21 +43,19 @@ class WordAttention(Generic[Text]):
 
 @dataclass
 class Heads:
-    """The heads that are read, and what could not be read.
+    """The heads that are read.
 
     Attributes:
         stack: the name of the stack, as in `AttentionRecord.stacks`.
         numbers: the layers' numbers in the model.
         counts: the number of heads of each layer.
         missing: what could not be read.
-        lost: the number of words without tokens.
     """
 
     stack: str = "self"
     numbers: tuple[int, ...] = ()
     counts: tuple[int, ...] = ()
     missing: list[str] = field(default_factory=list)
-    lost: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -106,6 +105,7 @@ class ArrayAttention:
 
     def __init__(self) -> None:
         self.heads = Heads()
+        self.left_out = LeftOut()
 
     def read(self, pairs: Iterable[tuple[Any, Any]]) -> Iterator[WordAttention[Annotated]]:
         """The attention of each text, in order.

@@ -22,27 +22,26 @@ _Spans: TypeAlias = "Sequence[tuple[int, int] | None]"
 # A label of one of several tokens that share a character: "🦜 2/3".
 _FRACTION = re.compile(r"^(.*) (\d+)/\d+$", re.DOTALL)
 
+# A label of whitespace: "␣␣", "␣×4".
+_SPACES = re.compile(r"[␣⏎⇥␍]+(×\d+)?")
 
-def tokens_of_words(
-    tokenizer: Any, text: Annotated, tokens: Tokens, max_tokens: int | None
-) -> Floats:
+
+def tokens_of_words(tokenizer: Any, text: Annotated, tokens: Tokens) -> Floats:
     """The tokens of each word: 1 for those that belong to it, float32 [words, tokens].
 
     A token belongs to the word with which it shares most characters. Words for which none is left,
     as where one token has both "do" and "n't", share the tokens that have their characters. The row
-    of a word without any token is 0: it was cut off, or the tokenizer drops its characters.
+    of a word without any token is 0: the tokenizer drops its characters.
 
     Args:
-        tokens: the tokens that the model reads.
-        max_tokens: the number of tokens at which the tokenizer cuts; None if it does not.
+        tokens: the tokens of the whole text.
     """
     tokenizer = text_tokenizer(tokenizer)
     source = text.text or ""
     spans: _Spans | None = None
     if getattr(tokenizer, "is_fast", False):
-        cut = {} if max_tokens is None else {"truncation": True, "max_length": max_tokens}
         positions = list(range(len(tokens)))
-        spans = word_spans(tokenizer(source, **cut), 0, positions, (source,))[1]
+        spans = word_spans(tokenizer(source), 0, positions, (source,))[1]
     if spans is None:
         return tokens_by_labels(text, tokens, getattr(tokenizer, "unk_token", None))
     return _members(text, spans)
@@ -55,6 +54,12 @@ def tokens_by_labels(text: Annotated, tokens: Tokens, unknown: str | None) -> Fl
         unknown: the label of an unknown token, if there is one.
     """
     return _members(text, _matched_spans(text.text or "", tokens, unknown))
+
+
+def span_of(members: Floats, shift: int = 0) -> tuple[int, int]:
+    """(start, end) of the tokens of a word, from the first to the last, moved by a number."""
+    positions = np.flatnonzero(members)
+    return int(positions[0]) + shift, int(positions[-1]) + 1 + shift
 
 
 def _members(text: Annotated, spans: _Spans) -> Floats:
@@ -76,7 +81,7 @@ def _matched_spans(text: str, tokens: Tokens, unknown: str | None) -> _Spans:
     """The characters of tokens whose tokenizer does not tell them, by comparing the labels.
 
     Letters are compared without case and accents. Tokens of which no character is found, such as
-    an unknown word, stand for the characters between their neighbours.
+    an unknown word, stand for the characters between their neighbours; those of whitespace do not.
     """
     places = [place for place, char in enumerate(text) for _ in _folded(char)]
     owners: list[int] = []
@@ -105,7 +110,7 @@ def _matched_spans(text: str, tokens: Tokens, unknown: str | None) -> _Spans:
     for token in range(len(tokens)):
         if token in continued and token - 1 in found:
             found[token] = found[token - 1]
-        elif token not in found:
+        elif token not in found and not _SPACES.fullmatch(tokens.labels[token]):
             start = max((end for t, (_, end) in found.items() if t < token), default=0)
             following = (start for t, (start, _) in found.items() if t > token)
             end = min(following, default=len(text))

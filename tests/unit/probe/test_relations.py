@@ -71,13 +71,6 @@ def test_a_model_is_read_beside_random_weights(minilm: Loaded) -> None:
     assert list(found.table()["relation"])[-1] == "all"
 
 
-def test_words_that_are_cut_off_are_counted_and_found_by_no_head(minilm: Loaded) -> None:
-    texts = [Annotated(["the", "old", "dog"], [2, 2, None], ["det", "amod", "root"])] * 4
-    found = aw.probe.relations(*minilm, texts, null=None, min_count=1, max_tokens=4)
-    assert found.lost == 4
-    assert np.nanmax(found.heads["all"].values()) == 0
-
-
 def test_words_are_summed_over_keys_and_averaged_over_queries(minilm: Loaded) -> None:
     text = Annotated(["Tokenizers", "tokenize"])
     source = ModelAttention(*minilm, null=False, seed=0, batch_size=4, max_tokens=None)

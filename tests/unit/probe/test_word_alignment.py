@@ -42,6 +42,12 @@ def test_a_head_that_is_the_links_scores_100() -> None:
     assert found.metrics()["aligns words"].values("cross").shape == (2, 4)
 
 
+def test_a_pair_without_words_has_nothing_to_score() -> None:
+    nothing = np.zeros((2, 4, 0, 0)), Aligned([], [], [])
+    found = aw.probe.alignment([*planted(4), nothing, nothing])
+    assert found.accuracy == aw.probe.alignment(planted(4)).accuracy
+
+
 def test_shuffled_links_score_as_chance_does() -> None:
     pairs = planted(200, shuffled=True)
     found = aw.probe.alignment(pairs)

@@ -8,17 +8,17 @@ import pytest
 from transformers import ByT5Tokenizer, ProphetNetTokenizer
 
 from attnwidget.probe import Annotated
-from attnwidget.probe.word_tokens import tokens_of_words
+from attnwidget.probe.word_tokens import tokens_by_labels, tokens_of_words
+from attnwidget.record import Tokens
 from attnwidget.running.inputs import labelled
 from tests.unit import tokenizing
 from tests.unit.tiny import Loaded
 
 
-def tokens_by_word(tokenizer: Any, text: Annotated, max_tokens: int | None = None) -> list[str]:
+def tokens_by_word(tokenizer: Any, text: Annotated) -> list[str]:
     """The labels of each word's tokens, with spaces between."""
-    cut = {} if max_tokens is None else {"truncation": True, "max_length": max_tokens}
-    tokens = labelled(tokenizer, tokenizer(text.text, **cut)["input_ids"])
-    members = tokens_of_words(tokenizer, text, tokens, max_tokens)
+    tokens = labelled(tokenizer, tokenizer(text.text)["input_ids"])
+    members = tokens_of_words(tokenizer, text, tokens)
     return [" ".join(tokens.labels[t] for t in np.flatnonzero(row)) for row in members]
 
 
@@ -51,10 +51,6 @@ def test_a_word_without_tokens_of_its_own_shares_that_which_covers_it(minilm: Lo
     assert tokens_by_word(minilm[1], text) == ["cannot", "cannot"]
 
 
-def test_words_that_are_cut_off_have_no_tokens(minilm: Loaded) -> None:
-    assert tokens_by_word(minilm[1], Annotated(["one", "two", "three"]), 4) == ["one", "two", ""]
-
-
 def test_tokenizers_without_offsets_are_aligned_by_characters(tmp_path: Path) -> None:
     vocabulary = tmp_path / "vocab.txt"
     vocabulary.write_text("[PAD]\n[UNK]\n[SEP]\n[CLS]\nthe\nquick\n##ly\ncafe")
@@ -69,8 +65,13 @@ def test_bytes_are_aligned_by_characters(words: list[str]) -> None:
     tokenizer = ByT5Tokenizer()
     text = Annotated(words)
     tokens = labelled(tokenizer, tokenizer(text.text)["input_ids"])
-    counts = tokens_of_words(tokenizer, text, tokens, None).sum(axis=1)
+    counts = tokens_of_words(tokenizer, text, tokens).sum(axis=1)
     assert counts.tolist() == [len(word.encode()) for word in words]
+
+
+def test_tokens_of_whitespace_are_of_no_word() -> None:
+    text, tokens = Annotated(["the", "~", "fox"]), Tokens(("the", "␣", "␣×4", "fox"))
+    assert tokens_by_labels(text, tokens, None).tolist() == [[1, 0, 0, 0], [0] * 4, [0, 0, 0, 1]]
 
 
 def test_tokenizers_that_report_a_text_as_one_word(minilm: Loaded) -> None:
