@@ -1,6 +1,6 @@
 /** Decodes blocks and thumbnails: mirrors `attnwidget/wire/block.py` and `manifest.py`. */
 
-import { also, type Checked, fields, integer, number, optional } from "../basics/check.ts";
+import { fields, integer, isValid, number, optional, type Read, where } from "../basics/reader.ts";
 import type { Arrays } from "./arrays.ts";
 import { unrounded } from "./balanced.ts";
 import { withIntegers } from "./integers.ts";
@@ -28,7 +28,7 @@ export interface Block {
   readonly error?: BlockError | undefined;
 }
 
-const amount = also(number, (value) => integer(0)(Math.ceil(value)));
+const amount = where(number, (value) => (isValid(integer(0), Math.ceil(value)) ? null : ""));
 
 /** The differences between the numbers computed from a block and those of the record. */
 export const blockError = fields({
@@ -49,7 +49,7 @@ export const blockError = fields({
   shares: optional(amount),
 });
 
-export type BlockError = Checked<typeof blockError>;
+export type BlockError = Read<typeof blockError>;
 
 export const count = (shape: readonly number[]) => shape.reduce((product, n) => product * n, 1);
 

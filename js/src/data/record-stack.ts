@@ -186,7 +186,7 @@ async function checked(
   sent: Block | PackedBlock,
   shapes: (parts: Block["parts"]) => Shapes,
 ): Promise<readonly [Block, Arrays]> {
-  checkParts(sent.parts, sent.error, shapes(sent.parts));
+  checkParts(sent.parts, sent.error, shapes);
   const block = "data" in sent ? await unpack(sent) : sent;
   const arrays = decodeBlock(block);
   checkNumbers(arrays);

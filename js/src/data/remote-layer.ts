@@ -118,7 +118,7 @@ export async function fetchWeights(
 }
 
 function readRow(stack: StackInfo, info: LayerInfo, side: Side, block: Block): Arrays {
-  checkParts(block.parts, block.error, rowShapes(stack, info, side));
+  checkParts(block.parts, block.error, () => rowShapes(stack, info, side));
   return decodeBlock(block);
 }
 
