@@ -17,8 +17,8 @@ import {
   text,
   valid,
 } from "../basics/reader.ts";
+import type { PackedBlock, PackedHeader } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
-import type { PackedBlock, PackedHeader } from "../data/packed.ts";
 import {
   readArcs,
   readExamples,

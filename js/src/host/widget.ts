@@ -2,8 +2,8 @@
 
 import { focusView, mount } from "../app.ts";
 import { same } from "../basics/same.ts";
+import type { PackedHeader } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
-import type { PackedHeader } from "../data/packed.ts";
 import {
   readArcs,
   readExamples,

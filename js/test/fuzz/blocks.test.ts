@@ -2,9 +2,8 @@
 
 import { test } from "vitest";
 import { checkNumbers, checkParts, layerShapes } from "../../src/data/check-block.ts";
-import { type Block, decodeBlock } from "../../src/data/codec.ts";
+import { type Block, decodeBlock, unpack } from "../../src/data/codec.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
-import { unpack } from "../../src/data/packed.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
 import { Requests } from "../../src/data/requests.ts";
 import { FakeModel } from "../support/model.ts";

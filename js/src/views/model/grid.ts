@@ -1,7 +1,7 @@
 /** The grid of the model view: a cell per head over their pictures, and the way to a cell. */
 
-import type { Thumbnail } from "../../data/codec.ts";
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
+import type { Thumbnail } from "../../data/thumbnails.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
 import { doubts, remarks } from "../../parts/fidelity.ts";

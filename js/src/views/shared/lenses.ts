@@ -1,12 +1,12 @@
 /** The lens of heads: its control, its numbers, and the notice where a layer does not have it. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import type { ComputedThumbnails } from "../../data/computed-thumbnails.ts";
 import { DifferenceLayer, type Layer } from "../../data/layer.ts";
 import type { LayerInfo, LensInfo } from "../../data/manifest.ts";
 import type { Loaded } from "../../data/resource-cache.ts";
 import type { LensNumbers } from "../../data/stack-store.ts";
 import type { Store } from "../../data/store.ts";
+import type { ComputedThumbnails } from "../../data/thumbnails.ts";
 import { lensMatrix } from "../../lenses/index.ts";
 import { choice, type Option } from "../../parts/choice.ts";
 import { layerNames } from "../../parts/fidelity.ts";

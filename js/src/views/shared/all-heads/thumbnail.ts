@@ -1,12 +1,11 @@
 /** Paints a thumbnail of a head: as a matrix, or as lines from queries to keys. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import type { Thumbnail } from "../../../data/codec.ts";
-import type { ComputedThumbnails } from "../../../data/computed-thumbnails.ts";
 import { ATTENTION, type Head, type StackInfo } from "../../../data/manifest.ts";
 import type { Loaded } from "../../../data/resource-cache.ts";
 import { leavesOut, type Shown, shownSegments, shownTokens } from "../../../data/shown.ts";
 import type { Store } from "../../../data/store.ts";
+import type { ComputedThumbnails, Thumbnail } from "../../../data/thumbnails.ts";
 import { cropped, sharesCells } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
 import { type Box, imageCanvas } from "../../../painting/canvas.ts";
