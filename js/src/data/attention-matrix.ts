@@ -1,9 +1,10 @@
 /** A matrix of attention weights: of one head or several combined, between tokens or words. */
 
 import { largestOf } from "../basics/extremes.ts";
-import type { Overview, RecordLayer } from "./layer.ts";
+import type { RecordLayer } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
 import { ATTENTION, type LensInfo, type Side } from "./manifest.ts";
+import type { Pooled } from "./thumbnails.ts";
 import type { Units } from "./units.ts";
 
 /** The recipe of a matrix, which a worker can repeat. */
@@ -84,7 +85,7 @@ export interface AttentionMatrix {
    */
   readonly origin?: ((query: number, key: number, from: Side) => string) | undefined;
   /** The pooled matrix to draw if not all rows are here. */
-  readonly overview?: Overview | undefined;
+  readonly overview?: Pooled | undefined;
 }
 
 /** The heads that a matrix combines. */

@@ -1,6 +1,6 @@
 /** Checks the parts of a block against its layer, before memory is allocated for them. */
 
-import { fields, integer, list, optional, orNull, text } from "../basics/check.ts";
+import { fields, integer, isValid, list, maybe, text } from "../basics/reader.ts";
 import type { Arrays } from "./arrays.ts";
 import { blockError, checkPart, type Part } from "./codec.ts";
 import { CHANNELS, LOW, MOST_LOW } from "./integers.ts";
@@ -9,21 +9,25 @@ import { type LayerInfo, type LensInfo, type Side, type StackInfo, whyNot } from
 /** The sizes that each axis of an array may have, by the array's name. */
 export type Shapes = ReadonlyMap<string, readonly (readonly number[])[]>;
 
-const isParts = list(fields({ name: text(), dtype: text(), shape: list(integer(0)) }));
-
-const isError = optional(orNull(blockError));
+const parts = list(fields({ name: text(), dtype: text(), shape: list(integer(0)) }));
 
 /**
  * Check the arrays of a block against the shapes of its layer.
  *
  * @param error the block's rounding errors
+ * @param shapesOf returns the shapes for what was sent
  */
-export function checkParts(sent: unknown, error: unknown, shapes: Shapes): void {
-  if (isParts(sent) !== null || isError(error) !== null) {
+export function checkParts(
+  sent: unknown,
+  error: unknown,
+  shapesOf: (parts: readonly Part[]) => Shapes,
+): void {
+  if (!isValid(parts, sent) || !isValid(maybe(blockError), error)) {
     throw new Error("The data of this layer is damaged.");
   }
-  const left = new Map(shapes);
-  for (const part of sent as readonly Part[]) {
+  const own = sent as readonly Part[];
+  const left = new Map(shapesOf(own));
+  for (const part of own) {
     const { name, shape } = part;
     const axes = left.get(name);
     // Each may appear once.
@@ -60,15 +64,13 @@ export function layerShapes(
   { name, queries, keys }: StackInfo,
   layer: LayerInfo,
   lenses: readonly LensInfo[],
-  sent: unknown,
+  sent: readonly Part[],
 ): Shapes {
   const [rows, columns] = [queries.labels.length, keys.labels.length];
   const { heads, key_heads, dim, program } = layer;
   const shapes = new Map<string, number[][]>();
   const add = (name: string, ...axes: number[][]) => shapes.set(name, axes);
-  const parts = new Map<string, Part>(
-    isParts(sent) === null ? (sent as readonly Part[]).map((part) => [part.name, part]) : [],
-  );
+  const parts = new Map(sent.map((part) => [part.name, part]));
   const turned = program !== null && parts.has("inner");
   /** Add the parts beside the symbols of integers in this many channels of this length. */
   const addIntegers = (name: string, channels: number, length: number) => {

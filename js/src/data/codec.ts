@@ -1,18 +1,10 @@
-/** Decodes blocks and thumbnails: mirrors `attnwidget/wire/block.py` and `manifest.py`. */
+/** Decodes blocks: mirrors `attnwidget/wire/block.py` and `wire/compression/layer.py`. */
 
-import { also, type Checked, fields, integer, number, optional } from "../basics/check.ts";
+import { inflate } from "../basics/bytes.ts";
+import { fields, integer, isValid, number, optional, type Read, where } from "../basics/reader.ts";
 import type { Arrays } from "./arrays.ts";
 import { unrounded } from "./balanced.ts";
 import { withIntegers } from "./integers.ts";
-import {
-  ATTENTION,
-  hasThumbnails,
-  type LayerInfo,
-  type LensInfo,
-  type Manifest,
-  type StackInfo,
-  whyNot,
-} from "./manifest.ts";
 
 export interface Part {
   readonly name: string;
@@ -28,7 +20,7 @@ export interface Block {
   readonly error?: BlockError | undefined;
 }
 
-const amount = also(number, (value) => integer(0)(Math.ceil(value)));
+const amount = where(number, (value) => (isValid(integer(0), Math.ceil(value)) ? null : ""));
 
 /** The differences between the numbers computed from a block and those of the record. */
 export const blockError = fields({
@@ -49,7 +41,17 @@ export const blockError = fields({
   shares: optional(amount),
 });
 
-export type BlockError = Checked<typeof blockError>;
+export type BlockError = Read<typeof blockError>;
+
+export interface PackedHeader {
+  readonly parts: readonly Part[];
+  readonly error: BlockError | null;
+}
+
+/** A packed block: the bytes of its arrays, one after the other, compressed with zlib. */
+export interface PackedBlock extends PackedHeader {
+  readonly data: Uint8Array;
+}
 
 export const count = (shape: readonly number[]) => shape.reduce((product, n) => product * n, 1);
 
@@ -67,6 +69,23 @@ export function checkPart({ name, dtype, shape }: Part): void {
   if (!(count(shape) <= MOST_NUMBERS)) {
     throw new Error(`The ${name} of this layer are too large to show.`);
   }
+}
+
+/** Unpack a block from one compressed buffer. */
+export async function unpack({ parts, error, data }: PackedBlock): Promise<Block> {
+  const lengths = parts.map(byteLength);
+  const all = await inflate(
+    data,
+    lengths.reduce((sum, length) => sum + length, 0),
+    "layer",
+  );
+  let end = 0;
+  const buffers = lengths.map((length) => {
+    const start = end;
+    end += length;
+    return all.subarray(start, end);
+  });
+  return { parts, buffers, error: error ?? undefined };
 }
 
 /** Decode every array of a layer as float32 (booleans as 0 and 1). */
@@ -115,100 +134,3 @@ export function float16(bits: number): number {
   if (exponent === 31) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY;
   return sign * (1024 + fraction) * 2 ** (exponent - 25);
 }
-
-/** The longest side of a thumbnail, in cells. */
-const THUMBNAIL_SIZE = 32;
-
-/** The pooled matrix of a head: levels 0 to 15, the square root of the largest weight in a cell. */
-export interface Thumbnail {
-  readonly rows: number;
-  readonly columns: number;
-  readonly levels: Uint8Array;
-  /** 1 below zero, as where B has less; missing for weights. */
-  readonly less?: Uint8Array;
-}
-
-/** The pooled difference of a head, or its scores: the square roots of magnitudes, and the signs. */
-export interface SignedThumbnail extends Thumbnail {
-  readonly less: Uint8Array;
-}
-
-/** Thumbnails by stack, layer and head. */
-export type Thumbnails = readonly (readonly (readonly Thumbnail[])[])[];
-
-export interface Overview {
-  /** By lens; none of a layer that lacks it, or of a profile. */
-  readonly lenses: ReadonlyMap<string, Thumbnails>;
-  /** Thumbnails of B − A, by lens. */
-  readonly differences: ReadonlyMap<
-    string,
-    ReadonlyMap<StackInfo, readonly (readonly SignedThumbnail[])[]>
-  >;
-}
-
-/** The level of zero among signed levels, and the most above and below it. */
-const ZERO = 8;
-export const MOST_LEVELS = 7;
-
-/** Decode the thumbnails. */
-export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview {
-  const { stacks, lenses, texts } = manifest;
-  const compared = [...(manifest.compared?.stacks.values() ?? [])];
-  const travelling = texts === null ? lenses.filter(hasThumbnails) : [];
-  let offset = 0;
-  const next = (rows: number, columns: number): Thumbnail => {
-    const levels = new Uint8Array(rows * columns);
-    for (let i = 0; i < levels.length; i++) {
-      const pair = bytes[offset + (i >> 1)];
-      levels[i] = i & 1 ? pair & 15 : pair >> 4;
-    }
-    offset += Math.ceil(levels.length / 2);
-    if (offset > bytes.length) throw new Error("The thumbnails of this record are incomplete.");
-    return { rows, columns, levels };
-  };
-  const signed = (rows: number, columns: number): SignedThumbnail => {
-    const { levels } = next(rows, columns);
-    return {
-      rows,
-      columns,
-      levels: levels.map((level) => Math.abs(level - ZERO)),
-      less: levels.map((level) => (level < ZERO ? 1 : 0)),
-    };
-  };
-  const read = <Kind extends Thumbnail>(
-    stack: StackInfo,
-    thumbnail: (rows: number, columns: number) => Kind,
-    has: (layer: LayerInfo) => boolean = () => true,
-  ) => {
-    const [rows, columns] = thumbnailSize(stack, manifest);
-    return stack.layers.map((layer) =>
-      Array.from({ length: has(layer) ? layer.heads : 0 }, () => thumbnail(rows, columns)),
-    );
-  };
-  const attention = stacks.map((stack) => read(stack, next));
-  const ofLens = (lens: LensInfo) =>
-    stacks.map((stack) =>
-      read(stack, lens.signed ? signed : next, ({ number }) => !whyNot(lens, stack.name, number)),
-    );
-  const ofDifference = (name: string) =>
-    new Map(
-      compared.map(({ difference }) => [
-        difference,
-        read(difference, signed, ({ peaks }) => peaks?.[name] !== undefined),
-      ]),
-    );
-  return {
-    lenses: new Map([
-      [ATTENTION.name, attention],
-      ...travelling.map((lens) => [lens.name, ofLens(lens)] as const),
-    ]),
-    differences: new Map(
-      [ATTENTION, ...travelling].map(({ name }) => [name, ofDifference(name)] as const),
-    ),
-  };
-}
-
-const thumbnailSize = ({ queries, keys }: StackInfo, { texts }: Manifest) =>
-  [queries, keys].map(({ labels }) =>
-    texts === null ? Math.min(labels.length, THUMBNAIL_SIZE) : THUMBNAIL_SIZE,
-  ) as [number, number];

@@ -1,7 +1,6 @@
 /** The difference of two stacks: the numbers of B less those of A, and so of their metrics. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import type { SignedThumbnail, Thumbnail } from "./codec.ts";
 import type { Combined } from "./combine.ts";
 import { DifferenceLayer, type Layer, type RecordLayer } from "./layer.ts";
 import {
@@ -14,6 +13,7 @@ import {
 } from "./manifest.ts";
 import type { Loaded } from "./resource-cache.ts";
 import { type Cache, type LensNumbers, type PairWeights, StackStore } from "./stack-store.ts";
+import type { SignedThumbnail, Thumbnail } from "./thumbnails.ts";
 
 export class DifferenceStack extends StackStore {
   constructor(

@@ -1,52 +1,48 @@
 /** The effect of heads that are off: a kernel's reply. See docs/protocol.md. */
 
-import * as check from "../basics/check.ts";
+import { either, fields, integer, list, number, oneOf, type Read, text } from "../basics/reader.ts";
 
-const index = check.integer(0);
+const index = integer(0);
 
 /** The effect on predictions at one position of the model's output. */
-const predictions = check.fields({
+const predictions = fields({
   /** The next token, the token at the position, or the class of the text. */
-  predicts: check.oneOf(["next", "token", "class"]),
+  predicts: oneOf(["next", "token", "class"]),
   position: index,
   /** The token at the position; "" for a class. */
-  label: check.text(),
+  label: text(),
   /** The number of positions of the output. */
   positions: index,
   /** The KL divergence of the predictions after from those before, in nats; and its mean. */
-  divergence: check.number,
-  mean: check.number,
+  divergence: number,
+  mean: number,
   /** The probability of each prediction, and its rank among all, from 1. */
-  changes: check.list(
-    check.fields({
-      label: check.text(),
-      before: check.number,
-      after: check.number,
-      rank_before: check.integer(1),
-      rank_after: check.integer(1),
+  changes: list(
+    fields({
+      label: text(),
+      before: number,
+      after: number,
+      rank_before: integer(1),
+      rank_after: integer(1),
     }),
-    check.integer(1),
+    integer(1),
   ),
 });
 
 /** The effect on the hidden states of a model that makes no predictions. */
-const states = check.fields({
-  predicts: check.oneOf([null]),
+const states = fields({
+  predicts: oneOf([null]),
   positions: index,
   /** One minus the cosine of the states before and after: the mean of all positions. */
-  mean: check.number,
+  mean: number,
   /** The positions that turned most, in the order of the text. */
-  moved: check.list(check.fields({ position: index, label: check.text(), moved: check.number })),
+  moved: list(fields({ position: index, label: text(), moved: number })),
 });
 
-export type PredictionEffect = check.Checked<typeof predictions>;
+export type PredictionEffect = Read<typeof predictions>;
 export type Change = PredictionEffect["changes"][number];
-export type StateEffect = check.Checked<typeof states>;
+export type StateEffect = Read<typeof states>;
 export type Effect = PredictionEffect | StateEffect;
 
-/** Check a kernel's reply, and throw if it is damaged. */
-export function readEffect(sent: unknown): Effect {
-  const wrong = check.either(predictions, states)(sent);
-  if (wrong !== null) throw new Error(wrong);
-  return sent as Effect;
-}
+/** Read a kernel's reply. */
+export const readEffect = either(predictions, states);

@@ -1,40 +1,208 @@
-/** The manifest as it is read: every stack has its keys, and numbers of heads go by layer. */
+/**
+ * A manifest, as `attnwidget/wire/manifest.py` writes it and as it is read: every stack has its keys,
+ * and numbers of heads go by layer. Each part is declared by its reader, from which its type follows.
+ */
 
-import type {
-  Neighbour,
-  OfHead,
-  Patches,
-  Position,
-  SentLayer,
-  SentLens,
-  SentManifest,
-  SentMetric,
-  SentPatterns,
-  SentSimilarity,
-  SentStack,
-  Side,
-  Tokens,
-  WhyNot,
-} from "./check-manifest.ts";
+import {
+  also,
+  as,
+  either,
+  exactly,
+  fields,
+  flag,
+  integer,
+  list,
+  maybe,
+  number,
+  oneOf,
+  optional,
+  orNull,
+  type Read,
+  type Reader,
+  record,
+  text,
+  tuple,
+  where,
+} from "../basics/reader.ts";
 
-export type {
-  Arc,
-  Neighbour,
-  OfHead,
-  Patches,
-  Position,
-  Program,
-  SentExample,
-  SentMetric,
-  Side,
-  Tokens,
-  WhyNot,
-} from "./check-manifest.ts";
+/** The most heads of a record: each is a cell of the model view. */
+const MOST_HEADS = 2 ** 15;
+const MOST_DIMENSIONS = 2 ** 14;
+/** A view lists all metrics. */
+const MOST_METRICS = 256;
+const MOST_LENSES = 64;
+
+/** Each is a pixel of a veil. */
+const MOST_PATCHES = 2 ** 20;
+/** In letters of base64, and in pixels. */
+const LARGEST_IMAGE = 1.5 * 2 ** 20;
+const LARGEST_SIDE = 512;
+
+const MOST_DIGITS = 20;
+/** All of them are drawn. */
+const MOST_ARCS = 4096;
+const LONGEST_LABEL = 60;
+/** The nearest heads are listed. */
+const MOST_NEAREST = 64;
+
+const index = integer(0);
+const count = integer(1);
+const name = text(1, 200);
+const side = oneOf(["query", "key"]);
+
+export type Side = Read<typeof side>;
+
+const RIGHT_TO_LEFT =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+
+/**
+ * The user's words, in Unicode's isolates if they are written from right to left, so that the numbers
+ * and tokens beside them in a line keep their order.
+ */
+const isolated = (words: Reader<string>): Reader<string> =>
+  as(words, (own) => (RIGHT_TO_LEFT.test(own) ? `\u2068${own}\u2069` : own));
+
+/** The most letters of a lens's words, which stand before the numbers of a line. */
+const MOST_LETTERS = 40;
+
+/** Words that are shortened where they are long. */
+const brief = (words: Reader<string>): Reader<string> =>
+  isolated(
+    as(words, (own) => {
+      const letters = [...own];
+      const short = letters.slice(0, MOST_LETTERS - 1).join("");
+      return letters.length > MOST_LETTERS ? `${short}…` : own;
+    }),
+  );
+
+/** The words in order, and the word of each token. */
+const words = where(fields({ labels: list(text()), of: list(index) }), ({ labels, of }) => {
+  // The tokens of a word are consecutive, and each word has at least one.
+  const step = (at: number) => of[at] - (at ? of[at - 1] : -1);
+  const begins = of.filter((_, at) => step(at) === 1).length;
+  const steady = of.every((_, at) => step(at) === 1 || (at > 0 && step(at) === 0));
+  return steady && begins === labels.length ? null : ".of";
+});
+
+const patchSide = integer(1, MOST_PATCHES);
+
+const grid = where(fields({ rows: patchSide, columns: patchSide }), ({ rows, columns }) =>
+  rows * columns > MOST_PATCHES ? ".rows" : null,
+);
+
+/** The places of tokens on the record's image, which is cut into a grid. */
+const patches = (tokens: number) =>
+  where(
+    also(grid, ({ rows, columns }) =>
+      fields({
+        /** The patch of each token, counted in reading order; null for a token without one. */
+        of: list(orNull(integer(0, rows * columns - 1)), exactly(tokens)),
+      }),
+    ),
+    ({ rows, columns, of }) => {
+      // Every patch has one token.
+      const placed = of.filter((patch) => patch !== null);
+      const distinct = new Set(placed).size;
+      return placed.length === distinct && distinct === rows * columns ? null : ".of";
+    },
+  );
+
+export type Patches = Read<ReturnType<typeof patches>>;
 
 export const middleOf = ({ rows, columns }: Patches): number =>
   Math.floor(rows / 2) * columns + Math.floor(columns / 2);
 
-export interface LayerInfo extends SentLayer {
+const labels = where(
+  fields({
+    labels: list(text(), count),
+    /** Null if they are not known. */
+    words: orNull(words),
+  }),
+  ({ labels, words: known }) => (known && known.of.length !== labels.length ? ".words.of" : null),
+);
+
+const tokens = also(labels, ({ labels: { length } }) =>
+  fields({
+    /** 0 or 1 for each token of a text pair. */
+    segments: orNull(list(integer(0, 1), exactly(length))),
+    /** Positions of special tokens such as [CLS]. */
+    special: list(integer(0, length - 1)),
+    /** Null without a place on the image. */
+    patches: maybe(patches(length)),
+    /** The position of the first token that the model generated; null for none. */
+    generated: maybe(integer(0, length - 1)),
+  }),
+);
+
+export type Tokens = Read<typeof tokens>;
+
+/** The score program; `ScoreProgram` in Python says what each field means. */
+const program = (heads: number) =>
+  where(
+    fields({
+      /** One for all heads, or one per head. */
+      scale: either(number, list(number, either(exactly(1), exactly(heads)))),
+      mask: oneOf(["none", "causal", "window", "explicit"]),
+      window: orNull(tuple(index, index)),
+      blocks: orNull(tuple(count, count)),
+      softcap: orNull(number),
+      /** By head; null for a head without a sink. */
+      sinks: orNull(list(orNull(number), exactly(heads))),
+      /** True if the block has a bias, or a relative bias. */
+      bias: flag,
+      relative: flag,
+    }),
+    ({ mask, window, softcap }) => {
+      if ((mask === "window") !== Boolean(window)) return ".window";
+      return softcap === 0 ? ".softcap" : null;
+    },
+  );
+
+export type Program = Read<ReturnType<typeof program>>;
+
+/**
+ * The pairs of components that a rotary embedding rotates together, among the `dims` from `start` on:
+ * n and n + dims / 2 ("halves"), or 2n and 2n + 1 ("neighbours"), counted from `start`.
+ */
+const rotary = (dim: number) =>
+  where(
+    fields({ pairs: oneOf(["halves", "neighbours"]), dims: integer(2), start: index }),
+    ({ dims, start }) => (dims % 2 === 0 && start + dims <= dim ? null : ".dims"),
+  );
+
+const layer = also(
+  fields({
+    /** The number of the layer in the model. Numbers increase, but some may be missing. */
+    number: integer(0, 2 ** 31),
+    heads: integer(1, MOST_HEADS),
+    /** Dimensions per head; null without queries and keys. */
+    dim: orNull(integer(1, MOST_DIMENSIONS)),
+    /** The size of its block in bytes, as the kernel sends it. */
+    bytes: index,
+    /** True if the page has weights alone although a program gives them. */
+    bare: optional(flag),
+    /** The least and the largest sum of a row of weights; null if all are 1. */
+    sums: maybe(tuple(number, number)),
+    fidelity: fields({
+      exact: orNull(flag),
+      module: text(),
+      /** The largest difference that rounding alone makes in the precision of the model. */
+      tolerance: number,
+      /** How stack, axes and labels are known; null if that is not said. */
+      labels: maybe(oneOf(["checked", "assumed"])),
+    }),
+  }),
+  ({ heads, dim }) =>
+    fields({
+      key_heads: where(integer(1, heads), (own) => (heads % own === 0 ? null : "")),
+      /** Null for a layer that has weights alone. */
+      program: dim === null ? oneOf([null]) : orNull(program(heads)),
+      /** Null if there are none, or they are not known. */
+      rotary: maybe(rotary(dim ?? 0)),
+    }),
+);
+
+export interface LayerInfo extends Read<typeof layer> {
   /**
    * By lens, the largest magnitude of the numbers of each head, or of the layer: of B − A, and of
    * lenses with a scale of their own. Missing where there are none.
@@ -42,151 +210,38 @@ export interface LayerInfo extends SentLayer {
   readonly peaks?: Readonly<Record<string, readonly number[]>>;
 }
 
-export type LensInfo = Omit<SentLens, "peaks">;
+const stack = as(
+  where(
+    fields({
+      name,
+      queries: tokens,
+      /** Null if the keys are the queries' own tokens. */
+      keys: maybe(tokens),
+      /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */
+      sampled: maybe(count),
+      layers: list<LayerInfo>(layer, count),
+    }),
+    ({ layers }) => {
+      const next = layers.findIndex(({ number }, at) => at > 0 && number <= layers[at - 1].number);
+      return next < 0 ? null : `.layers[${next}].number`;
+    },
+  ),
+  ({ keys, ...others }) => ({ ...others, keys: keys ?? others.queries }),
+);
 
-/** The lens that every record has. */
-export const ATTENTION: LensInfo = {
-  name: "attention",
-  label: "Attention",
-  description: "",
-  one: "weight",
-  many: "weights",
-  signed: false,
-  digits: 3,
-  unit: "",
-  adds_up: true,
-  kind: "browser",
-  accumulates: false,
-  symbols: null,
-  why_not: {},
-};
-
-/** The reason why a layer of a record's own stack lacks a lens; null if it has it. */
-export const whyNot = ({ why_not }: LensInfo, stack: string, layer: number): WhyNot | null =>
-  // A stack may be called "constructor".
-  (Object.hasOwn(why_not, stack) && why_not[stack].find(({ layers }) => layers.includes(layer))) ||
-  null;
-
-/** True if pictures of a lens travel with the record. */
-export const hasThumbnails = ({ kind }: LensInfo): boolean =>
-  kind === "factors" || kind === "heads";
-
-/** Values per head, by layer. */
-export type ByHead<Value> = ReadonlyMap<LayerInfo, readonly Value[]>;
-
-/** A number per head, from the record or from the user. */
-export interface Metric extends Omit<SentMetric, "values" | "null" | "interval"> {
-  readonly values: ByHead<number | null>;
-  readonly null: { readonly label: string; readonly values: ByHead<number | null> } | null;
-  readonly interval: Readonly<Record<"low" | "high", ByHead<number | null>>> | null;
-}
-
-/** The similarity of heads: places on a map on which alike heads are near each other. */
-export interface Similarity extends Omit<SentSimilarity, "places" | "nearest"> {
-  readonly places: ByHead<Position>;
-  readonly nearest: ByHead<readonly Neighbour[]>;
-}
-
-/** The pattern of each head. */
-export interface Patterns extends Pick<SentPatterns, "kinds"> {
-  readonly values: ByHead<number>;
-  readonly words: ByHead<string>;
-  readonly reasons: ByHead<string>;
-}
-
-/** The examples of heads. */
-export interface Examples {
-  /** The beginning of each text. */
-  readonly texts: readonly string[];
-  /** The number of texts among which they are highest, usual, or lowest. */
-  readonly count: number;
-  /** By the name of a metric; null for an example that is not among the texts. */
-  readonly metrics: ReadonlyMap<string, ByHead<OfHead>>;
-}
-
-/** An example that the reader wants to see. */
-export interface Opening {
-  /** Its place among the texts. */
-  readonly text: number;
-  readonly stack: string;
-  readonly layer: number;
-  readonly head: number;
-  readonly query: number;
-}
-
-export interface StackInfo extends Omit<SentStack, "keys" | "sampled" | "layers"> {
-  readonly keys: Tokens;
-  /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */
-  readonly sampled: number | null;
-  readonly layers: readonly LayerInfo[];
+export interface StackInfo extends Read<typeof stack> {
   /** The stacks of A and B, if this one is their difference. Missing for a record's own stack. */
   readonly difference?: readonly [a: StackInfo, b: StackInfo];
 }
 
-/** A stack of a comparison's first record, with its partner and their difference. */
-export interface ComparedStack {
-  readonly a: StackInfo;
-  /** The stack of the second record. */
-  readonly b: StackInfo;
-  /** Their difference, which is in no record: the layers have weights alone, B − A. */
-  readonly difference: StackInfo;
-}
-
-/** Two records that are compared: the stacks of both are in one manifest. */
-export interface Compared {
-  /** By the name of the first record's stack. */
-  readonly stacks: ReadonlyMap<string, ComparedStack>;
-  /** The name of each record, such as its text or its model. */
-  readonly names: readonly [a: string, b: string];
-  /** The remark on how the tokens of both belong together. */
-  readonly remark: string;
-}
-
-/** The stacks that can be chosen: of a comparison, those of the first record. */
-export function ownStacks({ stacks, compared }: Manifest): readonly StackInfo[] {
-  const others = new Set([...(compared?.stacks.values() ?? [])].map(({ b }) => b));
-  return stacks.filter((stack) => !others.has(stack));
-}
-
-/** The stack of the first record to which a stack belongs: in a single record, it is its own. */
-export function ownName({ compared }: Manifest, stack: string): string {
-  const pairs = [...(compared?.stacks.values() ?? [])];
-  const pair = pairs.find(({ b, difference }) => [b.name, difference.name].includes(stack));
-  return pair?.a.name ?? stack;
-}
-
-export interface Manifest extends Pick<SentManifest, "version" | "model" | "missing"> {
-  readonly stacks: readonly StackInfo[];
-  readonly image: string | null;
-  readonly replay: Exclude<SentManifest["replay"], undefined>;
-  readonly texts: number | null;
-  /** In the order of menus; the first is attention. */
-  readonly lenses: readonly LensInfo[];
-  readonly compared: Compared | null;
-  readonly metrics: readonly Metric[];
-  readonly patterns: Patterns;
+/** The layer of this number, or else the one before it, or else the first. */
+export function layerOf({ layers }: Pick<StackInfo, "layers">, number: number): LayerInfo {
+  return layers.filter((layer) => layer.number <= number).at(-1) ?? layers[0];
 }
 
 export interface Head {
   readonly layer: LayerInfo;
   readonly head: number;
-}
-
-/** The places of a stack's tokens on the record's image; null if there are none to show. */
-export function patchesOn(
-  { image }: Manifest,
-  { queries, keys }: Pick<StackInfo, "queries" | "keys">,
-): Patches | null {
-  return (image && queries === keys && queries.patches) || null;
-}
-
-/** The metric of a head; null for no value. */
-export const metricValue = ({ values }: Metric, { layer, head }: Head): number | null =>
-  values.get(layer)?.[head] ?? null;
-
-/** The layer of this number, or else the one before it, or else the first. */
-export function layerOf({ layers }: Pick<StackInfo, "layers">, number: number): LayerInfo {
-  return layers.filter((layer) => layer.number <= number).at(-1) ?? layers[0];
 }
 
 /** The name of the text of either side; null if both sides are the same text. */
@@ -212,3 +267,366 @@ export const writesOn = (stack: StackInfo, texts: Texts): boolean =>
   typeof stack.queries.generated === "number" ||
   stack.name === "decoder" ||
   texts?.query === "decoder";
+
+const why = fields({
+  brief: text(),
+  /** The reason, as said of a layer. */
+  sentence: text(),
+  layers: list(index, integer(0, MOST_HEADS)),
+});
+
+const ofLayer = () => list(number, exactly(1));
+
+/** A lens, as `attnwidget/analysis/lenses` describes it: the numbers for queries and keys. */
+const lens = (stacks: readonly StackInfo[]) =>
+  also(
+    fields({
+      name,
+      label: brief(text(0, 200)),
+      /** "" for none. */
+      description: text(),
+      /** The words for one number and for several. */
+      one: brief(text()),
+      many: brief(text()),
+      /** True if numbers below zero mean the opposite of those above. */
+      signed: flag,
+      digits: integer(0, MOST_DIGITS),
+      /** "" for none. */
+      unit: brief(text(0, 200)),
+      /** True if the number of a word is the sum over its keys and the mean over its queries. */
+      adds_up: flag,
+      /**
+       * The origin of its numbers: computed here, weights times factors of each head and key as
+       * shares of their row, or matrices of every head or of whole layers.
+       */
+      kind: oneOf(["browser", "factors", "heads", "layers"]),
+      /** True if the numbers of a layer are of all layers up to it. */
+      accumulates: flag,
+      /** By stack, the reasons why layers lack it. */
+      why_not: record(list(why, integer(0, MOST_HEADS))),
+    }),
+    ({ kind }) =>
+      fields({
+        /** The names of a factor, and of a weight times its factor; null for other kinds. */
+        symbols: kind === "factors" ? tuple(brief(text()), brief(text())) : oneOf([null]),
+        /** The largest magnitudes of heads or layers; null for shares of 1. */
+        peaks:
+          kind === "heads" || kind === "layers"
+            ? orNull(byLayer(kind === "heads" ? ofHeads(number) : ofLayer, stacks))
+            : oneOf([null]),
+      }),
+  );
+
+/** Lenses in the order of menus, of which the first is attention. */
+export const lenses = (stacks: readonly StackInfo[]) =>
+  where(list(lens(stacks), integer(1, MOST_LENSES)), (all) =>
+    new Set(all.map(({ name }) => name)).size < all.length || all[0].kind !== "browser" ? "" : null,
+  );
+
+export type LensInfo = Omit<Read<ReturnType<typeof lens>>, "peaks">;
+
+/** The lens that every record has. */
+export const ATTENTION: LensInfo = {
+  name: "attention",
+  label: "Attention",
+  description: "",
+  one: "weight",
+  many: "weights",
+  signed: false,
+  digits: 3,
+  unit: "",
+  adds_up: true,
+  kind: "browser",
+  accumulates: false,
+  symbols: null,
+  why_not: {},
+};
+
+/** The reason why a layer of a record's own stack lacks a lens; null if it has it. */
+export const whyNot = (
+  { why_not }: LensInfo,
+  stack: string,
+  layer: number,
+): Read<typeof why> | null =>
+  // A stack may be called "constructor".
+  (Object.hasOwn(why_not, stack) && why_not[stack].find(({ layers }) => layers.includes(layer))) ||
+  null;
+
+/** True if pictures of a lens travel with the record. */
+export const hasThumbnails = ({ kind }: LensInfo): boolean =>
+  kind === "factors" || kind === "heads";
+
+/** Values per head, by layer. */
+export type ByHead<Value> = ReadonlyMap<LayerInfo, readonly Value[]>;
+
+/** One value for each head of a layer. */
+export const ofHeads =
+  <Value>(value: Reader<Value>) =>
+  ({ heads }: LayerInfo) =>
+    list(value, exactly(heads));
+
+/** Values of layers, in their order. */
+export const perLayer = <Row>(layers: readonly LayerInfo[], row: (of: LayerInfo) => Reader<Row>) =>
+  list((own, at) => row(layers[at])(own), exactly(layers.length));
+
+/** @param required true if every stack needs values */
+const byLayer =
+  <Value>(
+    row: (of: LayerInfo) => Reader<readonly Value[]>,
+    stacks: readonly StackInfo[],
+    required = false,
+  ): Reader<ByHead<Value>> =>
+  (sent) => {
+    const present = stacks.filter(({ name }) => required || Object.hasOwn(Object(sent), name));
+    const readers = present.map(({ name, layers }) => [name, perLayer(layers, row)] as const);
+    const values = fields(Object.fromEntries(readers))(sent);
+    return new Map(
+      present.flatMap(({ name, layers }) =>
+        layers.map((layer, at) => [layer, values[name][at]] as const),
+      ),
+    );
+  };
+
+/** Numbers per head, from the record or from the user. */
+export const metrics = (stacks: readonly StackInfo[]) => {
+  /** For the stacks that a metric applies to; null for no value. */
+  const values = byLayer(ofHeads(orNull(number)), stacks);
+  const metric = fields({
+    /** The name in choices. */
+    name,
+    /** The name in full. */
+    label: isolated(text(0, 200)),
+    /** "" for none. */
+    unit: isolated(text(0, 200)),
+    /** The number of decimals. */
+    digits: integer(0, MOST_DIGITS),
+    /** True if zero is the middle of the colours. */
+    signed: flag,
+    /** The meanings of negative and of positive values. */
+    directions: orNull(tuple(text(), text())),
+    /** One sentence; "" for none. */
+    description: text(),
+    values,
+    /** The same number for heads of a null, as "random weights". */
+    null: maybe(fields({ label: name, values })),
+    /** The ends of a confidence interval of each value. */
+    interval: maybe(fields({ low: values, high: values })),
+  });
+  return list(metric, integer(0, MOST_METRICS));
+};
+
+export type Metric = Read<ReturnType<typeof metrics>>[number];
+
+/** The metric of a head; null for no value. */
+export const metricValue = ({ values }: Metric, { layer, head }: Head): number | null =>
+  values.get(layer)?.[head] ?? null;
+
+const place = tuple(number, number);
+const neighbour = tuple(number, number, number);
+
+/** A place on the map of heads. */
+export type Position = Read<typeof place>;
+
+/** A head near another one: the number of its layer, its own, and the distance. */
+export type Neighbour = Read<typeof neighbour>;
+
+/** The similarity of heads: places on a map on which alike heads are near each other. */
+export const similarity = (stacks: readonly StackInfo[]) => {
+  const shape = fields({
+    /** The distance between two heads, as "Jensen–Shannon distance". */
+    label: text(0, 200),
+    /** The share of the distances' variance that two dimensions keep; null if it is not known. */
+    kept: orNull(number),
+    places: byLayer(ofHeads(place), stacks),
+    /** The nearest heads of each, the nearest first. */
+    nearest: byLayer(ofHeads(list(neighbour, integer(0, MOST_NEAREST))), stacks),
+  });
+  return where(shape, ({ nearest }) => {
+    const known = stacks.every(({ layers }) => {
+      const heads = new Map(layers.map((layer) => [layer.number, layer.heads]));
+      const named = layers.flatMap((layer) => nearest.get(layer) ?? []).flat();
+      return named.every(([layer, head]) => isBelow(heads.get(layer) ?? 0, head));
+    });
+    return known ? null : ".nearest";
+  });
+};
+
+const isBelow = (end: number, at: number) => Number.isInteger(at) && 0 <= at && at < end;
+
+export type Similarity = Read<ReturnType<typeof similarity>>;
+
+const arc = (stacks: readonly StackInfo[]) =>
+  where(
+    fields({
+      stack: oneOf(stacks.map(({ name }) => name)),
+      /** The first token and the one after the last, of both ends. */
+      query: tuple(index, index),
+      key: tuple(index, index),
+      /** "" for none. */
+      label: isolated(text(0, LONGEST_LABEL)),
+      /** The side whose largest weight decides whether a head finds it. */
+      by: side,
+    }),
+    ({ stack, query, key }) => {
+      const { queries, keys } = stacks.find(({ name }) => name === stack) as StackInfo;
+      const within = ([start, end]: readonly [number, number], { labels }: Tokens) =>
+        start < end && end <= labels.length;
+      return within(query, queries) && within(key, keys) ? null : "";
+    },
+  );
+
+/** Links that somebody has annotated. */
+export const arcs = (stacks: readonly StackInfo[]) => list(arc(stacks), integer(0, MOST_ARCS));
+
+export type Arc = Read<ReturnType<typeof arc>>;
+
+/** The place of a text, its rank from 0, its number, and the query and key of the head's strongest pair. */
+const example = tuple(number, number, number, number, number);
+/** The examples with the highest number, with that next to the median, and with the lowest. */
+const exampleKinds = list(orNull(example), exactly(3));
+
+export type SentExample = Read<typeof example>;
+export type OfHead = Read<typeof exampleKinds>;
+
+/** The examples of heads: texts in which a number of a head is highest, usual, or lowest. */
+export const examples = (stacks: readonly StackInfo[]) => {
+  const shape = fields({
+    /** The beginning of each text. */
+    texts: list(text()),
+    /** The number of texts among which they are highest, usual, or lowest. */
+    num_texts: count,
+    /** By the name of a metric. */
+    metrics: as(
+      record(byLayer(ofHeads(exampleKinds), stacks)),
+      (of) => new Map(Object.entries(of)),
+    ),
+  });
+  const known = where(shape, ({ texts, metrics }) => {
+    const wrong = [...metrics].find(([, values]) =>
+      [...values.values()].flat(2).some((each) => each && !isBelow(texts.length, each[0])),
+    );
+    return wrong ? `.metrics.${wrong[0]}` : null;
+  });
+  return as(known, ({ num_texts: count, texts, metrics }) => ({ texts, count, metrics }));
+};
+
+export type Examples = Read<ReturnType<typeof examples>>;
+
+const kinds = fields({
+  /** The name of each pattern in a legend, and in a description of a head. */
+  kinds: list(fields({ label: text(), description: text() }), count),
+});
+
+/** The pattern of each head: the tokens that it mostly attends to. */
+export const patterns = (stacks: readonly StackInfo[]) => {
+  const said = optional(byLayer(ofHeads(isolated(text())), stacks, true));
+  return also(kinds, ({ kinds }) =>
+    fields({
+      /** Indices into `kinds`. */
+      values: byLayer(ofHeads(integer(0, kinds.length - 1)), stacks, true),
+      /** Over many texts, the words for each head, and the rules with its numbers. */
+      words: as(said, (sent) => sent ?? new Map()),
+      reasons: as(said, (sent) => sent ?? new Map()),
+    }),
+  );
+};
+
+export type Patterns = Read<ReturnType<typeof patterns>>;
+
+/** An example that the reader wants to see. */
+export interface Opening {
+  /** Its place among the texts. */
+  readonly text: number;
+  readonly stack: string;
+  readonly layer: number;
+  readonly head: number;
+  readonly query: number;
+}
+
+/**
+ * A lossy WebP file in base64. Its size stands at its beginning, so that a small file cannot fill
+ * the memory when it is decoded.
+ */
+const image = where(text(0, LARGEST_IMAGE), (value) => {
+  const head = /^[\w+/]{40}/.exec(value);
+  if (!head) return "";
+  const bytes = atob(head[0]);
+  const parts = [bytes.slice(0, 4), bytes.slice(8, 16), bytes.slice(23, 26)];
+  if (parts.join() !== "RIFF,WEBPVP8 ,\u009d\u0001\u002a") return "";
+  const side = (at: number) => (bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8)) & 0x3fff;
+  return [side(26), side(28)].every((pixels) => pixels > 0 && pixels <= LARGEST_SIDE) ? null : "";
+});
+
+/** A stack of a comparison's first record, with its partner and their difference. */
+export interface ComparedStack {
+  readonly a: StackInfo;
+  /** The stack of the second record. */
+  readonly b: StackInfo;
+  /** Their difference, which is in no record: the layers have weights alone, B − A. */
+  readonly difference: StackInfo;
+}
+
+/** Two records that are compared: the stacks of both are in one manifest. */
+export interface Compared {
+  /** By the name of the first record's stack. */
+  readonly stacks: ReadonlyMap<string, ComparedStack>;
+  /** The name of each record, such as its text or its model. */
+  readonly names: readonly [a: string, b: string];
+  /** The remark on how the tokens of both belong together. */
+  readonly remark: string;
+}
+
+/** What a manifest says of a record, before the numbers of its heads. */
+export const about = where(
+  fields({
+    version: number,
+    model: text(),
+    /** Attention modules that are not in the record, as "module: reason". */
+    missing: list(text()),
+    stacks: list<StackInfo>(stack, count),
+    /** The image that the model read; null for none. */
+    image: maybe(image),
+    /** The distance of the recorded pass's logits from the generation's, of a generated text. */
+    replay: maybe(fields({ difference: number, reason: text() })),
+    /**
+     * The number of texts over which thumbnails and metrics are means, and to which patterns belong;
+     * null if they are of this text alone.
+     */
+    texts: maybe(count),
+  }),
+  ({ stacks }) => {
+    if (new Set(stacks.map(({ name }) => name)).size < stacks.length) return ".stacks";
+    const heads = stacks.flatMap(({ layers }) => layers.map(({ heads }) => heads));
+    return heads.reduce((sum, own) => sum + own, 0) > MOST_HEADS ? ".stacks" : null;
+  },
+);
+
+export interface Manifest extends Read<typeof about> {
+  /** In the order of menus; the first is attention. */
+  readonly lenses: readonly LensInfo[];
+  /** Null for a single record. */
+  readonly compared: Compared | null;
+  readonly metrics: readonly Metric[];
+  readonly patterns: Patterns;
+}
+
+/** The places of a stack's tokens on the record's image; null if there are none to show. */
+export function patchesOn(
+  { image }: Manifest,
+  { queries, keys }: Pick<StackInfo, "queries" | "keys">,
+): Patches | null {
+  return (image && queries === keys && queries.patches) || null;
+}
+
+/** The stacks that can be chosen: of a comparison, those of the first record. */
+export function ownStacks({ stacks, compared }: Manifest): readonly StackInfo[] {
+  const others = new Set([...(compared?.stacks.values() ?? [])].map(({ b }) => b));
+  return stacks.filter((stack) => !others.has(stack));
+}
+
+/** The stack of the first record to which a stack belongs: in a single record, it is its own. */
+export function ownName({ compared }: Manifest, stack: string): string {
+  const pairs = [...(compared?.stacks.values() ?? [])];
+  const pair = pairs.find(({ b, difference }) => [b.name, difference.name].includes(stack));
+  return pair?.a.name ?? stack;
+}

@@ -1,32 +1,50 @@
-/** Reads a manifest: checks it, and fills in what is left out. */
+/** Reads a manifest, and what comes beside it: puts comparisons together, and says what is damaged. */
 
-import type { Check } from "../basics/check.ts";
-import type {
-  SentByHead,
-  SentCompared,
-  SentLens,
-  SentMetric,
-  SentPatterns,
-} from "./check-manifest.ts";
-import * as checks from "./check-manifest.ts";
+import {
+  also,
+  as,
+  fields,
+  integer,
+  list,
+  maybe,
+  number,
+  orNull,
+  type Read,
+  type Reader,
+  record,
+  text,
+  tuple,
+  valid,
+  where,
+} from "../basics/reader.ts";
+import { same } from "../basics/same.ts";
 import {
   type Arc,
   ATTENTION,
-  type ByHead,
+  about,
+  arcs,
   type Compared,
+  type ComparedStack,
   type Examples,
+  examples,
   type LayerInfo,
-  type LensInfo,
+  lenses,
   type Manifest,
   type Metric,
+  metrics,
+  ofHeads,
+  type Patterns,
+  patterns,
+  perLayer,
   type Similarity,
   type StackInfo,
+  similarity,
 } from "./manifest.ts";
 
 /** The format version that can be read. */
 export const VERSION = 4;
 
-/** Read a manifest, with the keys of every stack and the values of metrics by layer. */
+/** Read a manifest: of what is left out, it says so. */
 export function readManifest(sent: unknown): Manifest {
   const format = (sent as { readonly version?: unknown } | null)?.version;
   if (typeof format !== "number") throw new Error("This is not an attnwidget record.");
@@ -36,196 +54,140 @@ export function readManifest(sent: unknown): Manifest {
         "version of attnwidget wrote it. Restart the kernel, and show the record again with Python.",
     );
   }
-  const manifest = valid("manifest", checks.manifest, sent);
-  const scaled = manifest.lenses.filter(({ peaks }) => peaks !== null);
-  const stacks = manifest.stacks.map((stack) => ({
-    ...stack,
-    keys: stack.keys ?? stack.queries,
-    sampled: stack.sampled ?? null,
-    layers: scaled.length
-      ? stack.layers.map((layer, at) => {
-          const own = scaled.map(({ name, peaks }) => [name, peaks?.[stack.name]?.[at]] as const);
-          return { ...layer, peaks: peaksOf(own) };
-        })
-      : stack.layers,
-  }));
-  const { version, model, missing, image, replay, texts, lenses, metrics, patterns } = manifest;
-  const compared = manifest.compared ? readCompared(manifest.compared, stacks) : null;
-  const pairs = [...(compared?.stacks.values() ?? [])];
-  const words = { ...patterns.words, ...(compared && comparedWords(compared, patterns)) };
-  const all = [...stacks, ...pairs.map(({ difference }) => difference)];
-  // The pattern that colours a difference is that of A.
-  const ofDifferences = pairs.map(({ a, difference }) => [
-    difference.name,
-    patterns.values[a.name],
-  ]);
-  return {
-    version,
-    model,
-    missing,
-    stacks,
-    image: image ?? null,
-    replay: replay ?? null,
-    texts: texts ?? null,
-    compared,
-    lenses: lenses.map(readLens),
-    metrics: metrics.map((metric) => readMetric(metric, stacks)),
-    patterns: {
-      kinds: patterns.kinds,
-      values: byLayer({ ...patterns.values, ...Object.fromEntries(ofDifferences) }, all),
-      words: byLayer(isolatedWords(words), all),
-      reasons: byLayer(patterns.reasons ?? {}, stacks),
-    },
-  };
+  return recorded("manifest", manifest, sent);
 }
 
 /** Read the metrics that the user computed; some hosts leave them out. */
-export function readMetrics(sent: unknown, { stacks }: Manifest): readonly Metric[] {
-  const metrics = valid("metrics", checks.metrics(stacks), sent ?? []);
-  return metrics.map((metric) => readMetric(metric, stacks));
-}
+export const readMetrics = (sent: unknown, { stacks }: Manifest): readonly Metric[] =>
+  recorded("metrics", metrics(stacks), sent ?? []);
 
 /** Read annotated links; some hosts leave them out. */
 export const readArcs = (sent: unknown, { stacks }: Manifest): readonly Arc[] =>
-  valid("arcs", checks.arcs(stacks), sent ?? []).map((arc) => ({
-    ...arc,
-    label: isolated(arc.label),
-  }));
+  recorded("arcs", arcs(stacks), sent ?? []);
 
 /** Read the similarity of heads; null if it is not known. */
-export function readSimilarity(sent: unknown, { stacks }: Manifest): Similarity | null {
-  if (sent === null || sent === undefined) return null;
-  const read = valid("similarity", checks.similarity(stacks), sent);
+export const readSimilarity = (sent: unknown, { stacks }: Manifest): Similarity | null =>
+  recorded("similarity", maybe(similarity(stacks)), sent);
+
+/** Read the examples of heads; null if there are none. */
+export const readExamples = (sent: unknown, { stacks }: Manifest): Examples | null =>
+  recorded("examples", maybe(examples(stacks)), sent);
+
+const recorded = <Value>(name: string, read: Reader<Value>, sent: unknown): Value =>
+  valid(`This record is damaged: its ${name}`, read, sent);
+
+function manifest(sent: unknown): Manifest {
+  const record = about(sent);
+  const described = fields({ lenses: lenses(record.stacks) })(sent).lenses;
+  const stacks = record.stacks.map((stack) => withPeaks(stack, described));
+  const numbers = fields({
+    metrics: metrics(stacks),
+    patterns: patterns(stacks),
+    /** Null for a single record. */
+    compared: maybe(compared(stacks)),
+  });
+  const read = where(numbers, ({ metrics }) => {
+    // Every stack needs a metric, the default of the model view.
+    const all = stacks.every(({ layers }) => metrics.some(({ values }) => values.has(layers[0])));
+    return all ? null : ".metrics";
+  })(sent);
   return {
-    ...read,
-    places: byLayer(read.places, stacks),
-    nearest: byLayer(read.nearest, stacks),
+    ...record,
+    stacks,
+    lenses: described.map(({ peaks, ...lens }) => lens),
+    metrics: read.metrics,
+    patterns: withDifferences(read.patterns, [...(read.compared?.stacks.values() ?? [])]),
+    compared: read.compared,
   };
 }
 
-/** Read the examples of heads; null if there are none. */
-export function readExamples(sent: unknown, { stacks }: Manifest): Examples | null {
-  if (sent === null || sent === undefined) return null;
-  const { texts, num_texts, metrics } = valid("examples", checks.examples(stacks), sent);
-  const byName = Object.entries(metrics).map(
-    ([name, values]) => [name, byLayer(values, stacks)] as const,
-  );
-  return { texts, count: num_texts, metrics: new Map(byName) };
+/** A stack whose layers have the scales of the lenses. */
+function withPeaks(stack: StackInfo, described: readonly SentLens[]): StackInfo {
+  const scaled = described.filter(({ peaks }) => peaks);
+  if (!scaled.length) return stack;
+  const layers = stack.layers.map((layer) => ({
+    ...layer,
+    peaks: peaksOf(scaled.map(({ name, peaks }) => [name, peaks?.get(layer)])),
+  }));
+  return { ...stack, layers };
+}
+
+type SentLens = Read<ReturnType<typeof lenses>>[number];
+
+type Peaks = readonly [name: string, peaks: readonly number[] | null | undefined];
+
+const peaksOf = (all: readonly Peaks[]): NonNullable<LayerInfo["peaks"]> =>
+  Object.fromEntries(all.flatMap(([name, peaks]) => (peaks ? [[name, peaks]] : [])));
+
+/** Two records that are compared: their stacks have the same tokens, layers and heads. */
+function compared(stacks: readonly StackInfo[]): Reader<Compared> {
+  const named = as(text(), (name) => stacks.find((stack) => stack.name === name));
+  const sizes = ({ queries, keys, layers }: StackInfo) => [
+    queries.labels.length,
+    keys.labels.length,
+    layers.map(({ number, heads }) => [number, heads]),
+  ];
+  const sides = where(fields({ a: named, b: named }), ({ a, b }) =>
+    a && b && a !== b && same(sizes(a), sizes(b)) ? null : "",
+  ) as Reader<Pick<ComparedStack, "a" | "b">>;
+  const pair = also(sides, ({ a: { layers } }) => {
+    const peaks = ofHeads(number);
+    return fields({
+      /** The largest |B − A| of each head. */
+      peaks: perLayer(layers, peaks),
+      /** The same of other lenses; null for layers that one of both lacks. */
+      lenses: record(perLayer(layers, (layer) => orNull(peaks(layer)))),
+    });
+  });
+  const shape = fields({
+    stacks: list(as(pair, withDifference), integer(1)),
+    names: tuple(text(), text()),
+    remark: text(),
+  });
+  const once = where(shape, ({ stacks: pairs }) => {
+    const names = pairs.flatMap(({ a, b }) => [a, b]);
+    return new Set(names).size === names.length ? null : ".stacks";
+  });
+  return as(once, ({ stacks: pairs, names, remark }) => ({
+    stacks: new Map(pairs.map((pair) => [pair.a.name, pair])),
+    names,
+    remark,
+  }));
+}
+
+interface SentPair extends Pick<ComparedStack, "a" | "b"> {
+  readonly peaks: readonly (readonly number[])[];
+  readonly lenses: Readonly<Record<string, readonly (readonly number[] | null)[]>>;
 }
 
 /** A layer without queries and keys. */
-const WEIGHTS = {
-  bare: true,
-  program: null,
-  dim: null,
-  rotary: null,
-  sums: null,
-} as const;
+const WEIGHTS = { bare: true, program: null, dim: null, rotary: null, sums: null } as const;
 
-/** Words for each head of a difference: the same for both records, or one for each. */
-function comparedWords({ stacks }: Compared, patterns: SentPatterns): SentByHead<string> {
-  const words = [...stacks.values()].map(({ a, b, difference }) => {
-    const said = ({ name }: StackInfo, layer: number, head: number) =>
-      patterns.words?.[name]?.[layer][head] ??
-      patterns.kinds[patterns.values[name][layer][head]].description;
-    const rows = a.layers.map(({ heads }, layer) =>
-      Array.from({ length: heads }, (_, head) => {
-        const [before, after] = [said(a, layer, head), said(b, layer, head)];
+function withDifference({ a, b, peaks, lenses }: SentPair): ComparedStack {
+  const all = Object.entries({ ...lenses, [ATTENTION.name]: peaks });
+  const layers = a.layers.map((layer, at) => ({
+    ...layer,
+    ...WEIGHTS,
+    peaks: peaksOf(all.map(([name, of]) => [name, of[at]])),
+  }));
+  return { a, b, difference: { ...a, name: `${a.name}, B − A`, difference: [a, b], layers } };
+}
+
+/** The patterns, also of differences: they are coloured as A, and have words for both. */
+function withDifferences(patterns: Patterns, pairs: readonly ComparedStack[]): Patterns {
+  const [values, words] = [new Map(patterns.values), new Map(patterns.words)];
+  const said = (layer: LayerInfo, head: number) =>
+    words.get(layer)?.[head] ?? patterns.kinds[values.get(layer)?.[head] ?? 0].description;
+  for (const { a, b, difference } of pairs) {
+    difference.layers.forEach((layer, at) => {
+      const own = values.get(a.layers[at]) ?? [];
+      const both = own.map((_, head) => {
+        const [before, after] = [said(a.layers[at], head), said(b.layers[at], head)];
         return before === after ? before : `${before} in A, ${after} in B`;
-      }),
-    );
-    return [difference.name, rows] as const;
-  });
-  return Object.fromEntries(words);
-}
-
-function readCompared(sent: SentCompared, stacks: readonly StackInfo[]): Compared {
-  const named = (name: string) => stacks.find((stack) => stack.name === name) as StackInfo;
-  const pairs = sent.stacks.map(({ a, b, peaks, lenses }) => {
-    const [own, other] = [named(a), named(b)];
-    const all = Object.entries({ ...lenses, [ATTENTION.name]: peaks });
-    const layers = own.layers.map((layer, at) => ({
-      ...layer,
-      ...WEIGHTS,
-      peaks: peaksOf(all.map(([name, of]) => [name, of[at]])),
-    }));
-    const sides = [own, other] as const;
-    const difference = { ...own, name: `${a}, B − A`, difference: sides, layers } as const;
-    return [a, { a: own, b: other, difference }] as const;
-  });
-  return { stacks: new Map(pairs), names: sent.names, remark: sent.remark };
-}
-
-const peaksOf = (
-  all: readonly (readonly [name: string, peaks: readonly number[] | null | undefined])[],
-): NonNullable<LayerInfo["peaks"]> =>
-  Object.fromEntries(
-    all.filter((entry): entry is readonly [string, readonly number[]] => Boolean(entry[1])),
-  );
-
-/** The most letters of a lens's words, which stand before the numbers of a line. */
-const MOST_LETTERS = 40;
-
-function word(text: string): string {
-  const letters = [...text];
-  const short = letters.slice(0, MOST_LETTERS - 1).join("");
-  return isolated(letters.length > MOST_LETTERS ? `${short}…` : text);
-}
-
-function readLens(sent: SentLens): LensInfo {
-  const { label, one, many, unit, symbols } = sent;
-  return {
-    ...sent,
-    label: word(label),
-    one: word(one),
-    many: word(many),
-    unit: word(unit),
-    symbols: symbols && [word(symbols[0]), word(symbols[1])],
-  };
-}
-
-function readMetric(sent: SentMetric, stacks: readonly StackInfo[]): Metric {
-  const { label, unit, values, null: random, interval } = sent;
-  return {
-    ...sent,
-    label: isolated(label),
-    unit: isolated(unit),
-    values: byLayer(values, stacks),
-    null: random ? { ...random, values: byLayer(random.values, stacks) } : null,
-    interval: interval
-      ? { low: byLayer(interval.low, stacks), high: byLayer(interval.high, stacks) }
-      : null,
-  };
-}
-
-/** The value, if it is valid. */
-function valid<Value>(name: string, check: Check<Value>, value: unknown): Value {
-  const wrong = check(value);
-  if (wrong !== null) throw new Error(`This record is damaged: its ${name}${wrong} is not valid.`);
-  return value as Value;
-}
-
-/**
- * The user's words, in Unicode's isolates if they are written from right to left, so that the numbers
- * and tokens beside them in a line keep their order.
- */
-const isolated = (text: string): string =>
-  RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
-
-const isolatedWords = (words: SentByHead<string>): SentByHead<string> =>
-  Object.fromEntries(
-    Object.entries(words).map(([name, layers]) => [name, layers.map((row) => row.map(isolated))]),
-  );
-
-const RIGHT_TO_LEFT =
-  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-
-/** Convert values by stack to values by layer. */
-function byLayer<Value>(sent: SentByHead<Value>, stacks: readonly StackInfo[]): ByHead<Value> {
-  const values = stacks.flatMap(({ name, layers }) =>
-    layers.map((layer, at) => [layer, sent[name]?.[at]] as const),
-  );
-  return new Map(
-    values.filter((entry): entry is [LayerInfo, readonly Value[]] => Boolean(entry[1])),
-  );
+      });
+      values.set(layer, own);
+      words.set(layer, both);
+    });
+  }
+  return { ...patterns, values, words };
 }

@@ -11,15 +11,15 @@ import {
   numbersShapes,
   type Shapes,
 } from "./check-block.ts";
-import { type Block, decodeBlock, type Thumbnail } from "./codec.ts";
+import { type Block, decodeBlock, type PackedBlock, unpack } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
 import type { Layer, RecordLayer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
-import { type PackedBlock, unpack } from "./packed.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
 import { Absent, type Delivery, type Loaded } from "./resource-cache.ts";
 import { type Cache, type LensNumbers, type PairWeights, StackStore } from "./stack-store.ts";
+import type { Thumbnail } from "./thumbnails.ts";
 
 /** The source of a stack's numbers. Rejects with a message for the reader; the store checks what comes. */
 export interface StackSource {
@@ -186,7 +186,7 @@ async function checked(
   sent: Block | PackedBlock,
   shapes: (parts: Block["parts"]) => Shapes,
 ): Promise<readonly [Block, Arrays]> {
-  checkParts(sent.parts, sent.error, shapes(sent.parts));
+  checkParts(sent.parts, sent.error, shapes);
   const block = "data" in sent ? await unpack(sent) : sent;
   const arrays = decodeBlock(block);
   checkNumbers(arrays);

@@ -3,12 +3,11 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import { type Arrays, bytesIn } from "./arrays.ts";
 import { checkParts, rowShapes } from "./check-block.ts";
-import { type Block, decodeBlock, type Thumbnail } from "./codec.ts";
-import type { Overview, RecordLayer } from "./layer.ts";
+import { type Block, decodeBlock } from "./codec.ts";
 import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
 import type { Loaded, ResourceCache } from "./resource-cache.ts";
 import { logSumExp } from "./scores.ts";
-import { cropped } from "./thumbnails.ts";
+import { cropped, type Pooled, type Thumbnail } from "./thumbnails.ts";
 
 /**
  * Fetches the row of a query for every head: "scores" [heads, keys], or "weights" without a score
@@ -19,10 +18,10 @@ export type Rows = (side: Side, position: number, signal: AbortSignal) => Promis
 export type RowCache = ResourceCache<Arrays>;
 
 /**
- * Numbers that have not arrived are NaN. They are fetched while a `computed` or an `effect` depends
+ * Has what `LayerData` has. Numbers that have not arrived are NaN. They are fetched while a `computed` or an `effect` depends
  * on them, which runs again when they arrive.
  */
-export class RemoteLayer implements RecordLayer {
+export class RemoteLayer {
   readonly numQueries: number;
   readonly numKeys: number;
 
@@ -79,7 +78,7 @@ export class RemoteLayer implements RecordLayer {
     return true;
   }
 
-  overview(head: number, segments: string): Overview {
+  overview(head: number, segments: string): Pooled {
     const { rows, columns, levels } = cropped(this.thumbnails[head], this.stack, segments);
     // A level is proportional to the square root of the weight.
     return { rows, columns, values: Float32Array.from(levels, (level) => (level / 15) ** 2) };
@@ -118,7 +117,7 @@ export async function fetchWeights(
 }
 
 function readRow(stack: StackInfo, info: LayerInfo, side: Side, block: Block): Arrays {
-  checkParts(block.parts, block.error, rowShapes(stack, info, side));
+  checkParts(block.parts, block.error, () => rowShapes(stack, info, side));
   return decodeBlock(block);
 }
 

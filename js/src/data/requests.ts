@@ -90,34 +90,29 @@ export class Requests {
   }
 
   /**
-   * Request the block of a layer. The kernel cannot abort it.
+   * The source of layers. The kernel can abort rows and columns, but no block.
    *
    * @param without what was off when the attention was recorded
    */
-  block(stack: string, layer: number, signal: AbortSignal, without?: Off): Promise<Block> {
-    const content = { op: "block", stack, layer, without };
-    const ask = () => this.#ask(content, `layer ${layer}`, readBlock);
-    return this.#blocks.take(ask, signal);
-  }
-
-  /** Request the mean and the maximum over all heads of all layers. */
-  combined(stack: string, signal: AbortSignal, without?: Off): Promise<Block> {
-    const what = "the combination of all layers";
-    const ask = () => this.#ask({ op: "combined", stack, without }, what, readBlock);
-    return this.#blocks.take(ask, signal);
-  }
-
-  /** Request the matrices of a lens in a layer. */
-  numbers(
-    stack: string,
-    layer: number,
-    lens: string,
-    signal: AbortSignal,
-    without?: Off,
-  ): Promise<Block> {
-    const content = { op: "lens", stack, layer, lens, without };
-    const ask = () => this.#ask(content, `${lens} of layer ${layer}`, readBlock);
-    return this.#blocks.take(ask, signal);
+  source(without?: Off) {
+    const block = (content: object, what: string, signal: AbortSignal): Promise<Block> =>
+      this.#blocks.take(() => this.#ask({ ...content, without }, what, readBlock), signal);
+    return {
+      block: (stack: string, layer: number, signal: AbortSignal) =>
+        block({ op: "block", stack, layer }, `layer ${layer}`, signal),
+      /** The mean and the maximum over all heads of all layers. */
+      combined: (stack: string, signal: AbortSignal) =>
+        block({ op: "combined", stack }, "the combination of all layers", signal),
+      /** The matrices of a lens in a layer. */
+      numbers: (stack: string, layer: number, lens: string) => (signal: AbortSignal) =>
+        block({ op: "lens", stack, layer, lens }, `${lens} of layer ${layer}`, signal),
+      /** Single rows or columns of every head of a layer. */
+      rows: (stack: string, layer: number) => (side: Side, position: number, signal: AbortSignal) =>
+        this.#rows.take(() => {
+          const content = { op: "row", stack, layer, side, position, without };
+          return this.#ask(content, `this row of layer ${layer}`, readBlock, signal);
+        }, signal),
+    };
   }
 
   /**
@@ -140,22 +135,6 @@ export class Requests {
     const what = "the attention without them";
     const ask = () => this.#ask({ op: "changed", ...off }, what, read, signal);
     return this.#effects.take(ask, signal);
-  }
-
-  /** Request row or column `position` of every head of a layer. */
-  row(
-    stack: string,
-    layer: number,
-    side: Side,
-    position: number,
-    signal: AbortSignal,
-    without?: Off,
-  ): Promise<Block> {
-    const ask = () => {
-      const content = { op: "row", stack, layer, side, position, without };
-      return this.#ask(content, `this row of layer ${layer}`, readBlock, signal);
-    };
-    return this.#rows.take(ask, signal);
   }
 
   /**

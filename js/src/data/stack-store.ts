@@ -1,13 +1,18 @@
 /** The numbers of a stack: thumbnails at once, and all else on demand. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import type { AttentionMatrix } from "./attention-matrix.ts";
-import { MOST_LEVELS, type Thumbnail } from "./codec.ts";
+import { type AttentionMatrix, isSigned } from "./attention-matrix.ts";
+
 import { type Combined, pauses } from "./combine.ts";
-import { type ComputedThumbnails, computedThumbnail } from "./computed-thumbnails.ts";
 import type { Layer } from "./layer.ts";
 import { ATTENTION, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
 import type { Loaded, ResourceCache } from "./resource-cache.ts";
+import {
+  type ComputedThumbnails,
+  computedThumbnail,
+  MOST_LEVELS,
+  type Thumbnail,
+} from "./thumbnails.ts";
 
 /** The matrices of a lens in a layer, [Tq, Tk] row by row: of every head, or one of the layer. */
 export interface LensNumbers {
@@ -99,7 +104,12 @@ export abstract class StackStore {
         for (let head = 0; layer && head < heads; head++) {
           const matrix = matrixOf(layer, head);
           if (!matrix) break;
-          const thumbnail = computedThumbnail(matrix, info, this.thumbnail(number, head));
+          const thumbnail = computedThumbnail(
+            (query) => matrix.row(query, true),
+            isSigned(matrix),
+            info,
+            this.thumbnail(number, head),
+          );
           thumbnails.push(thumbnail);
           bytes += 2 * thumbnail.levels.length;
           await pause();

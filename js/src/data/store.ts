@@ -1,7 +1,6 @@
 /** The record in the browser, or two that are compared. */
 
 import { compiled } from "../kernels/compiled.ts";
-import { decodeOverview } from "./codec.ts";
 import { DifferenceStack } from "./difference-stack.ts";
 import type { Effect } from "./effect.ts";
 import type { LayerInfo, Manifest } from "./manifest.ts";
@@ -10,6 +9,7 @@ import type { RowCache } from "./remote-layer.ts";
 import type { Off } from "./requests.ts";
 import { ResourceCache } from "./resource-cache.ts";
 import type { Cache, StackStore } from "./stack-store.ts";
+import { decodeOverview } from "./thumbnails.ts";
 
 /** The source of numbers: a kernel, or the page. */
 export interface Source extends StackSource {

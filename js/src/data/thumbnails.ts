@@ -1,8 +1,164 @@
-/** Crops thumbnails to the chosen segments: see `attnwidget/analysis/thumbnails.py`. */
+/**
+ * Pooled matrices of heads: decoded, as `attnwidget/wire/manifest.py` writes them, made of numbers that
+ * are computed here, and cropped to the chosen segments, as `attnwidget/analysis/thumbnails.py` has it.
+ */
 
-import type { Thumbnail } from "./codec.ts";
-import type { Tokens } from "./manifest.ts";
+import {
+  ATTENTION,
+  hasThumbnails,
+  type LayerInfo,
+  type LensInfo,
+  type Manifest,
+  type StackInfo,
+  type Tokens,
+  whyNot,
+} from "./manifest.ts";
 import { type Sides, shownTokens, splitOf } from "./shown.ts";
+
+/** The longest side of a thumbnail, in cells. */
+const THUMBNAIL_SIZE = 32;
+
+/** The pooled matrix of a head: levels 0 to 15, the square root of the largest weight in a cell. */
+export interface Thumbnail {
+  readonly rows: number;
+  readonly columns: number;
+  readonly levels: Uint8Array;
+  /** 1 below zero, as where B has less; missing for weights. */
+  readonly less?: Uint8Array;
+}
+
+/** The pooled difference of a head, or its scores: the square roots of magnitudes, and the signs. */
+export interface SignedThumbnail extends Thumbnail {
+  readonly less: Uint8Array;
+}
+
+/** A pooled matrix: the largest weight of each cell, [rows, columns]. */
+export interface Pooled {
+  readonly rows: number;
+  readonly columns: number;
+  readonly values: Float32Array;
+}
+
+/** Thumbnails by stack, layer and head. */
+export type Thumbnails = readonly (readonly (readonly Thumbnail[])[])[];
+
+export interface Overview {
+  /** By lens; none of a layer that lacks it, or of a profile. */
+  readonly lenses: ReadonlyMap<string, Thumbnails>;
+  /** Thumbnails of B − A, by lens. */
+  readonly differences: ReadonlyMap<
+    string,
+    ReadonlyMap<StackInfo, readonly (readonly SignedThumbnail[])[]>
+  >;
+}
+
+/** The level of zero among signed levels, and the most above and below it. */
+const ZERO = 8;
+export const MOST_LEVELS = 7;
+
+/** Decode the thumbnails. */
+export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview {
+  const { stacks, lenses, texts } = manifest;
+  const compared = [...(manifest.compared?.stacks.values() ?? [])];
+  const travelling = texts === null ? lenses.filter(hasThumbnails) : [];
+  let offset = 0;
+  const next = (rows: number, columns: number): Thumbnail => {
+    const levels = new Uint8Array(rows * columns);
+    for (let i = 0; i < levels.length; i++) {
+      const pair = bytes[offset + (i >> 1)];
+      levels[i] = i & 1 ? pair & 15 : pair >> 4;
+    }
+    offset += Math.ceil(levels.length / 2);
+    if (offset > bytes.length) throw new Error("The thumbnails of this record are incomplete.");
+    return { rows, columns, levels };
+  };
+  const signed = (rows: number, columns: number): SignedThumbnail => {
+    const { levels } = next(rows, columns);
+    return {
+      rows,
+      columns,
+      levels: levels.map((level) => Math.abs(level - ZERO)),
+      less: levels.map((level) => (level < ZERO ? 1 : 0)),
+    };
+  };
+  const read = <Kind extends Thumbnail>(
+    stack: StackInfo,
+    thumbnail: (rows: number, columns: number) => Kind,
+    has: (layer: LayerInfo) => boolean = () => true,
+  ) => {
+    const [rows, columns] = thumbnailSize(stack, manifest);
+    return stack.layers.map((layer) =>
+      Array.from({ length: has(layer) ? layer.heads : 0 }, () => thumbnail(rows, columns)),
+    );
+  };
+  const attention = stacks.map((stack) => read(stack, next));
+  const ofLens = (lens: LensInfo) =>
+    stacks.map((stack) =>
+      read(stack, lens.signed ? signed : next, ({ number }) => !whyNot(lens, stack.name, number)),
+    );
+  const ofDifference = (name: string) =>
+    new Map(
+      compared.map(({ difference }) => [
+        difference,
+        read(difference, signed, ({ peaks }) => peaks?.[name] !== undefined),
+      ]),
+    );
+  return {
+    lenses: new Map([
+      [ATTENTION.name, attention],
+      ...travelling.map((lens) => [lens.name, ofLens(lens)] as const),
+    ]),
+    differences: new Map(
+      [ATTENTION, ...travelling].map(({ name }) => [name, ofDifference(name)] as const),
+    ),
+  };
+}
+
+const thumbnailSize = ({ queries, keys }: StackInfo, { texts }: Manifest) =>
+  [queries, keys].map(({ labels }) =>
+    texts === null ? Math.min(labels.length, THUMBNAIL_SIZE) : THUMBNAIL_SIZE,
+  ) as [number, number];
+
+/** By the number of a layer, the thumbnails of its heads; null for a layer without the lens. */
+export type ComputedThumbnails = ReadonlyMap<number, readonly Thumbnail[] | null>;
+
+/** The most of a level without a sign, up to the head's largest magnitude. */
+const MOST = 15;
+
+/**
+ * The number of the largest magnitude in each cell of a thumbnail, by its square root.
+ *
+ * @param row returns the numbers of a query
+ * @param signed true for numbers of either sign
+ * @param like a thumbnail of this head's size
+ */
+export function computedThumbnail(
+  row: (query: number) => Float32Array,
+  signed: boolean,
+  { queries, keys, sampled }: StackInfo,
+  { rows, columns }: Thumbnail,
+): Thumbnail {
+  const [rowOf, columnOf] = [cellsOfTokens(queries, rows), cellsOfTokens(keys, columns)];
+  const cells = new Float32Array(rows * columns);
+  const all = queries.labels.length;
+  const count = sampled ?? all;
+  for (let n = 0; n < count; n++) {
+    const query = Math.round((n * (all - 1)) / Math.max(1, count - 1));
+    const numbers = row(query);
+    for (let key = 0; key < numbers.length; key++) {
+      const cell = rowOf[query] * columns + columnOf[key];
+      // Masked keys have none.
+      if (numbers[key] === Number.NEGATIVE_INFINITY) continue;
+      if (Math.abs(numbers[key]) > Math.abs(cells[cell])) cells[cell] = numbers[key];
+    }
+  }
+  const peak = cells.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
+  const levels = Uint8Array.from(cells, (value) =>
+    Math.round(MOST * Math.sqrt(Math.abs(value) / peak)),
+  );
+  if (!signed) return { rows, columns, levels };
+  return { rows, columns, levels, less: Uint8Array.from(cells, (value) => Number(value < 0)) };
+}
 
 /** The cells that hold some of these tokens, in order. */
 function cellsWith(tokens: Tokens, cells: number, positions: readonly number[]): readonly number[] {

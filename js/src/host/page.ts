@@ -5,19 +5,20 @@ import { focusView, mount } from "../app.ts";
 import { fromBase85 } from "../basics/bytes.ts";
 import {
   anything,
-  type Check,
-  type Checked,
   fields,
   flag,
   integer,
   list,
+  maybe,
   oneOf,
-  optional,
   orNull,
+  type Read,
+  type Reader,
   text,
-} from "../basics/check.ts";
+  valid,
+} from "../basics/reader.ts";
+import type { PackedBlock, PackedHeader } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
-import type { PackedBlock, PackedHeader } from "../data/packed.ts";
 import {
   readArcs,
   readExamples,
@@ -50,19 +51,19 @@ const CONTENT = fields({
   widgets: list(
     fields({
       record: integer(0),
-      choices: fields({}) as Check<Choices>,
+      choices: fields({}) as Reader<Partial<Choices>>,
       metrics: anything,
       arcs: anything,
       similarity: anything,
-      /** Examples, and the record of each of their texts; null or missing without any. */
-      examples: optional(orNull(fields({ records: list(integer(0)) }))),
+      /** Examples, and the record of each of their texts; null without any. */
+      examples: maybe(fields({ records: list(integer(0)) })),
       effects: anything,
       note: text(),
     }),
   ),
 });
 
-type Content = Checked<typeof CONTENT>;
+type Content = Read<typeof CONTENT>;
 
 interface Opened extends Content {
   /** The thumbnails of each record, or why there are none; null where no view needs them. */
@@ -90,7 +91,7 @@ async function start(): Promise<void> {
   if (parent !== window) document.documentElement.classList.add("no-margin");
   if (isFramed()) followFrame(main);
   try {
-    const content = await opened(read<Content>(document.querySelector("[data-content]")));
+    const content = await opened(read(document.querySelector("[data-content]")));
     const states: ReadonlySignal<State>[] = [];
     for (const widget of content.widgets) {
       try {
@@ -106,9 +107,8 @@ async function start(): Promise<void> {
   }
 }
 
-async function opened(content: Content): Promise<Opened> {
-  const wrong = CONTENT(content);
-  if (wrong !== null) throw new Error(`its content${wrong} is not valid`);
+async function opened(sent: unknown): Promise<Opened> {
+  const content = valid("its content", CONTENT, sent);
   const thumbnails = content.records.map(({ overview }) => overview && unpacked(overview));
   // The other records can be shown if one is damaged.
   return { ...content, thumbnails: await Promise.allSettled(thumbnails) };
@@ -163,7 +163,7 @@ function showRecord(
   content: Opened,
   widget: Content["widgets"][number],
   place: number,
-  choices: Choices,
+  choices: Partial<Choices>,
 ): State {
   const [own, recorded] = [content.records[widget.record], content.records[place]];
   if (!own || !recorded) throw new Error(`it has no record ${place}`);

@@ -2,14 +2,15 @@
 
 import {
   anything,
-  type Checked,
   fields,
   integer,
   list,
-  optional,
+  maybe,
   orNull,
+  type Read,
   text,
-} from "../basics/check.ts";
+  valid,
+} from "../basics/reader.ts";
 import { same } from "../basics/same.ts";
 import { type Effect, readEffect } from "../data/effect.ts";
 import type { Off } from "../data/requests.ts";
@@ -22,22 +23,20 @@ const OTHERS = "For others, open the notebook with the model, and run the cell a
 const SAVED = list(
   fields({
     stack: text(),
-    heads: SCHEMA.off.check,
+    heads: SCHEMA.off.read,
     // Pages of older versions have heads alone.
-    cut: optional(SCHEMA.cut.check),
+    cut: maybe(SCHEMA.cut.read),
     /** One for the query that was locked, and one for none. */
     replies: list(fields({ query: orNull(integer(0)), effect: anything }), integer(1)),
   }),
 );
 
-type Saved = Checked<typeof SAVED>;
+type Saved = Read<typeof SAVED>;
 
 /** The effects of a page, and words for those of a stack; null if it has none. */
 export function savedEffects(sent: unknown): Pick<Source, "effect" | "effectsHere"> | null {
   if (sent === undefined) return null; // a page of an older version
-  const wrong = SAVED(sent);
-  if (wrong !== null) throw new Error(`its effects${wrong} are not valid`);
-  const all = sent as Saved;
+  const all = valid("its effects", SAVED, sent);
   if (!all.length) return null;
   const of = (stack: string) => all.filter((each) => each.stack === stack);
   const effect = async ({ stack, heads, cut }: Off, query: number | null): Promise<Effect> => {
@@ -53,8 +52,8 @@ export function savedEffects(sent: unknown): Pick<Source, "effect" | "effectsHer
 
 /** The sentence that says which effects are here; "" for none. */
 function saved(here: Saved): string {
-  const names = here.map(({ heads, cut = [] }) =>
-    [...heads.map((head) => head.join("-")), ...cut.map(() => "cut links")].join(" with "),
+  const names = here.map(({ heads, cut }) =>
+    [...heads.map((head) => head.join("-")), ...(cut ?? []).map(() => "cut links")].join(" with "),
   );
   return names.length ? `This page was saved with the effect of ${names.join("; ")}. ` : "";
 }

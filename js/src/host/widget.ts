@@ -2,8 +2,8 @@
 
 import { focusView, mount } from "../app.ts";
 import { same } from "../basics/same.ts";
+import type { PackedHeader } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
-import type { PackedHeader } from "../data/packed.ts";
 import {
   readArcs,
   readExamples,
@@ -134,11 +134,12 @@ function sourceOf(
   signal: AbortSignal,
 ): Source {
   const requests = new Requests(model, signal);
+  const live = requests.source();
   const blocks = () => model.get("_blocks") as Record<string, Saved | undefined> | null;
   const embedded = (stack: string, layer: number | string) => blocks()?.[`${stack}.${layer}`];
   return {
     get combined() {
-      return connected() ? requests.combined.bind(requests) : null;
+      return connected() ? live.combined : null;
     },
     get effect() {
       return connected() && !compared ? requests.effect.bind(requests) : null;
@@ -161,16 +162,15 @@ function sourceOf(
           ),
         );
       }
-      return requests.block(stack, layer, abort);
+      return live.block(stack, layer, abort);
     },
     numbers(stack, layer, lens) {
       const block = embedded(stack, `${layer}.${lens}`);
       if (block) return () => Promise.resolve({ ...block, data: bytesOf(block.data) });
-      return connected() ? (abort) => requests.numbers(stack, layer, lens, abort) : null;
+      return connected() ? live.numbers(stack, layer, lens) : null;
     },
     rows(stack, layer) {
-      if (embedded(stack, layer) || !connected()) return null;
-      return (side, position, abort) => requests.row(stack, layer, side, position, abort);
+      return embedded(stack, layer) || !connected() ? null : live.rows(stack, layer);
     },
   };
 }
@@ -178,13 +178,7 @@ function sourceOf(
 /** The attention without some heads and links, whose layers come from the kernel. */
 async function changedStore(requests: Requests, off: Off, signal: AbortSignal): Promise<Store> {
   const { manifest, overview } = await requests.changed(off, signal);
-  return new Store(readManifest(manifest), overview, {
-    combined: (stack, abort) => requests.combined(stack, abort, off),
-    block: (stack, layer, abort) => requests.block(stack, layer, abort, off),
-    numbers: (stack, layer, lens) => (abort) => requests.numbers(stack, layer, lens, abort, off),
-    rows: (stack, layer) => (side, position, abort) =>
-      requests.row(stack, layer, side, position, abort, off),
-  });
+  return new Store(readManifest(manifest), overview, requests.source(off));
 }
 
 /** Bind signals and traits to each other. */

@@ -60,8 +60,7 @@ export class LineField {
     const columns = Math.ceil(width / stretch);
     this.#columns = columns;
     this.#sums = kernels.floats(columns * height * 4);
-    const { buffer, byteOffset } = kernels.floats(columns * height);
-    this.#pixels = new Uint8ClampedArray(buffer, byteOffset, 4 * columns * height);
+    this.#pixels = kernels.pixels(columns * height);
     this.#bends = kernels.floats(BENDS * columns);
     setBends(this.#bends, width, stretch);
     this.#list = kernels.floats(CURVE * WAITING);

@@ -34,8 +34,7 @@ export class RadonField {
     this.#cells = kernels.floats(4 * size * size);
     this.#lines = kernels.floats(8 * size * size);
     this.#sums = kernels.floats(4 * height);
-    const { buffer, byteOffset } = kernels.floats(width * height);
-    this.#pixels = new Uint8ClampedArray(buffer, byteOffset, 4 * width * height);
+    this.#pixels = kernels.pixels(width * height);
   }
 
   /** Add a row of keys, or a share of it, to a query. */

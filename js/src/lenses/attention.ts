@@ -1,7 +1,7 @@
 /** Attention itself: the weights, which the softmax gives. */
 
 import { headMatrix } from "../data/attention-matrix.ts";
-import type { BrowserLens } from "./browser-lens.ts";
+import type { BrowserLens } from "./lens.ts";
 
 export const attention: BrowserLens = {
   name: "attention",

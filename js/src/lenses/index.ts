@@ -14,10 +14,10 @@ import type { LayerData } from "../data/layer-data.ts";
 import { type LayerInfo, type LensInfo, whyNot } from "../data/manifest.ts";
 import type { LensNumbers } from "../data/stack-store.ts";
 import { attention } from "./attention.ts";
-import type { BrowserLens } from "./browser-lens.ts";
 import { shareMatrix } from "./factors.ts";
+import { type BrowserLens, peakOf } from "./lens.ts";
 import { numbersMatrix } from "./numbers.ts";
-import { largestMagnitude, scores } from "./scores.ts";
+import { scores } from "./scores.ts";
 
 const BROWSER: ReadonlyMap<string, BrowserLens> = new Map(
   [attention, scores].map((lens) => [lens.name, lens]),
@@ -56,7 +56,7 @@ export function lensMatrix(
     // Matrices of layers have peaks of their own, unless they are shares, but their B − A has none.
     const scaled = lens.kind === "browser" || a.peak !== undefined || b.peak !== undefined;
     return matrix.peak === undefined && scaled
-      ? { ...matrix, peak: peakOf(lens, layer, head, matrix) }
+      ? { ...matrix, peak: peakOf(lens, layer, head, matrix.row) }
       : { ...matrix, overview };
   }
   if (lens.kind === "browser") {
@@ -64,23 +64,6 @@ export function lensMatrix(
   }
   if (lens.kind === "factors") return shareMatrix(lens, layer, head);
   return numbers.length ? numbersMatrix(lens, layer, head, numbers[0]) : null;
-}
-
-/** By lens and head, the peaks of differences that are computed here. */
-const peaks = new WeakMap<DifferenceLayer, Map<string, number>>();
-
-function peakOf(
-  { name }: LensInfo,
-  layer: DifferenceLayer,
-  head: number,
-  matrix: AttentionMatrix,
-): number {
-  const known = peaks.get(layer) ?? new Map<string, number>();
-  peaks.set(layer, known);
-  const key = `${name} ${head}`;
-  const peak = known.get(key) ?? largestMagnitude(layer.numQueries, (query) => matrix.row(query));
-  known.set(key, peak);
-  return peak;
 }
 
 /** Build a matrix from its recipe and its source, or a copy of the source. */

@@ -4,7 +4,7 @@ import { type AttentionMatrix, storedMatrix } from "../data/attention-matrix.ts"
 import type { RecordLayer } from "../data/layer.ts";
 import type { LensInfo } from "../data/manifest.ts";
 import type { LensNumbers } from "../data/stack-store.ts";
-import { ofWeights } from "./weights.ts";
+import { ofWeights } from "./lens.ts";
 
 /** The matrix of a head, or of the layer. */
 export function numbersMatrix(

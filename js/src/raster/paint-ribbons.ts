@@ -60,8 +60,7 @@ export function paintRibbons(
   const { kernels, release } = workspace(numbers);
   try {
     const sums = kernels.floats(4 * BAND * height);
-    const { buffer, byteOffset } = kernels.floats(width * height);
-    const pixels = new Uint8ClampedArray(buffer, byteOffset, 4 * width * height);
+    const pixels = kernels.pixels(width * height);
     const bends = kernels.floats(BENDS * across);
     setBends(bends, across);
     const list = kernels.floats(CURVE * ribbons.length);

@@ -1,6 +1,7 @@
 /** The state of one view: the reader's choices as signals, and the pointer. */
 
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { isValid } from "../basics/reader.ts";
 import { same } from "../basics/same.ts";
 import { differenceOf, onDifference } from "../data/difference-stack.ts";
 import type { Examples, Opening } from "../data/manifest.ts";
@@ -161,7 +162,7 @@ export function createState(
 
 /** Take over a choice from outside, if there is one, or report that its value is invalid. */
 export function accept(state: State, name: keyof Choices, value: unknown): void {
-  if (SCHEMA[name].check(value) === null) (state[name] as Signal<unknown>).value = value;
+  if (isValid(SCHEMA[name].read, value)) (state[name] as Signal<unknown>).value = value;
   else if (value !== undefined) {
     state.error.value = `The new value of ${name} is not valid, so the view keeps the old one.`;
   }

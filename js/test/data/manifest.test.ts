@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { layerOf, type SentMetric } from "../../src/data/manifest.ts";
+import { layerOf } from "../../src/data/manifest.ts";
 import {
   readArcs,
   readManifest,
@@ -194,7 +194,9 @@ describe("a similarity of heads", () => {
 });
 
 test("a metric without a null and an interval has none; damaged ones are refused", () => {
-  const { metrics } = OVERVIEW.manifest as { metrics: SentMetric[] };
+  const { metrics } = OVERVIEW.manifest as {
+    metrics: { values: Record<string, (number | null)[][]> }[];
+  };
   const known = readManifest(OVERVIEW.manifest);
   expect(known.metrics[0]).toMatchObject({ null: null, interval: null });
   const { values } = metrics[0];

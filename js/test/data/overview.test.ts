@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { decodeOverview } from "../../src/data/codec.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
+import { decodeOverview } from "../../src/data/thumbnails.ts";
 import { bytes, OVERVIEW, RECORD } from "../support/vectors.ts";
 
 const hex = (levels: Uint8Array) => Array.from(levels, (n) => n.toString(16)).join("");

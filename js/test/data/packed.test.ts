@@ -1,6 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { decodeBlock, type Part } from "../../src/data/codec.ts";
-import { unpack } from "../../src/data/packed.ts";
+import { decodeBlock, type Part, unpack } from "../../src/data/codec.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
 import { type Source, Store } from "../../src/data/store.ts";
 import { eventually } from "../support/eventually.ts";

@@ -16,7 +16,7 @@ const sent = (model: FakeModel, count: number) =>
 function conversation() {
   const model = new FakeModel();
   const controller = new AbortController();
-  return { model, controller, requests: new Requests(model, controller.signal) };
+  return { model, controller, source: new Requests(model, controller.signal).source() };
 }
 
 /** True if a promise is still pending when everything due has run. */
@@ -26,8 +26,8 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
 }
 
 test("a request says what it is for", async () => {
-  const { model, requests } = conversation();
-  void requests.block("encoder", 3, WANTED);
+  const { model, source } = conversation();
+  void source.block("encoder", 3, WANTED);
   await sent(model, 1);
   expect(model.sent).toEqual([{ id: expect.any(String), op: "block", stack: "encoder", layer: 3 }]);
 });
@@ -35,9 +35,9 @@ test("a request says what it is for", async () => {
 test("every request has an id of its own, also among several views of one model", async () => {
   const model = new FakeModel();
   for (const view of [0, 1]) {
-    const requests = new Requests(model, new AbortController().signal);
-    void requests.block("self", view, WANTED);
-    void requests.row("self", view, "key", 3, WANTED);
+    const source = new Requests(model, new AbortController().signal).source();
+    void source.block("self", view, WANTED);
+    void source.rows("self", view)("key", 3, WANTED);
   }
   await sent(model, 4);
   expect(new Set(model.sent.map(({ id }) => id)).size).toBe(4);
@@ -52,8 +52,8 @@ test.for([
   { host: "a Uint8Array into a larger buffer", buffer: new Uint8Array(larger, 3, 4) },
   { host: "a Uint16Array", buffer: new Uint16Array(new Uint8Array(BYTES).buffer) },
 ])("a reply with $host gives the block", async ({ buffer }) => {
-  const { model, requests } = conversation();
-  const block = requests.block("self", 0, WANTED);
+  const { model, source } = conversation();
+  const block = source.block("self", 0, WANTED);
   await sent(model, 1);
   const rounding = { largest: 0.001, rows: 16 };
   model.deliver({ id: model.sent[0].id, parts: PARTS, rounding }, [buffer]);
@@ -65,9 +65,9 @@ test.for([
 });
 
 test("replies find their requests in any order", async () => {
-  const { model, requests } = conversation();
-  const row = (position: number) => requests.row("self", 2, "query", position, WANTED);
-  const asked = [requests.block("self", 0, WANTED), row(1)];
+  const { model, source } = conversation();
+  const row = (position: number) => source.rows("self", 2)("query", position, WANTED);
+  const asked = [source.block("self", 0, WANTED), row(1)];
   await sent(model, 2);
   const { op, stack, layer, side, position } = model.sent[1] as never;
   expect([op, stack, layer, side, position]).toEqual(["row", "self", 2, "query", 1]);
@@ -78,24 +78,24 @@ test("replies find their requests in any order", async () => {
 });
 
 test("an error reply becomes an error with the kernel's own words", async () => {
-  const { model, requests } = conversation();
-  const block = requests.block("self", 9, WANTED);
+  const { model, source } = conversation();
+  const block = source.block("self", 9, WANTED);
   await sent(model, 1);
   model.deliver({ id: model.sent[0].id, error: "layer 9 does not exist" });
   await expect(block).rejects.toThrow("layer 9 does not exist");
 });
 
 test("a reply without buffers, which hosts may then leave out, is an empty block", async () => {
-  const { model, requests } = conversation();
-  const block = requests.block("self", 0, WANTED);
+  const { model, source } = conversation();
+  const block = source.block("self", 0, WANTED);
   await sent(model, 1);
   model.deliver({ id: model.sent[0].id, parts: [] });
   await expect(block).resolves.toEqual({ parts: [], buffers: [] });
 });
 
 test("what others say on the channel is ignored", async () => {
-  const { model, requests } = conversation();
-  const block = requests.block("self", 0, WANTED);
+  const { model, source } = conversation();
+  const block = source.block("self", 0, WANTED);
   await sent(model, 1);
   for (const content of [null, undefined, "text", {}, { id: 7 }, { id: "another.0", parts: [] }]) {
     model.deliver(content, []);
@@ -106,8 +106,8 @@ test("what others say on the channel is ignored", async () => {
 });
 
 test("a second reply to one request changes nothing", async () => {
-  const { model, requests } = conversation();
-  const block = requests.block("self", 0, WANTED);
+  const { model, source } = conversation();
+  const block = source.block("self", 0, WANTED);
   await sent(model, 1);
   const { id } = model.sent[0];
   model.deliver({ id, parts: PARTS }, [new Uint8Array(BYTES)]);
@@ -123,8 +123,8 @@ test("where sending throws, as after a kernel's restart, the error says what to 
       throw new Error("Cannot send");
     },
   };
-  const requests = new Requests(channel, new AbortController().signal);
-  await expect(requests.block("self", 4, WANTED)).rejects.toThrow(
+  const source = new Requests(channel, new AbortController().signal).source();
+  await expect(source.block("self", 4, WANTED)).rejects.toThrow(
     "The kernel is gone, so layer 4 cannot be fetched: run the cell again.",
   );
 });
@@ -134,8 +134,8 @@ describe("blocks take turns", () => {
     model.deliver({ id: model.sent[at].id, parts: PARTS }, [new Uint8Array(BYTES)]);
 
   test("the next one is asked for when the last has come", async () => {
-    const { model, requests } = conversation();
-    const blocks = [0, 1, 2].map((layer) => requests.block("self", layer, WANTED));
+    const { model, source } = conversation();
+    const blocks = [0, 1, 2].map((layer) => source.block("self", layer, WANTED));
     for (const at of [0, 1, 2]) {
       await sent(model, at + 1);
       await twoFrames();
@@ -148,10 +148,10 @@ describe("blocks take turns", () => {
   });
 
   test("what is not wanted any more by then is never asked for", async () => {
-    const { model, requests } = conversation();
+    const { model, source } = conversation();
     for (let layer = 0; layer < 30; layer++) {
       const controller = new AbortController();
-      const block = requests.block("self", layer, controller.signal);
+      const block = source.block("self", layer, controller.signal);
       if (layer % 3 === 0) await twoFrames();
       if (layer === 29) break;
       controller.abort();
@@ -164,9 +164,9 @@ describe("blocks take turns", () => {
   });
 
   test("an answer to what was sent is one, wanted or not", async () => {
-    const { model, requests } = conversation();
+    const { model, source } = conversation();
     const controller = new AbortController();
-    const block = requests.block("self", 0, controller.signal);
+    const block = source.block("self", 0, controller.signal);
     await sent(model, 1);
     controller.abort();
     reply(model, 0);
@@ -175,27 +175,27 @@ describe("blocks take turns", () => {
   });
 
   test("an answer that does not come does not hold up the others", async () => {
-    const { model, requests } = conversation();
-    void requests.block("self", 0, WANTED);
+    const { model, source } = conversation();
+    void source.block("self", 0, WANTED);
     await sent(model, 1);
-    void requests.block("self", 1, WANTED);
+    void source.block("self", 1, WANTED);
     await eventually(() => expect(model.sent.length).toBe(2));
   });
 
   test("nor does a row, which may take long", async () => {
-    const { model, requests } = conversation();
-    void requests.row("self", 0, "key", 0, WANTED);
+    const { model, source } = conversation();
+    void source.rows("self", 0)("key", 0, WANTED);
     await sent(model, 1);
-    void requests.block("self", 1, WANTED);
+    void source.block("self", 1, WANTED);
     await twoFrames();
     expect(model.sent.map(({ op }) => op)).toEqual(["row", "block"]);
   });
 });
 
 test("a row that is not wanted any more is called off", async () => {
-  const { model, requests } = conversation();
+  const { model, source } = conversation();
   const controller = new AbortController();
-  const row = requests.row("self", 0, "key", 5, controller.signal);
+  const row = source.rows("self", 0)("key", 5, controller.signal);
   await sent(model, 1);
   const { id } = model.sent[0];
   controller.abort();
@@ -205,10 +205,10 @@ test("a row that is not wanted any more is called off", async () => {
 });
 
 test("the end takes the listener away, and late replies reach no one", async () => {
-  const { model, controller, requests } = conversation();
-  const block = requests.block("self", 0, WANTED);
+  const { model, controller, source } = conversation();
+  const block = source.block("self", 0, WANTED);
   await sent(model, 1);
-  void requests.block("self", 1, WANTED);
+  void source.block("self", 1, WANTED);
   expect(model.listening).toBe(1);
   controller.abort();
   expect(model.listening).toBe(0);
@@ -227,8 +227,8 @@ test.for([2 ** 40, "text", [1, 2], null, {}])("%j is not taken for bytes", (data
 test.for([[2 ** 40], 7, {}, [null]])(
   "a reply with buffers %j is an error to read",
   async (sent_) => {
-    const { model, requests } = conversation();
-    const block = requests.block("self", 0, WANTED);
+    const { model, source } = conversation();
+    const block = source.block("self", 0, WANTED);
     await sent(model, 1);
     model.deliver({ id: model.sent[0].id, parts: PARTS }, sent_);
     await expect(block).rejects.toThrow("The kernel's reply with layer 0 is damaged.");

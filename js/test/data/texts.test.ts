@@ -7,6 +7,8 @@ const tokens = (...labels: string[]): Tokens => ({
   segments: null,
   special: [],
   words: null,
+  patches: null,
+  generated: null,
 });
 const source = tokens("a", "dog");
 const target = tokens("ein", "Hund");

@@ -7,6 +7,8 @@ const tokens: Tokens = {
   segments: null,
   special: [0, 5],
   words: { labels: ["[CLS]", "unbelievable", "!", "[SEP]"], of: [0, 1, 1, 1, 2, 3] },
+  patches: null,
+  generated: null,
 };
 
 describe("tokens as they are", () => {

@@ -2,9 +2,8 @@
 
 import { test } from "vitest";
 import { checkNumbers, checkParts, layerShapes } from "../../src/data/check-block.ts";
-import { type Block, decodeBlock } from "../../src/data/codec.ts";
+import { type Block, decodeBlock, unpack } from "../../src/data/codec.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
-import { unpack } from "../../src/data/packed.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
 import { Requests } from "../../src/data/requests.ts";
 import { FakeModel } from "../support/model.ts";
@@ -56,7 +55,7 @@ test("blocks", { timeout: CAMPAIGN_PATIENCE }, () =>
   campaign("blocks", 3000, (random) => {
     const { info, block } = oneOf(random, BLOCKS);
     const { parts, buffers, error } = damaged(block, random);
-    checkParts(parts, error, layerShapes(STACK, info, LENSES, parts));
+    checkParts(parts, error, (own) => layerShapes(STACK, info, LENSES, own));
     const arrays = decodeBlock({ parts, buffers });
     checkNumbers(arrays);
     const layer = new LayerData(STACK, info, arrays, error);
@@ -77,7 +76,7 @@ test("chunks", { timeout: CAMPAIGN_PATIENCE }, () => {
     const { info, parts, data } = oneOf(random, chunks);
     const sent = below(random, 2) ? parts : (jsonOf(parts, random) as typeof parts);
     const packed = { parts: sent, error: null, data: bytesOf(data, [data], random) };
-    checkParts(sent, null, layerShapes(STACK, info, LENSES, sent));
+    checkParts(sent, null, (own) => layerShapes(STACK, info, LENSES, own));
     // Most changes are noticed by the checksum: without one, the same bytes are read.
     const block = await unpack(below(random, 2) ? packed : { ...packed, data });
     decodeBlock(block);
@@ -92,7 +91,7 @@ test("replies of a kernel", { timeout: CAMPAIGN_PATIENCE }, () => {
     const model = new FakeModel();
     const controller = new AbortController();
     const requests = new Requests(model, controller.signal);
-    const asked = requests.block("self", 0, controller.signal);
+    const asked = requests.source().block("self", 0, controller.signal);
     while (!model.sent.length) await new Promise((resolve) => requestAnimationFrame(resolve));
     const [{ id }] = model.sent;
     const changed = jsonOf(reply, random);
@@ -101,10 +100,8 @@ test("replies of a kernel", { timeout: CAMPAIGN_PATIENCE }, () => {
     model.deliver({ ...(changed as object), id }, sent);
     try {
       const block = await asked;
-      checkParts(
-        block.parts,
-        block.error,
-        layerShapes(STACK, STACK.layers[0], LENSES, block.parts),
+      checkParts(block.parts, block.error, (own) =>
+        layerShapes(STACK, STACK.layers[0], LENSES, own),
       );
       decodeBlock(block);
       return true;

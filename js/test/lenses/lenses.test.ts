@@ -21,9 +21,10 @@ const layer = {
   key_heads: heads,
   dim: null,
   rotary: null,
+  sums: null,
   bytes: 0,
   program: null,
-  fidelity: { exact: null, module: "", tolerance: 1e-5 },
+  fidelity: { exact: null, module: "", tolerance: 1e-5, labels: null },
 };
 const sent = { name: "self", queries: positions(queries), keys: positions(keys), layers: [layer] };
 const stack: StackInfo = { ...sent, sampled: null };

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { isValid } from "../../src/basics/reader.ts";
 import { combination, SCHEMA } from "../../src/state/choices.ts";
 
 /** Values that a choice of each kind accepts, and values that it refuses. */
@@ -38,11 +39,11 @@ test.for([
   ["named_segments", "segments", false],
   ["sort", "text", false],
 ] as const)("%s takes what it takes in Python", ([name, kind, nullable]) => {
-  const { check, value: usual } = SCHEMA[name];
+  const { read, value: usual } = SCHEMA[name];
   const { right, wrong } = VALUES[kind];
-  for (const value of [usual, ...right]) expect(check(value)).toBeNull();
-  for (const value of [...wrong, undefined]) expect(check(value)).not.toBeNull();
-  expect(check(null) === null).toBe(nullable);
+  for (const value of [usual, ...right]) expect(isValid(read, value)).toBe(true);
+  for (const value of [...wrong, undefined]) expect(isValid(read, value)).toBe(false);
+  expect(isValid(read, null)).toBe(nullable);
 });
 
 test("every way to combine says how, and what", () => {

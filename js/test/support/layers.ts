@@ -8,6 +8,8 @@ export const positions = (count: number): Tokens => ({
   segments: null,
   special: [],
   words: null,
+  patches: null,
+  generated: null,
 });
 
 export interface Sizes {
@@ -30,9 +32,10 @@ export function layerWith(
     key_heads: sizes.key_heads,
     dim: sizes.dim,
     rotary: null,
+    sums: null,
     bytes: 0,
     program,
-    fidelity: { exact: null, module: "", tolerance: 1e-5 },
+    fidelity: { exact: null, module: "", tolerance: 1e-5, labels: null },
   };
   const stack: StackInfo = {
     name: "self",

@@ -3,7 +3,7 @@
 import { batch } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
-import type { Metric, SentMetric } from "../../../src/data/manifest.ts";
+import type { Metric } from "../../../src/data/manifest.ts";
 import { readManifest, readMetrics } from "../../../src/data/read-manifest.ts";
 import { tsv } from "../../../src/parts/table.ts";
 import { palette, rgb } from "../../../src/styles/palette.ts";
@@ -215,7 +215,7 @@ describe("colours", () => {
 });
 
 describe("a metric of the user's own", () => {
-  const own: SentMetric = {
+  const own = {
     name: "my score",
     label: "my score",
     unit: "",

@@ -1,9 +1,9 @@
 /** Thumbnails of heads, and how they are painted: as a matrix, or as lines from queries to keys. */
 
-import type { Thumbnail } from "../../../data/codec.ts";
 import type { Head, StackInfo } from "../../../data/manifest.ts";
 import { leavesOut, shownSegments, shownTokens } from "../../../data/shown.ts";
 import type { Store } from "../../../data/store.ts";
+import type { Thumbnail } from "../../../data/thumbnails.ts";
 import { cropped, sharesCells } from "../../../data/thumbnails.ts";
 import { LineField } from "../../../kernels/lines.ts";
 import { type Box, imageCanvas } from "../../../painting/canvas.ts";
