@@ -127,19 +127,14 @@ class Attention:
         """
         name = record.stacks[0] if stack is None else stack
         chosen = record.stack(name)
-        count = chosen.layer(layer).num_heads
         if heads is not None and not heads:
             raise ValueError("heads is empty; give at least one, or None for all")
         for head in heads or ():
-            if not 0 <= head < count:
-                raise IndexError(
-                    f"head {head} does not exist: layer {layer} has {count} heads, 0 to {count - 1}"
-                )
-        num_queries = len(chosen.queries)
-        if query is not None and not 0 <= query < num_queries:
+            chosen.layer(layer).check_head(head)
+        count = len(chosen.queries)
+        if query is not None and not 0 <= query < count:
             raise IndexError(
-                f"query {query} does not exist: there are {num_queries} query tokens, "
-                f"0 to {num_queries - 1}"
+                f"query {query} does not exist: there are {count} query tokens, 0 to {count - 1}"
             )
         return cls(
             record,
@@ -222,6 +217,13 @@ class Attention:
     def _heads(self) -> Sequence[int]:
         count = self.stack.layer(self.layer).num_heads
         return range(count) if self.heads is None else self.heads
+
+    @property
+    def size(self) -> int:
+        """The number of weights behind what is drawn as lines."""
+        every = sum(layer.num_heads for layer in self.stack.layers)
+        heads = every if self._over == "layers" or not self.lens.by_head else len(self._heads)
+        return heads * len(self.stack.queries) * len(self.stack.keys)
 
     @property
     def current(self) -> int | None:

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import base64
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import printable
-from attnwidget.view_state import combination
 
 Bundle = dict[str, Any]
-
-# A picture of as many heads takes about a second, and a quarter of a megabyte.
-_MAX_HEADS = 500
-# The same for the lines of as many weights: those of nine heads of 4,096 tokens.
-_MAX_WEIGHTS = 9 * 4096**2
 
 
 def with_picture(
@@ -46,46 +39,11 @@ def with_picture(
         f"Attention of {printable(record.model) or 'an unnamed model'}: {view} view{of_stack}"
         f"{head}.\nRun the cell again, or save the notebook with its widgets, to see it here."
     )
-    reason = _too_large(record, choices)
     png: Bundle = {}
     try:
-        if not reason:
-            png = {"image/png": base64.b64encode(draw()).decode()}
+        png = {"image/png": base64.b64encode(draw()).decode()}
     # The widget is displayed even if its picture fails.
     except Exception as error:
         kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
-        reason = f"{kind}{error}"
-    if reason:
-        words += f"\nNo picture of it was saved: {printable(reason)}"
+        words += f"\nNo picture of it was saved: {printable(f'{kind}{error}')}"
     return {**data, "text/plain": words, **png}, metadata
-
-
-def _too_large(record: AttentionRecord, choices: Mapping[str, Any]) -> str:
-    """The reason why there is too much to draw for an automatic picture; "" if there is not."""
-    stack = record.stack(choices["stack"])
-    if choices["view"] == "head":
-        layer, heads = stack.layer(choices["layer"]), choices["heads"]
-        combined = combination(choices["combine"])
-        if combined is not None and combined.over == "layers":
-            count = sum(each.num_heads for each in stack.layers)
-        else:
-            count = layer.num_heads if combined or heads is None else len(heads)
-        if count * math.prod(layer.shape) > _MAX_WEIGHTS:
-            return (
-                f"drawing the weights of {len(stack.queries):,} x {len(stack.keys):,} tokens in "
-                f"{'a head' if count == 1 else f'{count} heads'} would take long at every display; "
-                "save_figure draws them once"
-            )
-    if choices["view"] == "model":
-        layers, heads = choices["include_layers"], choices["include_heads"]
-        count = sum(
-            layer.num_heads if heads is None else sum(head < layer.num_heads for head in heads)
-            for layer in stack.layers
-            if layers is None or layer.number in layers
-        )
-        if count > _MAX_HEADS:
-            return (
-                f"drawing {count} heads would take long at every display; to get a picture, choose "
-                f"at most {_MAX_HEADS} with include_layers and include_heads"
-            )
-    return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -54,7 +55,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from attnwidget.interventions.rerun import Rerun
-    from attnwidget.plot.figure import FigureKind, PanelName, Shown
+    from attnwidget.plot.figure import FigureKind, PanelName
+    from attnwidget.plot.shown import Shown
 
 
 class RecordOptions(ChoiceOptions, total=False):
@@ -379,6 +381,7 @@ class RecordView(Choices):
         panel: PanelName | None = None,
         size: tuple[float, float] | None = None,
         dpi: float | None = None,
+        caption: bool = True,
     ) -> Image:
         """Draw the widget's view as a PNG that a notebook displays and keeps.
 
@@ -388,6 +391,7 @@ class RecordView(Choices):
                 None. A model view with an opened head has the panels of the head view, too.
             size: width and height in inches; fitting the tokens if None.
             dpi: pixels per inch; 240 if None.
+            caption: False to leave out the small print on what is not drawn, and the model's name.
 
         Raises:
             TypeError, ValueError: the view has no such panel, or the size or resolution is none,
@@ -399,7 +403,7 @@ class RecordView(Choices):
 
         from attnwidget.plot.figure import PRINT_DPI
 
-        png = self._drawn("png", panel, size, dpi)
+        png = self._drawn("png", panel, size, dpi, caption)
         # The header of the file has its width; a notebook has 96 pixels per inch.
         width = int.from_bytes(png[16:20], "big") * 96 / (dpi or PRINT_DPI)
         return Image(png, format="png", width=round(width))  # type: ignore[no-untyped-call]
@@ -411,13 +415,14 @@ class RecordView(Choices):
         panel: PanelName | None = None,
         size: tuple[float, float] | None = None,
         dpi: float | None = None,
+        caption: bool = True,
     ) -> None:
         """Draw the widget's view to a file, whole or not at all: .svg, .pdf or .png.
 
         SVG and PDF have lines and text; a PDF embeds its fonts.
 
         Args:
-            panel, size: as in `figure`.
+            panel, size, caption: as in `figure`.
             dpi: pixels per inch of a PNG; 240 if None.
 
         Raises:
@@ -430,11 +435,13 @@ class RecordView(Choices):
 
         kind = kind_of(path)
         writable(path)
-        write_whole(path, self._drawn(kind, panel, size, dpi))
+        write_whole(path, self._drawn(kind, panel, size, dpi, caption))
 
     def _preview(self) -> bytes:
-        require_matplotlib()
-        from attnwidget.plot.figure import preview_bytes
+        """The picture beside the widget."""
+        if find_spec("PIL") is None:
+            raise ImportError("a picture needs Pillow: pip install 'attnwidget[figures]'")
+        from attnwidget.plot.preview import preview_bytes
 
         return preview_bytes(self._plotted())
 
@@ -444,13 +451,15 @@ class RecordView(Choices):
         panel: PanelName | None,
         size: tuple[float, float] | None,
         dpi: float | None,
+        caption: bool = True,
     ) -> bytes:
         from attnwidget.plot.figure import figure_bytes
 
+        style: dict[str, Any] = {"panel": panel, "size": size, "dpi": dpi, "caption": caption}
         with progress_bar("Drawing", "steps"):
-            return figure_bytes(self._plotted(), kind, panel=panel, size=size, dpi=dpi)
+            return figure_bytes(self._plotted(), kind, **style)
 
     def _plotted(self) -> Shown:
-        from attnwidget.plot.figure import Shown
+        from attnwidget.plot.shown import Shown
 
         return Shown(**vars(self._shown_now()))
