@@ -117,11 +117,11 @@ def kind_of(path: str | PathLike[str]) -> FigureKind:
         ValueError: the suffix is that of no figure.
     """
     suffix = PurePath(fspath(path)).suffix.lower()
-    for kind in KINDS:
-        if suffix == f".{kind}":
-            return kind
-    suffixes = ", ".join(f".{kind}" for kind in KINDS)
-    raise ValueError(f"a figure's name ends in one of {suffixes}, not in {suffix or 'nothing'!r}")
+    kinds = {f".{kind}": kind for kind in KINDS}
+    if suffix not in kinds:
+        ends = ", ".join(kinds)
+        raise ValueError(f"a figure's name ends in one of {ends}, not in {suffix or 'nothing'!r}")
+    return kinds[suffix]
 
 
 def figure_bytes(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import Lens
+from attnwidget.analysis import ATTENTION, Lens
 from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord, Stack
 from attnwidget.view_state import SIMILARITY
@@ -92,7 +92,7 @@ class Heads:
             ValueError: no layer has it.
         """
         found, numbers = {}, self.stack.numbers
-        for number in numbers:
+        for number in numbers if lens is not ATTENTION else ():
             why = lens.why_not(self.record, self.stack_name, number)
             if self.of_texts:
                 found[number] = "is of many texts, with means of attention alone"

@@ -86,14 +86,13 @@ def model(
             f"lens {lens.name!r} has a matrix of each layer, none of each head: draw it with "
             "attnwidget.plot.matrix or head"
         )
-    without = [] if lens is ATTENTION else heads.layers_without(lens)
+    without = heads.layers_without(lens)
     rows = heads.order(sort, include_layers, include_heads)
     ax = new_axes(model_size(rows)) if ax is None else ax
     palette, columns = palette_of(ax), max(len(chosen) for _, chosen in rows)
     inks = head_inks(heads, color, palette)
-    pixels, (down, across) = thumbnails_picture(
-        heads, rows, inks.rgba, palette, lens=lens, without=without, segments=segments
-    )
+    picture = thumbnails_picture(heads, rows, inks.rgba, palette, lens, segments)
+    pixels, (down, across) = picture
     ax.imshow(pixels, extent=(0, columns, len(rows), 0), aspect=down / across)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)

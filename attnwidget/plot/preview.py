@@ -153,11 +153,8 @@ class _Sheet:
     def draw_thumbnails(self, title: str, rows: HeadRows) -> None:
         heads = self.shown.heads
         inks = head_inks(heads, self.shown.color, self.palette)
-        without = [] if self.lens is ATTENTION else heads.layers_without(self.lens)
         segments = self.shown.choices["segments"]
-        pixels, _ = thumbnails_picture(
-            heads, rows, inks.rgba, self.palette, lens=self.lens, without=without, segments=segments
-        )
+        pixels, _ = thumbnails_picture(heads, rows, inks.rgba, self.palette, self.lens, segments)
         left, (height, width, _) = 5 * _GAP, pixels.shape
         scale = min((_WIDTH - left - _GAP) / width, (_BOTTOM - _TOP) / height)
         self.paste(pixels, left, scale)

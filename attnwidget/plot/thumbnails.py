@@ -30,18 +30,20 @@ def thumbnails_picture(
     rows: HeadRows,
     inks: Numbers,
     palette: Palette,
-    *,
-    lens: Lens = ATTENTION,
-    without: Sequence[int] = (),
-    segments: str = "all",
+    lens: Lens,
+    segments: str,
 ) -> tuple[NDArray[np.uint8], tuple[int, int]]:
     """(the pixels of all thumbnails, [height, width, 3]; the height and width of each, with a gap).
 
+    Layers that lack the lens have attention.
+
     Args:
         inks: the colours of heads, [layers, heads, 4].
-        without: the layers that show attention, since they lack the lens.
+
+    Raises:
+        ValueError: no layer has the lens.
     """
-    found = _thumbnails(heads, lens, without, segments)
+    found = _thumbnails(heads, lens, segments)
     down, across = (side + _GAP for side in found[0][0].shape)
     columns = max(len(chosen) for _, chosen in rows)
     paper = rgb(mixed(palette.background, palette.text, 0.03))
@@ -59,9 +61,7 @@ def thumbnails_picture(
     return (255 * picture).round().astype(np.uint8), (down, across)
 
 
-def _thumbnails(
-    heads: Heads, lens: Lens, without: Sequence[int], segments: str
-) -> list[list[Numbers]]:
+def _thumbnails(heads: Heads, lens: Lens, segments: str) -> list[list[Numbers]]:
     """The thumbnail of every head, by layer: numbers from -1 to 1, magnified to about 32 cells."""
     levels = decode_overview(heads.record, *heads.overview)[heads.stack_name]
     # Means over texts are of whole texts.
@@ -71,7 +71,7 @@ def _thumbnails(
         for side, positions in zip((heads.stack.queries, heads.stack.keys), shown, strict=True)
     ]
     box = np.ix_(*cells_of) if not heads.of_texts else ...
-    found = []
+    without, found = heads.layers_without(lens), []
     for layer, cells in zip(heads.stack.layers, levels, strict=True):
         shares = [each / 15 for each in cells]
         if lens is not ATTENTION and layer.number not in without:
