@@ -143,7 +143,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         if self.comm is None:
             return None  # closed
-        shown = anywidget.AnyWidget._repr_mimebundle_(self, **kwargs)
+        shown: Any = anywidget.AnyWidget._repr_mimebundle_(self, **kwargs)
         data, metadata = shown if isinstance(shown, tuple) else (shown, {})
         return {**data, **self._fallback()}, metadata
 
