@@ -25,9 +25,8 @@ from .axes import (
 )
 from .colors import palette_of
 from .curves import curves_of, rows_of
-from .image_plot import draw_image
+from .image_plot import draw_image, on_image
 from .lines import draw_arcs, draw_curves
-from .patches import on_image
 
 _LEGEND_COLUMNS = 6
 

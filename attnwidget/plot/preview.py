@@ -20,8 +20,8 @@ from .attention import Attention, Side
 from .colors import DARK, LIGHT, rgb
 from .curves import Curves, curves_of, rows_of
 from .heads import HeadColors, head_inks, metric_title
+from .image_plot import DENSEST, attention_on_image
 from .notes import clean, shorten
-from .patches import DENSEST, attention_on_image
 from .shown import Shown
 from .thumbnails import HeadRows, thumbnails_picture
 

@@ -19,7 +19,7 @@ from attnwidget.wire import SentArc, SentMetric, encode_own_metrics, partner_sta
 
 from .attention import Attention, SideName
 from .heads import Heads
-from .patches import on_image
+from .image_plot import on_image
 
 
 class Shown(ShownRecord):
