@@ -59,6 +59,9 @@ if TYPE_CHECKING:
     from attnwidget.plot.shown import Shown
 
 
+_LAST = ("heads", "also", "muted", "off", "cut", "named_segments", "segments")
+
+
 class RecordOptions(ChoiceOptions, total=False):
     """The options of a view: its choices, and what it shows beside the record."""
 
@@ -141,9 +144,9 @@ class RecordView(Choices):
         # The model of the record, if it was shown from one.
         self._rerun: Rerun | None = None
         # Readers of a translation look at its attention to the source first.
-        first = "cross" if "cross" in record.stacks else record.stacks[0]
+        usual = "cross" if "cross" in record.stacks else record.stacks[0]
         chosen = choices.get("stack")
-        stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
+        stack = choices["stack"] = self._known_stack(usual if chosen is None else chosen)
         self._head_names = {} if head_names is None else {stack: head_names}
         count = sum(len(record.stack(name).layers) for name in record.stacks)
         with progress_bar("Summarizing heads", "layers", count):
@@ -154,15 +157,11 @@ class RecordView(Choices):
         names = [metric["name"] for metric in manifest["metrics"]]
         choices.setdefault("map_x", default_metric("map_x", names))
         choices.setdefault("map_y", default_metric("map_y", names))
-        # These follow from other choices, so they are set last.
-        heads = choices.pop("heads", None)
-        also, muted = choices.pop("also", []), choices.pop("muted", [])
-        off: Any = choices.pop("off", [])
-        cut: Any = choices.pop("cut", [])
-        segments = choices.pop("segments", "all")
-        named: Any = choices.pop("named_segments", [])
-        if not isinstance(segments, str):
-            segments, named = "all", segments
+        # These follow from other choices, so they are made last.
+        first: dict[str, Any] = {**choices}
+        last: dict[str, Any] = {name: first.pop(name, CHOICE_DEFAULTS[name]) for name in _LAST}
+        if not isinstance(last["segments"], str):
+            last |= {"named_segments": last["segments"], "segments": "all"}
         super().__init__(
             view=view,
             metrics={} if metrics is None else metrics,
@@ -170,11 +169,10 @@ class RecordView(Choices):
             arcs=() if arcs is None else arcs,
             _manifest=manifest,
             _overview=overview,
-            **choices,
+            **first,
         )
-        self.heads = heads
-        self.also, self.muted, self.off, self.cut = also, muted, off, cut
-        self.named_segments, self.segments = named, segments
+        for name, value in last.items():
+            setattr(self, name, value)
         self._opened()
 
     def _opened(self) -> None:
