@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 from attnwidget.analysis import ATTENTION
 
 from .attention import Attention, Side
-from .colors import DARK, LIGHT, rgb
+from .colors import DARK, LIGHT
 from .curves import Curves, curves_of, rows_of
 from .heads import HeadColors, head_inks, metric_title
 from .image_plot import DENSEST, attention_on_image
@@ -126,15 +126,11 @@ class _Sheet:
         self.write((_GAP, _LINE), _plain(attention.title(attention.current)))
         height, width, _ = seen.pixels.shape
         scale = min((_WIDTH - 2 * _GAP) / width, (_BOTTOM - _TOP) / height)
-        self.paste(seen.pixels, _GAP, scale)
-        height, width = np.divide((height, width), seen.grid.shape) * scale
+        size = self.paste(seen.pixels, _GAP, scale)
         shares = np.sqrt(np.clip(seen.grid / seen.largest, 0, 1))
-        paper = (255 * rgb(self.palette.background)).astype(int).tolist()
-        for (row, column), share in np.ndenumerate(shares):
-            left, top = _GAP + column * width, _TOP + row * height
-            box = [round(side) for side in (left, top, left + width, top + height)]
-            box = [box[0], box[1], box[2] - 1, box[3] - 1]
-            self.pen.rectangle(box, fill=(*paper, round(255 * DENSEST * (1 - share))))
+        veil = Image.fromarray((255 * DENSEST * (1 - shares)).astype(np.uint8))
+        veil = veil.resize(size, Image.Resampling.NEAREST)
+        self.image.paste(self.palette.background, (_GAP, _TOP), veil)
         self.write_legend([(self.palette.muted, _plain(seen.notes[0]))])
 
     def draw_layer(self, attention: Attention) -> None:
@@ -183,10 +179,12 @@ class _Sheet:
             self.write((_WIDTH - _GAP, _BOTTOM), _plain(metric_title(on[0])), anchor="rm")
         self.explain(inks)
 
-    def paste(self, pixels: NDArray[np.uint8], left: int, scale: float) -> None:
+    def paste(self, pixels: NDArray[np.uint8], left: int, scale: float) -> tuple[int, int]:
+        """Add an image, [height, width, 3], and return its width and height here."""
         height, width = (round(scale * side) for side in pixels.shape[:2])
         picture = Image.fromarray(pixels).resize((width, height), Image.Resampling.BOX)
         self.image.paste(picture, (left, _TOP))
+        return picture.size
 
     def explain(self, inks: HeadColors) -> None:
         """Say what the colours of heads stand for."""
