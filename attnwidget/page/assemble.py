@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -18,7 +18,7 @@ from attnwidget.wire import SentExamples, encode_record
 from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Quality
 
 from .base85 import base85_size
-from .document import PageRecord, PageWidget, document
+from .document import PageRecord, document
 from .pack import (
     PAGE_SIZE,
     PackedLayer,
@@ -175,13 +175,10 @@ def page_of_examples(
         records.append(PageRecord(example.record.model, manifest, None, example.layers, {}))
     choices = opening_choices(shown, _ATLAS_VIEWS, None)
     # Links between tokens, and what is off, belong to the first text alone.
-    widget = PageWidget(
-        0,
-        choices,
-        shown.metrics,
-        shown.similarity,
-        examples={**examples, "records": list(range(len(packed)))},
-    )
+    alone = replace(shown, arcs=(), effects=())
+    # For each text, the index of its record.
+    of_texts = {**examples, "records": list(range(len(packed)))}
+    widget = _widget(alone, choices, examples=of_texts)
     return document(records, [widget], _ATLAS_VIEWS, complete=True)
 
 
@@ -198,17 +195,30 @@ def _included(
 
 
 def _widget(
-    shown: ShownRecord, choices: Mapping[str, Any], place: int = 0, note: str = ""
-) -> PageWidget:
-    return PageWidget(
-        place,
-        choices,
-        shown.metrics,
-        shown.similarity,
-        note,
-        arcs=shown.arcs,
-        effects=shown.effects,
-    )
+    shown: ShownRecord,
+    choices: Mapping[str, Any],
+    place: int = 0,
+    note: str = "",
+    examples: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """A widget as JSON, see docs/protocol.md.
+
+    Args:
+        choices: the value of every choice when the page opens.
+        place: the index of its record.
+        note: for the reader; "" for none.
+        examples: those of heads, if the widget is that of a profile.
+    """
+    return {
+        "record": place,
+        "choices": choices,
+        "metrics": shown.metrics,
+        "similarity": shown.similarity,
+        "note": note,
+        "examples": examples,
+        "arcs": shown.arcs,
+        "effects": shown.effects,
+    }
 
 
 def _record(

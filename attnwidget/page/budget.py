@@ -24,7 +24,6 @@ from .pack import (
     fits_in_page,
     packed_fine,
     packed_layer,
-    packed_layers,
     packed_numbers,
 )
 from .shown import layer_numbers
@@ -94,24 +93,18 @@ def layers_within(
         places = [(name, number) for number in numbers for name in names]
     chosen = {place: ToPack.of(record, *place, shown.lenses) for place in places}
     finest = FINE_DIFFERENCES if partners else FINE
+    limit = math.inf if budget is None else budget
     with progress_bar("Packing", "layers", len(chosen) if budget is None else None):
-        if budget is None:
-            room = PAGE_SIZE * _DENSITY[method]
-            whole = packed_layers([*chosen.values()], quality or "default", room, finest)
-            packed, note = dict(zip(chosen, whole, strict=True)), ""
-        else:
-            saved, finer = _fitted(chosen, quality, budget, finest, method)
-            advice = f"Change it with widget.{method}(layers=…, quality=…, budget=…)."
-            packed, note = saved.packed, _note(saved, finer, budget, record, advice)
-    return packed, _numbers_within(shown, packed, budget, method), note
+        saved, finer = _fitted(chosen, quality, limit, finest, method)
+    note = _note(saved, finer, limit, record)
+    return saved.packed, _numbers_within(shown, saved.packed, limit, method), note
 
 
 def _numbers_within(
-    shown: ShownRecord, packed: PackedLayers, budget: float | None, method: Method
+    shown: ShownRecord, packed: PackedLayers, budget: float, method: Method
 ) -> PackedNumbers:
     """Pack the matrices of lenses of saved layers, as far as there is room beside the layers."""
-    room = math.inf if budget is None else budget
-    room -= _in_notebook(packed.values(), method)
+    room = budget - _in_notebook(packed.values(), method)
     found: PackedNumbers = {}
     for place, numbers in packed_numbers(shown.record, shown.lenses, shown.choices["lens"], packed):
         room -= _in_notebook([numbers], method)
@@ -155,10 +148,9 @@ def _fitted(
     return _within(Saved("draft", chosen, method), budget, last=True), saved
 
 
-def _note(
-    saved: Saved, finer: Saved | None, budget: float, record: AttentionRecord, advice: str
-) -> str:
+def _note(saved: Saved, finer: Saved | None, budget: float, record: AttentionRecord) -> str:
     """The note on the saved layers; "" if all are saved at the requested quality."""
+    advice = f"Change it with widget.{saved.method}(layers=…, quality=…, budget=…)."
     size, why = _size(saved.size), f"and the budget is {_size(budget)}. {advice}"
     count = f"{len(saved.chosen)} layer{'' if len(saved.chosen) == 1 else 's'}"
     if saved.complete:
@@ -198,7 +190,7 @@ def _within(saved: Saved, budget: float, *, last: bool) -> Saved:
     raw_size, packed_size = 0, 0
     too_large = False
     for place, to_pack in saved.chosen.items():
-        if not fits_in_page(to_pack.layer):
+        if budget < math.inf and not fits_in_page(to_pack.layer):
             too_large = True
             continue
         packed = packed_layer(to_pack, LIMITS[saved.quality])

@@ -8,12 +8,10 @@ import html
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-
-from attnwidget.wire import SavedEffect, SentArc, SentExamples, SentMetric, SentSimilarity
 
 from .base85 import base85
 from .pack import PackedLayer, PackedNumbers
@@ -77,40 +75,9 @@ class PageRecord:
     numbers: PackedNumbers
 
 
-class PageExamples(SentExamples):
-    """Examples of heads, and for each of their texts the index of its record."""
-
-    records: list[int]
-
-
-@dataclass(frozen=True)
-class PageWidget:
-    """A widget on a page.
-
-    Attributes:
-        record: the index of its record.
-        choices: the value of every choice when the page opens.
-        metrics: the user's own metrics.
-        similarity: the similarity of heads, if it is known.
-        note: a note for the reader; "" for none.
-        examples: examples of heads, if the widget is that of a profile.
-        arcs: annotated links between tokens.
-        effects: what the model does without some heads and links.
-    """
-
-    record: int
-    choices: Mapping[str, Any]
-    metrics: Sequence[SentMetric]
-    similarity: SentSimilarity | None
-    note: str = ""
-    examples: PageExamples | None = None
-    arcs: Sequence[SentArc] = ()
-    effects: Sequence[SavedEffect] = ()
-
-
 def document(
     records: Sequence[PageRecord],
-    widgets: Sequence[PageWidget],
+    widgets: Sequence[Mapping[str, Any]],
     views: Sequence[str],
     *,
     complete: bool,
@@ -119,6 +86,7 @@ def document(
     """The HTML of a page.
 
     Args:
+        widgets: as JSON, each with the index of its record.
         views: the names of the included views.
         complete: True if all layers of the records are included.
         framed: True for the page of a frame, which takes its height and background from around it.
@@ -133,7 +101,7 @@ def document(
             }
             for record in records
         ],
-        "widgets": [asdict(widget) for widget in widgets],
+        "widgets": widgets,
     }
     blocks = [
         _block(place, f"{stack}.{number}", layer)

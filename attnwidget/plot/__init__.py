@@ -10,7 +10,8 @@ of a fitting size.
 
 Open `matrix_plot.py` first: each plot has a file, which draws the numbers between tokens
 (`attention.py`) or of heads (`heads.py`), and `figure.py` draws what a widget shows. The first plot
-imports matplotlib: `pip install 'attnwidget[figures]'`.
+imports matplotlib: `pip install 'attnwidget[figures]'`. `preview.py`, the picture beside each
+display, takes the same numbers and does without it.
 """
 
 from __future__ import annotations

@@ -12,13 +12,12 @@ import numpy as np
 from attnwidget.analysis import ATTENTION, LENSES, Lens, MatrixLens, combined_heads
 from attnwidget.analysis.levels import Unit, joined_tokens, summed, word_units
 from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, runs
-from attnwidget.view_state import combination
 from attnwidget.view_state.segments import segment_choice, shown_positions
 from attnwidget.view_state.table import Combine
 
 SideName = Literal["query", "key"]
 
-_COMBINED = {"mean": "Mean", "max": "Largest"}
+_COMBINED = {"mean": "Mean", "max": "Largest", "layers_mean": "Mean", "layers_max": "Largest"}
 
 
 @dataclass(frozen=True)
@@ -127,19 +126,14 @@ class Attention:
         """
         name = record.stacks[0] if stack is None else stack
         chosen = record.stack(name)
-        count = chosen.layer(layer).num_heads
         if heads is not None and not heads:
             raise ValueError("heads is empty; give at least one, or None for all")
         for head in heads or ():
-            if not 0 <= head < count:
-                raise IndexError(
-                    f"head {head} does not exist: layer {layer} has {count} heads, 0 to {count - 1}"
-                )
-        num_queries = len(chosen.queries)
-        if query is not None and not 0 <= query < num_queries:
+            chosen.layer(layer).check_head(head)
+        count = len(chosen.queries)
+        if query is not None and not 0 <= query < count:
             raise IndexError(
-                f"query {query} does not exist: there are {num_queries} query tokens, "
-                f"0 to {num_queries - 1}"
+                f"query {query} does not exist: there are {count} query tokens, 0 to {count - 1}"
             )
         return cls(
             record,
@@ -208,10 +202,9 @@ class Attention:
     @property
     def _over(self) -> Literal["heads", "layers"] | None:
         """The things whose numbers are combined, if any; a lens may be of no single head."""
-        combined = combination(self.combine)
-        if combined is not None and combined.over == "layers":
+        if self.combine.startswith("layers_"):
             return "layers"
-        return "heads" if combined is not None or not self.lens.by_head else None
+        return None if self.combine == "none" and self.lens.by_head else "heads"
 
     @property
     def drawn(self) -> list[int | None]:
@@ -224,28 +217,35 @@ class Attention:
         return range(count) if self.heads is None else self.heads
 
     @property
+    def size(self) -> int:
+        """The number of weights behind what is drawn as lines."""
+        every = sum(layer.num_heads for layer in self.stack.layers)
+        heads = every if self._over == "layers" or not self.lens.by_head else len(self._heads)
+        return heads * len(self.stack.queries) * len(self.stack.keys)
+
+    @property
     def current(self) -> int | None:
         """The head drawn as a matrix; None for that of several."""
         return None if self._over is not None else self.head
 
     def title(self, *heads: int | None) -> str:
         """The title of some of the drawn heads."""
-        stack, combined = self.stack_name if self.several else "", combination(self.combine)
-        layer, lens = f"Layer {self.layer}", self.lens
+        stack = self.stack_name if self.several else ""
+        layer, lens, combined = f"Layer {self.layer}", self.lens, _COMBINED.get(self.combine)
         which = "" if self.heads is None else f"Heads {runs(self.heads)}"
         if len(heads) == 1:
             which = f"Head {heads[0]}"
         of = "" if lens is ATTENTION else lens.label
-        if self._over == "layers" and combined is not None:
+        if self._over == "layers":
             count = sum(each.num_heads for each in self.stack.layers)
-            layer, which, of = "", f"{_COMBINED[combined.how]} of all {count} heads", ""
+            layer, which, of = "", f"{combined} of all {count} heads", ""
         elif not lens.by_head:
             which = ""
             if isinstance(lens, MatrixLens) and lens.accumulates:
                 layer, of = f"{lens.label} of layers 0–{self.layer}", ""
         elif combined is not None:
             few = f"head {self._heads[0]}" if len(self._heads) == 1 else f"{len(self._heads)} heads"
-            which = f"{_COMBINED[combined.how]} of {few}"
+            which = f"{combined} of {few}"
         difference = "" if self.other is None else "B − A"
         return " · ".join(filter(None, (stack, layer, which, of, difference)))
 
@@ -268,14 +268,13 @@ class Attention:
         return found.astype(np.float32, copy=False)
 
     def _numbers_of(self, stack: str, head: int | None) -> Floats:
-        combined = combination(self.combine)
-        if combined is not None and self._over == "layers":
+        if self._over == "layers":
             of_all = combined_heads(self.record.stack(stack))
-            return of_all.mean if combined.how == "mean" else of_all.max
-        if head is not None or combined is None:
+            return of_all.mean if self.combine == "layers_mean" else of_all.max
+        if head is not None or self.combine == "none":
             return self.lens.matrix(self.record, stack, self.layer, head or 0)
         heads = (self.lens.matrix(self.record, stack, self.layer, each) for each in self._heads)
-        if combined.how == "max":
+        if self.combine == "max":
             return reduce(np.maximum, heads)
         total: Floats = reduce(np.add, heads) / np.float32(len(self._heads))
         return total

@@ -7,19 +7,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import (
-    Colormap,
-    LinearSegmentedColormap,
-    Normalize,
-    PowerNorm,
-    to_hex,
-    to_rgb,
-    to_rgba,
-)
+from numpy.typing import NDArray
+
+# matplotlib is imported where it is needed: the picture beside a widget is drawn without it.
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap, Normalize
 
 
 @dataclass(frozen=True)
@@ -54,6 +50,8 @@ class Palette:
         Args:
             middle: the colour of zero, in place of the background's.
         """
+        from matplotlib.colors import LinearSegmentedColormap
+
         zero = middle or self.background
         colors = [self.negative, zero, self.positive] if signed else [zero, self.ink]
         return LinearSegmentedColormap.from_list("attention", colors)
@@ -78,23 +76,28 @@ _FAMILY_RANGE = 0.45
 
 def palette_of(axes: Axes) -> Palette:
     """The colours that read well on the background of these Axes."""
+    from matplotlib import rcParams
+    from matplotlib.colors import to_hex, to_rgba
+
     faces = [to_rgba(artist.get_facecolor()) for artist in (axes, axes.figure)]
-    background = next((to_hex(face[:3]) for face in faces if face[3] > 0), "#ffffff")
-    encoded = np.array(to_rgb(background))
-    linear = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
-    # White letters read better than black ones (the WCAG's relative luminance).
-    dark = float(linear @ [0.2126, 0.7152, 0.0722]) <= 0.179
+    red, green, blue, _ = next((face for face in faces if face[3] > 0), (1, 1, 1, 1))
+    dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
     return replace(
         DARK if dark else LIGHT,
-        background=background,
-        text=to_hex(matplotlib.rcParams["text.color"]),
+        background=to_hex((red, green, blue)),
+        text=to_hex(rcParams["text.color"]),
     )
+
+
+def rgb(color: str) -> NDArray[np.float64]:
+    """Red, green and blue from 0 to 1 of a colour as "#2357ad"."""
+    return np.array(list(bytes.fromhex(color[1:]))) / 255
 
 
 def mixed(below: str, above: str, share: float) -> str:
     """Mix two colours; `share` is that of the second."""
-    red, green, blue = (1 - share) * np.array(to_rgb(below)) + share * np.array(to_rgb(above))
-    return to_hex((red, green, blue))
+    parts = 255 * ((1 - share) * rgb(below) + share * rgb(above))
+    return f"#{bytes(parts.round().astype(np.uint8)).hex()}"
 
 
 def head_colors(count: int, *, dark: bool) -> Sequence[str]:
@@ -112,4 +115,6 @@ def head_colors(count: int, *, dark: bool) -> Sequence[str]:
 
 def shade(most: float, *, signed: bool) -> Normalize:
     """The scale of shades up to a number: √(weight ÷ most), because most weights are small."""
+    from matplotlib.colors import Normalize, PowerNorm
+
     return Normalize(-most, most) if signed else PowerNorm(0.5, 0, most)

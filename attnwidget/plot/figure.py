@@ -1,10 +1,4 @@
-"""Figures of what a widget shows: SVG, PDF or PNG, drawn by the plots.
-
-Figures have the choices that matter on paper: stack, layer, head, heads, lens, locked tokens,
-segments, words, combined heads, arcs, the record or the difference of a comparison; metrics, order,
-colours and included heads; the theme. They leave out those about the screen, or for a moment:
-orientation, line thumbnails, muted and sorted neurons, folded columns, what is switched off.
-"""
+"""Figures of what a widget shows, as SVG, PDF or PNG: `shown.py` has its choices."""
 
 from __future__ import annotations
 
@@ -12,7 +6,6 @@ import io
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from os import PathLike, fspath
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, get_args
@@ -20,36 +13,30 @@ from typing import Any, Literal, NamedTuple, get_args
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from PIL import Image
 
-from attnwidget.analysis import ATTENTION, Lens
+from attnwidget.analysis import ATTENTION
 from attnwidget.arguments import real
-from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY, ShownRecord
-from attnwidget.wire import SentArc, SentMetric, partner_stacks
 
-from .attention import Attention, SideName
-from .axes import PLAIN, Size, clean, grown
+from .axes import PLAIN, Size, font_points, grown
 from .colors import DARK
 from .fonts import fonts_for
 from .head_plot import draw_head, head_size
-from .heads import Heads
-from .image_plot import draw_image, on_image
+from .image_plot import draw_image
 from .map_plot import map as draw_map
 from .map_plot import map_size
 from .matrix_plot import draw_matrix, matrix_size
 from .model_plot import model, model_size
 from .neuron_plot import draw_neuron, neuron_size
+from .notes import clean
 from .ranking_plot import ranking, ranking_size
+from .shown import Shown
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
 PanelName = Literal["head", "matrix", "model", "neuron", "map"]
 
 PRINT_DPI = 240.0
-# The picture beside a widget, in inches: small, with few labels, since each display draws it.
-_PREVIEW, _PREVIEW_DPI = (5.6, 4.2), 96.0
 # The largest picture, as matplotlib and most memories allow.
 _LONGEST_SIDE, _MOST_PIXELS = 2**16 - 1, 2**28
 
@@ -57,142 +44,37 @@ _LONGEST_SIDE, _MOST_PIXELS = 2**16 - 1, 2**28
 _SETTINGS = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "attnwidget"}
 
 
-class Shown(ShownRecord):
-    """A record and the choices of its widget, as plots take them."""
-
-    @property
-    def view(self) -> str:
-        return str(self.choices["view"])
-
-    @property
-    def stack(self) -> str:
-        """The name of the stack that is shown: in a comparison, that of A or B."""
-        chosen = str(self.choices["stack"])
-        return self._partners[chosen] if self.choices["compared"] == "b" else chosen
-
-    @property
-    def lens(self) -> Lens:
-        return next(each for each in self.lenses if each.name == self.choices["lens"])
-
-    @cached_property
-    def attention(self) -> Attention:
-        """The attention that the head view shows; in the model view, that of the opened head."""
-        choices, opened = self.choices, self.view == "model"
-        by_key = choices["query"] is None and choices["key"] is not None
-        side: SideName = "key" if by_key else "query"
-        position = choices[side]
-        return Attention(
-            self.record,
-            self.stack,
-            choices["layer"],
-            [choices["head"]] if opened else choices["heads"],
-            choices["head"],
-            self.lens,
-            combine="none" if opened else choices["combine"],
-            words=choices["words"],
-            segments=choices["segments"],
-            side=side,
-            locked=() if position is None else (position, *choices["also"]),
-            other=self._partners[self.stack] if choices["compared"] == "difference" else None,
-            # Those of B are no choice.
-            several=len(self.record.stacks) > (2 if self._partners else 1),
-        )
-
-    @property
-    def shows_image(self) -> bool:
-        return bool(self.choices["picture"]) and on_image(self.attention)
-
-    @property
-    def stack_arcs(self) -> list[SentArc]:
-        """The arcs of the stack, if they are shown. Those of a comparison's A are of B, too."""
-        stacks = self.stack, self.choices["stack"]
-        return [arc for arc in self.arcs if self.choices["arcs_shown"] and arc["stack"] in stacks]
-
-    @cached_property
-    def heads(self) -> Heads:
-        query, key = self.choices["query"], self.choices["key"]
-        of_pair = self.choices["sort"] == PAIR and query is not None and key is not None
-        own = [self._pair_metric(query, key)] if of_pair else []
-        near = self.similarity
-        similarity = near if near is not None and self.stack in near["places"] else None
-        return Heads(
-            self.record,
-            self.stack,
-            (self.manifest, self.overview),
-            [*self.metrics, *own],
-            similarity,
-        )
-
-    @property
-    def color(self) -> str:
-        """The colours of heads: their patterns, where the stack lacks the chosen metric."""
-        chosen = str(self.choices["color"])
-        return chosen if chosen in ("layer", *self.heads.metrics) else "pattern"
-
-    @property
-    def included(self) -> dict[str, Any]:
-        """The order and the inclusion of heads."""
-        return {name: self.choices[name] for name in ("sort", "include_layers", "include_heads")}
-
-    @cached_property
-    def _partners(self) -> dict[str, str]:
-        return partner_stacks(self.manifest)
-
-    def _pair_metric(self, query: int, key: int) -> SentMetric:
-        """The weight of a pair of tokens in every head."""
-        stack, row = self.record.stack(self.stack), np.array([query])
-        values: list[list[float | None]] = [
-            [float(layer.head_weights(head, row)[0, key]) for head in range(layer.num_heads)]
-            for layer in stack.layers
-        ]
-        return {
-            "name": PAIR,
-            "label": f"weight {stack.queries.labels[query]} → {stack.keys.labels[key]}",
-            "unit": "",
-            "digits": 3,
-            "signed": False,
-            "directions": None,
-            "description": "",
-            "values": {self.stack: values},
-        }
-
-
 class _Panel(NamedTuple):
     """A part of a view: its size in inches, and the drawing of it into Axes."""
 
     size: Callable[[Shown], Size]
-    draw: Callable[[Axes, Shown], object]
+    draw: Callable[[Axes, Shown, bool], object]
 
 
-def _draw_head(axes: Axes, shown: Shown) -> None:
+def _draw_head(axes: Axes, shown: Shown, caption: bool) -> None:
     if shown.shows_image:
-        draw_image(axes, shown.attention)
+        draw_image(axes, shown.attention, caption=caption)
     else:
-        draw_head(axes, shown.attention, shown.stack_arcs)
+        draw_head(axes, shown.attention, shown.stack_arcs, caption=caption)
 
 
-def _draw_model(axes: Axes, shown: Shown) -> None:
+def _draw_model(axes: Axes, shown: Shown, caption: bool) -> None:
+    style: dict[str, Any] = {"color": shown.color, "caption": caption, "ax": axes}
     if shown.choices["ranking"]:
         # Without an order, heads are ranked by their colour, or by the first metric.
         names = [shown.choices["sort"], shown.color, *shown.heads.metrics]
         by = next(name for name in names if name in shown.heads.metrics)
-        ranking(shown.heads, by, color=shown.color, ax=axes)
+        ranking(shown.heads, by, **style)
     else:
-        segments = shown.choices["segments"]
-        style: dict[str, Any] = {"color": shown.color, "segments": segments, **shown.included}
         # As the view, with attention where a lens is of whole layers.
         lens = shown.lens if shown.lens.by_head else ATTENTION
-        model(shown.heads, lens=lens, ax=axes, **style)
+        segments = shown.choices["segments"]
+        model(shown.heads, lens=lens, segments=segments, **style, **shown.included)
 
 
-def _draw_map(axes: Axes, shown: Shown) -> None:
-    known = {"distance", "entropy", NO_SIZE, *shown.heads.metrics}
-    known |= {SIMILARITY} if shown.heads.similarity is not None else set()
-    chosen = {"x": "map_x", "y": "map_y", "size": "map_size"}
-    places = {name: shown.choices[choice] for name, choice in chosen.items()}
-    # Where the stack lacks a metric, the default stands in.
-    places = {name: value for name, value in places.items() if value in known}
-    draw_map(shown.heads, color=shown.color, ax=axes, **places)
+def _draw_map(axes: Axes, shown: Shown, caption: bool) -> None:
+    style: dict[str, Any] = {"color": shown.color, "caption": caption, "ax": axes}
+    draw_map(shown.heads, **shown.places, **style)
 
 
 _PANELS: dict[PanelName, _Panel] = {
@@ -201,7 +83,7 @@ _PANELS: dict[PanelName, _Panel] = {
     ),
     "matrix": _Panel(
         lambda shown: matrix_size(shown.attention),
-        lambda axes, shown: draw_matrix(axes, shown.attention),
+        lambda axes, shown, caption: draw_matrix(axes, shown.attention, caption=caption),
     ),
     "model": _Panel(
         lambda shown: (
@@ -213,7 +95,7 @@ _PANELS: dict[PanelName, _Panel] = {
     ),
     "neuron": _Panel(
         lambda shown: neuron_size(shown.attention),
-        lambda axes, shown: draw_neuron(axes, shown.attention),
+        lambda axes, shown, caption: draw_neuron(axes, shown.attention, caption=caption),
     ),
     "map": _Panel(lambda shown: map_size(), _draw_map),
 }
@@ -235,11 +117,11 @@ def kind_of(path: str | PathLike[str]) -> FigureKind:
         ValueError: the suffix is that of no figure.
     """
     suffix = PurePath(fspath(path)).suffix.lower()
-    for kind in KINDS:
-        if suffix == f".{kind}":
-            return kind
-    suffixes = ", ".join(f".{kind}" for kind in KINDS)
-    raise ValueError(f"a figure's name ends in one of {suffixes}, not in {suffix or 'nothing'!r}")
+    kinds = {f".{kind}": kind for kind in KINDS}
+    if suffix not in kinds:
+        ends = ", ".join(kinds)
+        raise ValueError(f"a figure's name ends in one of {ends}, not in {suffix or 'nothing'!r}")
+    return kinds[suffix]
 
 
 def figure_bytes(
@@ -249,12 +131,13 @@ def figure_bytes(
     panel: PanelName | None = None,
     size: Size | None = None,
     dpi: float | None = None,
+    caption: bool = True,
 ) -> bytes:
     """Draw the view, or a panel of it, and return the file's bytes.
 
     Args:
         kind: "svg" (text stays text), "pdf" (fonts embedded, as TrueType) or "png".
-        panel, size, dpi: as in `AttentionWidget.figure`.
+        panel, size, dpi, caption: as in `AttentionWidget.figure`.
 
     Raises:
         TypeError, ValueError: there is no such panel, size or resolution, or no such difference.
@@ -265,7 +148,7 @@ def figure_bytes(
     title = clean(f"Attention of {shown.record.model}" if shown.record.model else "Attention")
     metadata: dict[str, Any] = {"Title": title} | ({"Date": None} if kind == "svg" else {})
     with _style(shown):
-        figure = draw_figure(shown, panel, size)
+        figure = draw_figure(shown, panel, size, caption=caption)
         width, height = (float(side) * dpi for side in figure.get_size_inches())
         if kind == "png" and (max(width, height) > _LONGEST_SIDE or width * height > _MOST_PIXELS):
             raise ValueError(
@@ -281,36 +164,18 @@ def figure_bytes(
     return out.getvalue()
 
 
-def preview_bytes(shown: Shown) -> bytes:
-    """Draw the first panel as a PNG that is small enough to be kept in a notebook.
-
-    It has 96 dpi and 256 colours, and is drawn once; `savefig` draws twice.
-    """
-    with _style(shown), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
-        figure = draw_figure(shown, _panels(shown)[0], _PREVIEW)
-        # A constrained layout measures every label several times.
-        figure.set_layout_engine("tight")
-        figure.set_dpi(_PREVIEW_DPI)
-        canvas: Any = FigureCanvasAgg(figure)
-        canvas.draw()
-    image = Image.fromarray(np.asarray(canvas.buffer_rgba())).convert("RGB")
-    # The other methods merge the colours of heads where these are rare, or take much longer.
-    reduced = image.quantize(method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-    # The background keeps its very colour.
-    palette = np.reshape(np.asarray(reduced.getpalette(), np.uint8), (-1, 3))
-    palette[np.asarray(reduced)[0, 0]] = np.asarray(image)[0, 0]
-    reduced.putpalette(palette.tobytes())
-    out = io.BytesIO()
-    reduced.save(out, "png", dpi=(_PREVIEW_DPI, _PREVIEW_DPI))
-    return out.getvalue()
-
-
-def draw_figure(shown: Shown, panel: PanelName | None = None, size: Size | None = None) -> Figure:
+def draw_figure(
+    shown: Shown,
+    panel: PanelName | None = None,
+    size: Size | None = None,
+    *,
+    caption: bool = True,
+) -> Figure:
     """Draw the view's panels side by side, or one of them, with the model's name below.
 
     Args:
         size: in inches; fitting the tokens if None.
+        caption: False to leave out small print, and the model's name.
 
     Raises:
         ValueError: the view has no such panel, or no such difference.
@@ -318,20 +183,17 @@ def draw_figure(shown: Shown, panel: PanelName | None = None, size: Size | None 
     names = _panels(shown)
     if panel is not None and panel not in names:
         raise ValueError(_no_panel(shown.view, panel, names))
-    if shown.choices["compared"] == "difference" and panel is None and shown.view != "head":
-        raise ValueError(
-            f"the {shown.view} view of a difference is drawn in the browser alone; choose "
-            "view='head', or compared='a' or 'b'"
-        )
-    panels = [_PANELS[name] for name in (names if panel is None else [panel])]
+    drawn = names if panel is None else [panel]
+    shown.check_difference(*drawn)
+    panels = [_PANELS[name] for name in drawn]
     widths, heights = zip(*(each.size(shown) for each in panels), strict=True)
     figure = Figure(size or (sum(widths), max(heights)), layout="constrained")
-    if shown.record.model:
-        model = clean(shown.record.model)
-        figure.supxlabel(model, x=0.01, ha="left", fontsize="x-small", alpha=0.7, **PLAIN)
+    if caption and shown.record.model:
+        style: dict[str, Any] = {"fontsize": font_points("font.size", 0.7), "alpha": 0.7, **PLAIN}
+        figure.supxlabel(clean(shown.record.model), x=0.01, ha="left", **style)
     axes = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)
     for ax, each in zip(axes[0], panels, strict=True):
-        each.draw(ax, shown)
+        each.draw(ax, shown, caption)
     return figure
 
 

@@ -42,6 +42,12 @@ def fonts_for(texts: Iterable[str]) -> list[str]:
     return chosen
 
 
+def font_file(text: str) -> str:
+    """The file of the font that has the most characters of a text, of those of `fonts_for`."""
+    files = [_files()[name] for name in fonts_for([text])]
+    return max(files, key=lambda file: len(_characters(file).intersection(text)))
+
+
 def _is_visible(letter: str) -> bool:
     """False for spaces, controls, and signs that only change others."""
     category = unicodedata.category(letter)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from attnwidget.analysis import Lens
 from attnwidget.record import AttentionRecord
@@ -13,19 +14,19 @@ from attnwidget.wire import SentArc
 
 from .attention import Attention
 from .axes import (
-    PLAIN,
     Size,
     add_caption,
     add_legend,
-    clean,
     grown,
     label_tokens,
     new_axes,
+    set_title,
     size_in_points,
 )
 from .colors import palette_of
+from .curves import curves_of, rows_of
 from .image_plot import draw_image, on_image
-from .lines import MAX_SINGLE_TOKENS, draw_arcs, draw_lines
+from .lines import draw_arcs, draw_curves
 
 _LEGEND_COLUMNS = 6
 
@@ -99,27 +100,24 @@ def draw_head(
         arcs: annotated links, drawn over the lines.
         caption: as in `head`.
     """
-    palette, sides = palette_of(axes), (attention.queries, attention.keys)
-    rows = max(map(len, sides))
-    _, height = size_in_points(axes)
-    # Both sides of a long text get the same length.
-    lengths = [rows if rows > MAX_SINGLE_TOKENS else len(side) for side in sides]
-    places = [
-        (np.arange(len(side)) + 0.5) * length / len(side)
-        for side, length in zip(sides, lengths, strict=True)
+    palette, size = palette_of(axes), size_in_points(axes)
+    rows, places = rows_of(attention)
+    curves = curves_of(attention, size, palette)
+    draw_curves(axes, curves.starts, curves.ends, curves.colors, curves.widths)
+    handles: list[Artist] = [
+        Line2D([], [], color=color, linewidth=3, label=name) for name, color in curves.legend
     ]
-    notes, handles = draw_lines(axes, attention, places, palette)
-    if arcs:
-        handles += draw_arcs(axes, attention, arcs, places, palette)
+    handles += draw_arcs(axes, attention, arcs, places, palette) if arcs else []
     axes.set(xlim=(0, 1), ylim=(rows, 0), xticks=[])
-    right = axes.secondary_yaxis("right")
+    right, notes = axes.secondary_yaxis("right"), list(curves.notes)
+    sides = attention.queries, attention.keys
     for axis, side, at in zip((axes.yaxis, right.yaxis), sides, places, strict=True):
         locked = side.indices(attention.locked) if side is attention.locked_side else []
-        room = 2 * at[0] * height / rows
+        room = 2 * at[0] * size[1] / rows
         notes.append(label_tokens(axis, side, at.tolist(), room, palette, locked))
     for each in (axes, right):
         each.spines[:].set_visible(False)
-    axes.set_title(clean(attention.title(*attention.drawn)), **PLAIN)
+    set_title(axes, attention.title(*attention.drawn))
     legend = None
     if len(handles) > 1:
         title = attention.measure if attention.signed else "head"

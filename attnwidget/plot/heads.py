@@ -6,20 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-import matplotlib
 import numpy as np
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Colormap, Normalize
-from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
-from attnwidget.analysis import Lens
+from attnwidget.analysis import ATTENTION, Lens
 from attnwidget.corpus import HeadProfile
 from attnwidget.record import AttentionRecord, Stack
+from attnwidget.view_state import SIMILARITY
 from attnwidget.wire import Metrics as OwnMetrics
 from attnwidget.wire import (
     SentMetric,
@@ -31,8 +26,12 @@ from attnwidget.wire import (
 )
 from attnwidget.wire.metrics import HeadNumbers
 
-from .axes import add_colorbar, add_legend
-from .colors import Palette, mixed
+from .colors import Palette, mixed, rgb
+
+# matplotlib is imported where it is needed: the picture beside a widget is drawn without it.
+if TYPE_CHECKING:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Colormap, Normalize
 
 Numbers = NDArray[np.float64]
 Range = tuple[float, float]
@@ -67,13 +66,14 @@ class Heads:
         """
         if isinstance(source, Heads):
             return source
-        profile = source if isinstance(source, HeadProfile) else None
-        record = heads_alone(source) if isinstance(source, HeadProfile) else source
+        if isinstance(source, HeadProfile):
+            record = heads_alone(source)
+            overview = encode_overview(record, encode_profile(source, record))
+        else:
+            record, overview = source, encode_overview(source)
         name = record.stacks[0] if stack is None else stack
         record.stack(name)
-        metrics = encode_own_metrics(record, {} if own is None else own)
-        encoded = None if profile is None else encode_profile(profile, record)
-        return cls(record, name, encode_overview(record, encoded), metrics)
+        return cls(record, name, overview, encode_own_metrics(record, {} if own is None else own))
 
     @property
     def stack(self) -> Stack:
@@ -92,7 +92,7 @@ class Heads:
             ValueError: no layer has it.
         """
         found, numbers = {}, self.stack.numbers
-        for number in numbers:
+        for number in numbers if lens is not ATTENTION else ():
             why = lens.why_not(self.record, self.stack_name, number)
             if self.of_texts:
                 found[number] = "is of many texts, with means of attention alone"
@@ -157,6 +157,23 @@ class Heads:
         low, high = np.percentile(known, NULL_ENDS)
         return float(low), float(high)
 
+    def points(self, x: str, y: str) -> tuple[Numbers, tuple[SentMetric, ...]]:
+        """The place of each head on the map, [heads, 2], and the metrics on its axes, if any.
+
+        A metric that the stack does not have is replaced by its first other.
+        """
+        if x == SIMILARITY and self.similarity is not None:
+            rows = self.similarity["places"][self.stack_name]
+            return np.concatenate([np.array(row) for row in rows]), ()
+
+        def known(name: str, other: str) -> SentMetric:
+            others = (metric for each, metric in self.metrics.items() if each != other)
+            return self.metrics.get(name) or next(others)
+
+        first = known(x, y)
+        on = first, known(y, first["name"])
+        return np.stack([self.values(each)[self.exist] for each in on], axis=1), on
+
     def _table(self, numbers: HeadNumbers) -> Numbers:
         table = np.full(self.shape, np.nan)
         for place, row in enumerate(numbers.get(self.stack_name, [])):
@@ -191,27 +208,15 @@ class HeadColors(NamedTuple):
 
     Attributes:
         rgba: of every head, [layers, heads, 4].
-        handles: entries of a legend; none if there is a colour bar.
+        legend: by their colours, the names of patterns; none if there is a colour bar.
         mappable: the numbers behind the colours, for a colour bar; None if there is a legend.
         label: that of the colour bar.
     """
 
     rgba: Numbers
-    handles: Sequence[Patch] = ()
+    legend: Mapping[str, str] = {}
     mappable: ScalarMappable | None = None
     label: str = ""
-
-    def explain(self, axes: Axes, handles: Sequence[Artist] | None = None) -> None:
-        """Add the colour bar, and a legend beside the Axes.
-
-        Args:
-            handles: its entries; those of the colours if None.
-        """
-        entries = self.handles if handles is None else handles
-        if self.mappable is not None:
-            add_colorbar(axes, self.mappable, self.label)
-        if entries:
-            add_legend(axes, entries)
 
 
 def head_inks(heads: Heads, color: str, palette: Palette) -> HeadColors:
@@ -223,53 +228,55 @@ def head_inks(heads: Heads, color: str, palette: Palette) -> HeadColors:
     Raises:
         ValueError: there is no such metric.
     """
-    if color == "layer":
-        layers = np.broadcast_to(np.array(heads.stack.numbers, float)[:, None], heads.shape)
-        scale = Normalize(heads.stack.numbers[0], heads.stack.numbers[-1])
-        mappable = ScalarMappable(scale, matplotlib.rcParams["image.cmap"])
-        return HeadColors(mappable.to_rgba(layers), mappable=mappable, label="layer")
-    if color in heads.metrics:
-        metric = heads.metrics[color]
-        values = heads.values(metric)
-        middle = mixed(palette.background, palette.text, 0.5)
-        norm, cmap = metric_scale(values, metric["signed"], palette, middle)
-        grey = mixed(palette.background, palette.text, 0.2)
-        mappable = ScalarMappable(norm, cmap.with_extremes(bad=grey))
-        inks = mappable.to_rgba(np.ma.masked_invalid(values))
-        return HeadColors(inks, mappable=mappable, label=metric_title(metric))
-    if color != "pattern":
+    if color == "pattern":
+        return _pattern_inks(heads, palette)
+    if color != "layer" and color not in heads.metrics:
         known = ", ".join(["pattern", "layer", *heads.metrics])
         raise ValueError(f"color is {color!r}; there are {known}")
+    from matplotlib.cm import ScalarMappable
+
+    if color == "layer":
+        numbers = np.array(heads.stack.numbers, float)
+        values, signed, label = np.where(heads.exist, numbers[:, None], np.nan), False, color
+    else:
+        metric = heads.metrics[color]
+        values, signed, label = heads.values(metric), metric["signed"], metric_title(metric)
+    middle = mixed(palette.background, palette.text, 0.5)
+    norm, cmap = metric_scale(values, signed, palette, middle)
+    grey = mixed(palette.background, palette.text, 0.2)
+    mappable = ScalarMappable(norm, cmap.with_extremes(bad=grey))
+    rgba: Numbers = mappable.to_rgba(np.ma.masked_invalid(values))
+    return HeadColors(rgba, mappable=mappable, label=label)
+
+
+def _pattern_inks(heads: Heads, palette: Palette) -> HeadColors:
     patterns = heads.overview[0]["patterns"]
-    inks = np.zeros((*heads.shape, 4))
+    rgba = np.ones((*heads.shape, 4))
     counts: Counter[int] = Counter()
-    colors = matplotlib.colors.to_rgba_array(list(palette.patterns))
+    colors = np.array([rgb(color) for color in palette.patterns])
     for place, row in enumerate(patterns["values"][heads.stack_name]):
-        inks[place, : len(row)] = colors[row]
+        rgba[place, : len(row), :3] = colors[row]
         counts.update(row)
-    handles = [
-        Patch(color=palette.patterns[kind], label=f"{patterns['kinds'][kind]['label']} ({count})")
+    legend = {
+        palette.patterns[kind]: f"{patterns['kinds'][kind]['label']} ({count})"
         for kind, count in counts.most_common()
-    ]
-    return HeadColors(inks, handles)
+    }
+    return HeadColors(rgba, legend)
 
 
 def metric_scale(
     values: Numbers, signed: bool, palette: Palette, middle: str | None = None
 ) -> tuple[Normalize, Colormap]:
     """The scale of a metric; one with a sign diverges at zero, from the middle's colour."""
+    import matplotlib
+    from matplotlib.colors import Normalize
+
     known = values[np.isfinite(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     if not signed:
         return Normalize(low, high), matplotlib.colormaps[matplotlib.rcParams["image.cmap"]]
     most = max(abs(low), abs(high)) or 1.0
     return Normalize(-most, most), palette.colormap(signed=True, middle=middle)
-
-
-def sign_legend(axes: Axes, palette: Palette) -> None:
-    """Add a legend of the colours of numbers with a sign."""
-    signs = (palette.positive, "above 0"), (palette.negative, "below 0")
-    add_legend(axes, [Patch(color=color, label=label) for color, label in signs])
 
 
 def metric_title(metric: SentMetric) -> str:

@@ -10,14 +10,14 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from numpy.typing import NDArray
 
 from attnwidget.view_state import NO_SIZE, SIMILARITY
 from attnwidget.wire import Metrics, SentMetric
 
-from .axes import PLAIN, Size, add_caption, clean, font_points, grown, new_axes
+from .axes import PLAIN, Size, add_caption, explain, font_points, grown, new_axes
 from .colors import palette_of
 from .heads import Heads, HeadSource, Numbers, head_inks, metric_title
+from .notes import clean
 
 # The areas of points in square points: of equal ones, and of the smallest and largest of others.
 _EQUAL, _AREAS = 30.0, (8.0, 220.0)
@@ -68,19 +68,15 @@ def map(
     palette, there = palette_of(ax), heads.exist
     colors, metric = head_inks(heads, color, palette), heads.metrics.get(size or NO_SIZE)
     notes = [heads.of_texts]
-    on: tuple[SentMetric, ...] = ()
+    places, on = heads.points(x, y)
     nulls, null = np.zeros((0, 2)), ""
     if similarity is not None:
-        rows = similarity["places"][heads.stack_name]
-        places = np.concatenate([np.array(row) for row in rows])
         ax.set(xticks=[], yticks=[])
         ax.set_aspect("equal", adjustable="datalim")
         notes.append(f"near each other: alike by {similarity['label']}")
         kept = similarity["kept"]
         notes.append("" if kept is None else f"two dimensions keep {kept:.0%}")
     else:
-        on = _on_axes(heads, x, y)
-        places = np.stack([heads.values(each)[there] for each in on], axis=1)
         nulls = np.stack([heads.null(each)[there] for each in on], axis=1)
         null = next((each["null"]["label"] for each in on if "null" in each), "")
         ax.set_xlabel(_axis_title(on[0]), **PLAIN)
@@ -99,7 +95,7 @@ def map(
     style: dict[str, Any] = {"alpha": 0.75, "edgecolors": palette.background, "linewidths": 0.5}
     inks = colors.rgba[there][order]
     ax.scatter(places[order, 0], places[order, 1], s=areas[order], c=inks, zorder=3, **style)
-    handles: list[Artist] = list(colors.handles)
+    handles: list[Artist] = []
     found = nulls[np.isfinite(nulls).all(axis=1)]
     if len(found):
         style = {"marker": "+", "color": palette.muted}
@@ -115,7 +111,7 @@ def map(
     if any(ends for _, ends in ranges):
         handles.append(Patch(label=f"95% of {clean(null)}", **style))
     _name_points(ax, heads.names, places, areas, order)
-    colors.explain(ax, handles)
+    explain(ax, colors, handles)
     if caption:
         add_caption(ax, notes, palette, ax.xaxis.label)
     return ax
@@ -125,17 +121,6 @@ def map_size() -> Size:
     """The size of the map and its legend, in inches."""
     width, height = grown(0)
     return 1.2 * width, height
-
-
-def _on_axes(heads: Heads, x: str, y: str) -> tuple[SentMetric, SentMetric]:
-    """The metrics on the axes: one that the stack does not have is replaced by its first other."""
-
-    def known(name: str, other: str) -> SentMetric:
-        others = (metric for each, metric in heads.metrics.items() if each != other)
-        return heads.metrics.get(name) or next(others)
-
-    first = known(x, y)
-    return first, known(y, first["name"])
 
 
 def _axis_title(metric: SentMetric) -> str:
@@ -157,17 +142,16 @@ def _name_points(
     # The final place of points in the figure is known once limits are set.
     axes.autoscale_view()
     points = axes.transData.transform(places) * 72 / axes.figure.dpi
-    size = 0.9 * font_points("small")
-    boxes: list[NDArray[np.float64]] = []
+    size = font_points("font.size", 0.75)
+    taken: list[Numbers] = []
     for at in sorted(order, key=lambda at: -importance[at]):
-        if len(boxes) == _MAX_LABELS:
+        if len(taken) == _MAX_LABELS:
             break
         offset = np.array([np.sqrt(areas[at]) / 2 + 2, -size / 2])
         low = points[at] + offset
         high = low + np.array([0.6 * size * len(names[at]), size])
         covered = ((points[order] > low - 2) & (points[order] < high + 2)).all(axis=1).any()
-        overlaps = any((low < box[1]).all() and (box[0] < high).all() for box in boxes)
-        if not (covered or overlaps):
-            boxes.append(np.array([low, high]))
+        if not covered and all((high < box[0]).any() or (box[1] < low).any() for box in taken):
+            taken.append(np.array([low, high]))
             style: dict[str, Any] = {"textcoords": "offset points", "fontsize": size, "zorder": 5}
             axes.annotate(names[at], places[at], tuple(offset), **style)

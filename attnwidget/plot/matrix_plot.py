@@ -15,21 +15,18 @@ from attnwidget.record import AttentionRecord, Floats
 
 from .attention import Attention
 from .axes import (
-    PLAIN,
     Size,
     add_caption,
     add_colorbar,
-    clean,
-    group_bounds,
     grown,
     label_tokens,
     labels_inches,
-    magnitude,
     new_axes,
-    share_note,
+    set_title,
     size_in_points,
 )
 from .colors import palette_of, shade
+from .notes import group_bounds, magnitude, share_note
 
 # The most cells along a side of the image.
 _MAX_CELLS = 400
@@ -78,6 +75,7 @@ def matrices(
     lens: str | Lens = "attention",
     segments: str = "all",
     stack: str | None = None,
+    caption: bool = True,
 ) -> list[Axes]:
     """Draw a head over several texts, checkpoints or models: a matrix each, with one colour bar.
 
@@ -85,7 +83,7 @@ def matrices(
 
     Args:
         records: the records by the titles of their panels.
-        lens, segments, stack: as in `head`. A rollout is of all heads.
+        lens, segments, stack, caption: as in `head`. A rollout is of all heads.
 
     Returns:
         The Axes of a new figure, in the order of the records.
@@ -114,10 +112,10 @@ def matrices(
     drawn = []
     for number, (title, attention) in enumerate(panels.items(), 1):
         ax = figure.add_subplot(rows, columns, number)
-        image = draw_matrix(ax, attention, colorbar=False, most=most)
-        ax.set_title(clean(title), **PLAIN)
+        image = draw_matrix(ax, attention, colorbar=False, caption=caption, most=most)
+        set_title(ax, title)
         drawn.append(ax)
-    figure.colorbar(image, ax=drawn, shrink=0.7).set_label(clean(attention.measure), **PLAIN)
+    add_colorbar(drawn, image, attention.measure, shrink=0.7)
     return drawn
 
 
@@ -126,10 +124,8 @@ def matrix_size(attention: Attention) -> Size:
     rows, columns = len(attention.queries), len(attention.keys)
     _, height = grown(max(rows, columns))
     cell = (height - 1) / max(rows, columns)
-    width, height = max(2.0, cell * columns), max(2.0, cell * rows)
-    return width + labels_inches(attention.queries) + 1.3, height + labels_inches(
-        attention.keys
-    ) + 0.7
+    width = max(2.0, cell * columns) + labels_inches(attention.queries) + 1.3
+    return width, max(2.0, cell * rows) + labels_inches(attention.keys) + 0.7
 
 
 def draw_matrix(
@@ -161,7 +157,7 @@ def draw_matrix(
         extent=(0, columns, rows, 0),
         interpolation="none",
     )
-    axes.set_title(clean(attention.title(attention.current)), **PLAIN)
+    set_title(axes, attention.title(attention.current))
     axes.grid(visible=False)
     axes.hlines(queries.borders, 0, columns, color=palette.muted, linewidth=0.75)
     axes.vlines(keys.borders, 0, rows, color=palette.muted, linewidth=0.75)

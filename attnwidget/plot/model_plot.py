@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from attnwidget.analysis import ATTENTION, Lens, sampled_rows
-from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds, signed_cells
-from attnwidget.progress import step_done
-from attnwidget.record import Floats, Stack, runs
-from attnwidget.record.scores import spread_rows
-from attnwidget.view_state.segments import segment_choice, shown_positions
-from attnwidget.wire import decode_overview
+from attnwidget.record import runs
+from attnwidget.view_state.segments import segment_choice
 
 from .attention import lens_of
-from .axes import Size, add_caption, add_colorbar, font_points, grown, new_axes, size_in_points
-from .colors import mixed, palette_of
-from .heads import Heads, HeadSource, head_inks, metric_scale, metric_title, sign_legend
+from .axes import (
+    Size,
+    add_caption,
+    add_colorbar,
+    add_legend,
+    explain,
+    font_points,
+    grown,
+    new_axes,
+    patches_of,
+    size_in_points,
+)
+from .colors import palette_of
+from .heads import Heads, HeadSource, head_inks, metric_scale, metric_title
+from .thumbnails import HeadRows, thumbnails_picture
 
-# Pixels between two thumbnails.
-_GAP = 3
 # The width of the legend, in inches.
 _LEGEND = 1.5
 
@@ -82,38 +86,29 @@ def model(
             f"lens {lens.name!r} has a matrix of each layer, none of each head: draw it with "
             "attnwidget.plot.matrix or head"
         )
-    without = [] if lens is ATTENTION else heads.layers_without(lens)
+    without = heads.layers_without(lens)
     rows = heads.order(sort, include_layers, include_heads)
     ax = new_axes(model_size(rows)) if ax is None else ax
     palette, columns = palette_of(ax), max(len(chosen) for _, chosen in rows)
-    inks, thumbnails = head_inks(heads, color, palette), _thumbnails(heads, lens, without, segments)
-    across, down = (side + _GAP for side in reversed(thumbnails[0][0].shape))
-    paper = np.array(to_rgb(mixed(palette.background, palette.text, 0.03)))
-    picture = np.tile(to_rgb(palette.background), (len(rows) * down, columns * across, 1))
-    for n, (place, chosen) in enumerate(rows):
-        for column, head in enumerate(chosen):
-            shares = thumbnails[place][head][..., None]
-            ink: NDArray[np.floating] = inks.rgba[place, head, :3]
-            if lens.signed:
-                ink = np.where(shares < 0, to_rgb(palette.negative), to_rgb(palette.positive))
-            top, left = n * down, column * across
-            box = slice(top, top + down - _GAP), slice(left, left + across - _GAP)
-            picture[box] = paper + (ink - paper) * np.abs(shares)
-            if head != column:
-                ax.text(column + 0.05, n + 0.05, f"{head}", va="top", fontsize="xx-small")
-        step_done()
-    pixels = (255 * picture).round().astype(np.uint8)
+    inks = head_inks(heads, color, palette)
+    picture = thumbnails_picture(heads, rows, inks.rgba, palette, lens, segments)
+    pixels, (down, across) = picture
     ax.imshow(pixels, extent=(0, columns, len(rows), 0), aspect=down / across)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
+    for n, (_, chosen) in enumerate(rows):
+        for column, head in enumerate(chosen):
+            if head != column:
+                ax.text(column + 0.05, n + 0.05, f"{head}", va="top", fontsize="xx-small")
     in_order = all(list(chosen) == list(range(len(chosen))) for _, chosen in rows)
     ticks = range(columns if in_order else 0)
     ax.set_xticks([head + 0.5 for head in ticks], labels=[f"{head}" for head in ticks])
     _label_axes(ax, [heads.stack.numbers[place] for place, _ in rows], 0.5)
     if lens.signed:
-        sign_legend(ax, palette)
+        signs = (palette.positive, "above 0"), (palette.negative, "below 0")
+        add_legend(ax, patches_of(signs))
     else:
-        inks.explain(ax)
+        explain(ax, inks)
     if caption:
         notes = [] if lens is ATTENTION else [f"{lens.label}, up to each head’s largest"]
         if without:
@@ -125,7 +120,7 @@ def model(
     return ax
 
 
-def model_size(rows: Sequence[tuple[int, Sequence[int]]]) -> Size:
+def model_size(rows: HeadRows) -> Size:
     """The size of all thumbnails, their labels and the legend, in inches."""
     columns = max(len(heads) for _, heads in rows)
     width, height = grown(2 * len(rows), 2 * columns)
@@ -157,41 +152,8 @@ def _draw_metric(axes: Axes, heads: Heads, metric: str | ArrayLike) -> None:
 def _label_axes(axes: Axes, layers: Sequence[int], middle: float = 0.0) -> None:
     """Number the layers, as many as have room; the first has its middle at `middle`."""
     room = size_in_points(axes)[1] / len(layers)
-    size = font_points(matplotlib.rcParams["ytick.labelsize"])
-    places = range(0, len(layers), max(1, round(1.3 * size / room)))
+    step = max(1, round(1.3 * font_points("ytick.labelsize") / room))
+    places = range(0, len(layers), step)
     axes.set_yticks([at + middle for at in places], labels=[f"{layers[at]}" for at in places])
     axes.grid(visible=False)
     axes.set(xlabel="head", ylabel="layer")
-
-
-def _thumbnails(
-    heads: Heads, lens: Lens, without: Sequence[int], segments: str
-) -> list[list[NDArray[np.float64]]]:
-    """The thumbnail of every head, by layer: numbers from -1 to 1, magnified to about 32 cells."""
-    levels = decode_overview(heads.record, *heads.overview)[heads.stack_name]
-    # Means over texts are of whole texts.
-    shown = shown_positions(heads.stack, "all" if heads.of_texts else segments)
-    cells_of = [
-        np.unique(np.searchsorted(cell_bounds(len(side), side.split)[1:], positions, "right"))
-        for side, positions in zip((heads.stack.queries, heads.stack.keys), shown, strict=True)
-    ]
-    box = np.ix_(*cells_of) if not heads.of_texts else ...
-    found = []
-    for layer, cells in zip(heads.stack.layers, levels, strict=True):
-        shares = [each / 15 for each in cells]
-        if lens is not ATTENTION and layer.number not in without:
-            matrices = lens.heads(heads.record, heads.stack_name, layer.number)
-            shares = [_seen(heads.stack, each) for each in matrices]
-        shares = [each[box] for each in shares]
-        zoom = max(1, THUMBNAIL_SIZE // max(shares[0].shape))
-        found.append([each.repeat(zoom, 0).repeat(zoom, 1) for each in shares])
-    return found
-
-
-def _seen(stack: Stack, numbers: Floats) -> NDArray[np.float64]:
-    """The thumbnail of a head's numbers, of the queries that other thumbnails read."""
-    rows = spread_rows(len(numbers), sampled_rows(len(numbers)) or len(numbers))
-    cells = signed_cells(stack, lambda chosen: numbers[chosen], rows)
-    peak = float(np.abs(cells).max()) or 1.0
-    shares: NDArray[np.float64] = np.sign(cells) * np.sqrt(np.abs(cells) / peak)
-    return shares

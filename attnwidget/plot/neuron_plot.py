@@ -9,21 +9,15 @@ from matplotlib.colors import Normalize
 from attnwidget.record import AttentionRecord, Floats
 
 from .attention import Attention
-from .axes import (
-    PLAIN,
-    Size,
-    grown,
-    label_tokens,
-    magnitude,
-    new_axes,
-    share_note,
-    shorten,
-    size_in_points,
-)
+from .axes import PLAIN, Size, font_points, grown, label_tokens, new_axes, set_title, size_in_points
 from .colors import palette_of
+from .notes import magnitude, share_note, shorten
 
 # The left end and the width of each column, in shares of the Axes.
 _COLUMNS = {"k": (0, 0.3), "q × k": (0.33, 0.3), "score": (0.68, 0.14), "weight": (0.86, 0.14)}
+_HEIGHT = 0.9
+# The size of ticks in narrow columns, as a share of that in the rcParams.
+_SMALL = 0.7
 
 
 def neuron(
@@ -33,16 +27,17 @@ def neuron(
     query: int,
     *,
     stack: str | None = None,
+    caption: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw how the weights of one query come about: q, k, q × k, q·k and the softmax.
 
     Args:
-        stack, ax: as in `head`.
+        stack, caption, ax: as in `head`.
 
     Returns:
-        The Axes. Its columns are `ax.child_axes`: q above k, the keys, their products with q, the
-        scores and the weights.
+        The Axes. Its columns are `ax.child_axes`: the keys, their products with q, the scores, the
+        weights, and q above the keys.
 
     Raises:
         ValueError: the layer was recorded as weights alone.
@@ -51,7 +46,7 @@ def neuron(
     attention = Attention.of(record, layer, [head], stack=stack, query=query)
     attention.stack.layer(layer).head_queries(head)  # raises a ValueError if there are none
     ax = new_axes(neuron_size(attention)) if ax is None else ax
-    draw_neuron(ax, attention)
+    draw_neuron(ax, attention, caption=caption)
     return ax
 
 
@@ -61,15 +56,18 @@ def neuron_size(attention: Attention) -> Size:
     return 1.4 * width, height
 
 
-def draw_neuron(axes: Axes, attention: Attention) -> None:
-    """Draw the vectors and numbers of the locked query, or of `default_query`.
+def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> None:
+    """Draw the vectors and numbers of the locked query, or of the default one.
+
+    Args:
+        caption: as in `head`.
 
     Raises:
         ValueError: the layer was recorded as weights alone.
     """
     palette, keys = palette_of(axes), attention.keys
     layer, head = attention.stack.layer(attention.layer), attention.head
-    query = attention.locked[0] if attention.locked else default_query(attention)
+    query = attention.locked[0] if attention.locked else _default_query(attention)
     rows = np.array([query])
     q = np.asarray(layer.head_queries(head))[query]
     k = np.asarray(layer.head_keys(head))[keys.shown]
@@ -81,13 +79,13 @@ def draw_neuron(axes: Axes, attention: Attention) -> None:
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
     axes.patch.set_visible(False)
-    above = attention.stack.queries.labels[query]
-    axes.set_title(f"Layer {attention.layer} · Head {head} · Query {shorten(above)}", **PLAIN)
-    height = 0.9
+    label = shorten(attention.stack.queries.labels[query])
+    set_title(axes, f"Layer {attention.layer} · Head {attention.head} · Query {label}")
     columns = {
-        name: axes.inset_axes((left, 0, width, height)) for name, (left, width) in _COLUMNS.items()
+        name: axes.inset_axes((left, 0, width, _HEIGHT)) for name, (left, width) in _COLUMNS.items()
     }
-    strip = axes.inset_axes((0, height + 0.015, _COLUMNS["k"][1], 0.04))
+    strip = axes.inset_axes((0, _HEIGHT + 0.015, _COLUMNS["k"][1], 0.04))
+    small = font_points("xtick.labelsize", _SMALL)
     vectors = _full_color(np.concatenate([q[None], k]))
     masked = np.zeros(len(k), bool) if scores is None else np.isneginf(scores)
     products = np.ma.masked_array(q * k, np.broadcast_to(masked[:, None], k.shape))
@@ -108,10 +106,9 @@ def draw_neuron(axes: Axes, attention: Attention) -> None:
         if column is not strip:
             bar = column.inset_axes((0.15, -0.09, 0.7, 0.025))
             axes.figure.colorbar(image, cax=bar, orientation="horizontal", extend="both")
-            bar.tick_params(labelsize="x-small", length=2)
-    strip.set_title("q, and k below", fontsize="medium")
+            bar.tick_params(labelsize=small, length=2)
     strip.set_yticks([0], labels=["q"])
-    titles = {"k": "", "q × k": "q × k", "score": _score_title(attention), "weight": "softmax"}
+    titles = {"q × k": "q × k", "score": _score_title(attention), "weight": "softmax"}
     if program is not None and program.sinks is not None:
         titles["weight"] += f", {1 - whole.sum():.3f} in sink"
     for name, numbers in (("score", scores), ("weight", weights)):
@@ -125,18 +122,19 @@ def draw_neuron(axes: Axes, attention: Attention) -> None:
         column.set(ylim=(len(k) - 0.5, -0.5), yticks=[])
         column.spines[["top", "right", "left"]].set_visible(False)
         column.axvline(0, color=palette.muted, linewidth=0.8)
-        column.tick_params(labelsize="x-small")
-    of = "the query’s\nattention"
-    note = share_note(magnitude(weights), magnitude(whole), of)
-    columns["weight"].set_xlabel(note, fontsize="x-small", color=palette.muted)
-    for name, column in columns.items():
-        column.set_title(titles[name], fontsize="medium", **PLAIN)
-    room = size_in_points(axes)[1] * height / len(k)
+        column.tick_params(labelsize=small)
+    titled = [("q, and k below", strip), *((title, columns[n]) for n, title in titles.items())]
+    for title, column in titled:
+        column.set_title(title, fontsize=font_points("axes.labelsize"), **PLAIN)
+    if caption:
+        note = share_note(magnitude(weights), magnitude(whole), "the query’s\nattention")
+        columns["weight"].set_xlabel(note, fontsize=small, color=palette.muted)
+    room = size_in_points(axes)[1] * _HEIGHT / len(k)
     places = np.arange(len(k), dtype=float).tolist()
     label_tokens(columns["k"].yaxis, keys, places, room, palette)
 
 
-def default_query(attention: Attention) -> int:
+def _default_query(attention: Attention) -> int:
     """The first word; with a causal mask the last one, which sees the others."""
     tokens = attention.stack.queries
     program = attention.stack.layer(attention.layer).program

@@ -9,7 +9,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from .axes import PLAIN, Size, add_caption, add_legend, grown, new_axes
+from .axes import PLAIN, Size, add_caption, add_legend, explain, grown, new_axes
 from .colors import palette_of
 from .heads import Heads, HeadSource, head_inks, metric_title
 
@@ -50,17 +50,17 @@ def ranking(
     order = np.argsort(-values, kind="stable")
     drawn = order[~np.isnan(values[order])][:_MAX_HEADS]
     ax.barh(range(len(drawn)), values[drawn], color=colors.rgba[heads.exist][drawn])
-    ax.set_yticks(range(len(drawn)), labels=[heads.names[at] for at in drawn], fontsize="small")
+    ax.set_yticks(range(len(drawn)), labels=[heads.names[at] for at in drawn])
     ax.set(ylim=(len(drawn) - 0.5, -0.5), ylabel="layer-head")
     ax.set_xlabel(metric_title(by), **PLAIN)
-    handles: list[Artist] = list(colors.handles)
+    handles: list[Artist] = []
     null = heads.null_range(by)
     if null is not None:
         style: dict[str, Any] = {"color": palette.muted, "alpha": 0.35, "linewidth": 0}
         ax.axvspan(*null, zorder=3, **style)
         handles.append(Patch(label=f"95% of {by['null']['label']}", **style))
     if color != metric:
-        colors.explain(ax, handles)
+        explain(ax, colors, handles)
     elif handles:
         add_legend(ax, handles)
     if caption:

@@ -186,6 +186,15 @@ class Layer:
             return None
         return float(sums.min()), float(sums.max())
 
+    def check_head(self, head: int) -> None:
+        """Raise an IndexError unless there is such a head."""
+        count = self.num_heads
+        if not 0 <= head < count:
+            raise IndexError(
+                f"head {head} does not exist: layer {self.number} has {count} heads, 0 to "
+                f"{count - 1}"
+            )
+
     def head_queries(self, head: int) -> Floats:
         """See `AttentionRecord.queries`."""
         if self.queries is None:

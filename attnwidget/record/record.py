@@ -202,12 +202,9 @@ class AttentionRecord:
 
     def _head(self, layer: int, head: int, stack: str | None) -> Layer:
         """The layer, after a check that it has this head."""
-        count = self.num_heads(layer, stack)
-        if not 0 <= head < count:
-            raise IndexError(
-                f"head {head} does not exist: layer {layer} has {count} heads, 0 to {count - 1}"
-            )
-        return self.layer(layer, stack)
+        found = self.layer(layer, stack)
+        found.check_head(head)
+        return found
 
     def __repr__(self) -> str:
         parts = [

@@ -4,7 +4,7 @@ In come keyword arguments and what a reader chose; out go `Choices`, traits of w
 exists in the record. Open `table.py` first: it declares each choice once, for both languages.
 """
 
-from .choices import CHOICES, Choices, check_names, choice_values, combination, no_choice
+from .choices import CHOICES, Choices, check_names, choice_values, no_choice
 from .shown import ShownRecord
 from .table import NO_SIZE, PAIR, SIMILARITY, ChoiceOptions, View
 
@@ -19,6 +19,5 @@ __all__ = [
     "View",
     "check_names",
     "choice_values",
-    "combination",
     "no_choice",
 ]

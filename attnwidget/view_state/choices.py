@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import traitlets
 from traitlets import TraitError
@@ -16,24 +16,9 @@ from attnwidget.wire import SentMetric, SentSimilarity, partner_stacks
 
 from .following import following, following_metrics, layer_of
 from .segments import segment_choice
-from .table import SIMILARITY, TABLE, Combine
+from .table import SIMILARITY, TABLE
 
 Side = Literal["query", "key"]
-
-
-class Combination(NamedTuple):
-    """The heads that are combined into one matrix: those that are drawn, or all of every layer."""
-
-    how: Literal["mean", "max"]
-    over: Literal["heads", "layers"]
-
-
-def combination(combine: Combine) -> Combination | None:
-    """The combination that a choice stands for; None for single heads."""
-    if combine == "none":
-        return None
-    how: Any = combine.removeprefix("layers_")
-    return Combination(how, "heads" if how == combine else "layers")
 
 
 CHOICES = tuple(TABLE)

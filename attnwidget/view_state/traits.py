@@ -84,19 +84,17 @@ class Pairs(traitlets.List):  # type: ignore[type-arg]
     """A list of pairs of them, as (layer, head)."""
 
     def __init__(self) -> None:
-        super().__init__(traitlets.Tuple(Integer(), Integer()), [])
+        super().__init__(traitlets.Any(), [])
 
     def validate(self, obj: Any, value: Any) -> Any:
-        pairs = value
-        if _holds_several(value):
-            value = list(value)
-            pairs = [tuple(pair) if isinstance(pair, Iterable) else pair for pair in value]
+        given = list(value) if _holds_several(value) else value
         try:
-            return super().validate(obj, pairs)
-        except TraitError:
+            pairs = [(whole_number(layer), whole_number(head)) for layer, head in given]
+        except (TypeError, ValueError):
             raise TraitError(
-                f"{self.name} is {value!r:.100}; expected (layer, head) pairs, as [(1, 5)]"
+                f"{self.name} is {given!r:.100}; expected (layer, head) pairs, as [(1, 5)]"
             ) from None
+        return super().validate(obj, pairs)
 
 
 class Links(traitlets.List):  # type: ignore[type-arg]
@@ -121,27 +119,20 @@ class NamedSegments(traitlets.List):  # type: ignore[type-arg]
         super().__init__(traitlets.Any(), [])
 
     def validate(self, obj: Any, value: Any) -> Any:
-        if not isinstance(value, Iterable) or isinstance(value, (str, bytes)):
-            raise TraitError(_expected(value))
-        return super().validate(obj, [_named(each) for each in value])
-
-
-def _named(given: Any) -> NamedSegment:
-    try:
-        start, end, name = given
-        start, end = whole_number(start), whole_number(end)
-    except (TypeError, ValueError):
-        raise TraitError(_expected(given)) from None
-    if not isinstance(name, str) or not name.strip() or not 0 <= start < end:
-        raise TraitError(_expected(given))
-    return start, end, name
-
-
-def _expected(given: Any) -> str:
-    return (
-        f"segments are {given!r:.100}; expected (start, end, name) for each, as "
-        "(1, 5, 'subject'): the positions of the first token and of the one after the last"
-    )
+        given = value
+        try:
+            segments: list[NamedSegment] = []
+            for given in value if _holds_several(value) else [value]:
+                start, end, name = given
+                segments.append((whole_number(start), whole_number(end), name))
+                if not isinstance(name, str) or not name.strip() or not 0 <= start < end:
+                    raise ValueError
+        except (TypeError, ValueError):
+            raise TraitError(
+                f"segments are {given!r:.100}; expected (start, end, name) for each, as "
+                "(1, 5, 'subject'): the positions of the first token and of the one after the last"
+            ) from None
+        return super().validate(obj, segments)
 
 
 def _holds_several(value: Any) -> bool:

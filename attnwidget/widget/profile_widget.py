@@ -128,7 +128,7 @@ class ProfileWidget(ProfileView, AttentionWidget):
         manifest, overview = self._named_overview(record)
         # Positions in another text.
         self.query = self.key = None
-        self.arcs, self.cut = (), []
+        self.arcs = self.cut = ()
         self._text = text
         self._record, self._manifest, self._overview = record, manifest, overview
         self._blocks, self._note = {}, ""

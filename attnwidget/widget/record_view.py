@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -54,7 +55,11 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from attnwidget.interventions.rerun import Rerun
-    from attnwidget.plot.figure import FigureKind, PanelName, Shown
+    from attnwidget.plot.figure import FigureKind, PanelName
+    from attnwidget.plot.shown import Shown
+
+
+_LAST = ("heads", "also", "muted", "off", "cut", "named_segments", "segments")
 
 
 class RecordOptions(ChoiceOptions, total=False):
@@ -139,9 +144,9 @@ class RecordView(Choices):
         # The model of the record, if it was shown from one.
         self._rerun: Rerun | None = None
         # Readers of a translation look at its attention to the source first.
-        first = "cross" if "cross" in record.stacks else record.stacks[0]
+        usual = "cross" if "cross" in record.stacks else record.stacks[0]
         chosen = choices.get("stack")
-        stack = choices["stack"] = self._known_stack(first if chosen is None else chosen)
+        stack = choices["stack"] = self._known_stack(usual if chosen is None else chosen)
         self._head_names = {} if head_names is None else {stack: head_names}
         count = sum(len(record.stack(name).layers) for name in record.stacks)
         with progress_bar("Summarizing heads", "layers", count):
@@ -152,15 +157,11 @@ class RecordView(Choices):
         names = [metric["name"] for metric in manifest["metrics"]]
         choices.setdefault("map_x", default_metric("map_x", names))
         choices.setdefault("map_y", default_metric("map_y", names))
-        # These follow from other choices, so they are set last.
-        heads = choices.pop("heads", None)
-        also, muted = choices.pop("also", []), choices.pop("muted", [])
-        off: Any = choices.pop("off", [])
-        cut: Any = choices.pop("cut", [])
-        segments = choices.pop("segments", "all")
-        named: Any = choices.pop("named_segments", [])
-        if not isinstance(segments, str):
-            segments, named = "all", segments
+        # These follow from other choices, so they are made last.
+        first: dict[str, Any] = {**choices}
+        last: dict[str, Any] = {name: first.pop(name, CHOICE_DEFAULTS[name]) for name in _LAST}
+        if not isinstance(last["segments"], str):
+            last |= {"named_segments": last["segments"], "segments": "all"}
         super().__init__(
             view=view,
             metrics={} if metrics is None else metrics,
@@ -168,11 +169,10 @@ class RecordView(Choices):
             arcs=() if arcs is None else arcs,
             _manifest=manifest,
             _overview=overview,
-            **choices,
+            **first,
         )
-        self.heads = heads
-        self.also, self.muted, self.off, self.cut = also, muted, off, cut
-        self.named_segments, self.segments = named, segments
+        for name, value in last.items():
+            setattr(self, name, value)
         self._opened()
 
     def _opened(self) -> None:
@@ -379,6 +379,7 @@ class RecordView(Choices):
         panel: PanelName | None = None,
         size: tuple[float, float] | None = None,
         dpi: float | None = None,
+        caption: bool = True,
     ) -> Image:
         """Draw the widget's view as a PNG that a notebook displays and keeps.
 
@@ -388,6 +389,7 @@ class RecordView(Choices):
                 None. A model view with an opened head has the panels of the head view, too.
             size: width and height in inches; fitting the tokens if None.
             dpi: pixels per inch; 240 if None.
+            caption: False to leave out the small print on what is not drawn, and the model's name.
 
         Raises:
             TypeError, ValueError: the view has no such panel, or the size or resolution is none,
@@ -399,7 +401,7 @@ class RecordView(Choices):
 
         from attnwidget.plot.figure import PRINT_DPI
 
-        png = self._drawn("png", panel, size, dpi)
+        png = self._drawn("png", panel, size, dpi, caption)
         # The header of the file has its width; a notebook has 96 pixels per inch.
         width = int.from_bytes(png[16:20], "big") * 96 / (dpi or PRINT_DPI)
         return Image(png, format="png", width=round(width))  # type: ignore[no-untyped-call]
@@ -411,13 +413,14 @@ class RecordView(Choices):
         panel: PanelName | None = None,
         size: tuple[float, float] | None = None,
         dpi: float | None = None,
+        caption: bool = True,
     ) -> None:
         """Draw the widget's view to a file, whole or not at all: .svg, .pdf or .png.
 
         SVG and PDF have lines and text; a PDF embeds its fonts.
 
         Args:
-            panel, size: as in `figure`.
+            panel, size, caption: as in `figure`.
             dpi: pixels per inch of a PNG; 240 if None.
 
         Raises:
@@ -430,11 +433,13 @@ class RecordView(Choices):
 
         kind = kind_of(path)
         writable(path)
-        write_whole(path, self._drawn(kind, panel, size, dpi))
+        write_whole(path, self._drawn(kind, panel, size, dpi, caption))
 
     def _preview(self) -> bytes:
-        require_matplotlib()
-        from attnwidget.plot.figure import preview_bytes
+        """The picture beside the widget."""
+        if find_spec("PIL") is None:
+            raise ImportError("a picture needs Pillow: pip install 'attnwidget[figures]'")
+        from attnwidget.plot.preview import preview_bytes
 
         return preview_bytes(self._plotted())
 
@@ -444,13 +449,15 @@ class RecordView(Choices):
         panel: PanelName | None,
         size: tuple[float, float] | None,
         dpi: float | None,
+        caption: bool = True,
     ) -> bytes:
         from attnwidget.plot.figure import figure_bytes
 
+        style: dict[str, Any] = {"panel": panel, "size": size, "dpi": dpi, "caption": caption}
         with progress_bar("Drawing", "steps"):
-            return figure_bytes(self._plotted(), kind, panel=panel, size=size, dpi=dpi)
+            return figure_bytes(self._plotted(), kind, **style)
 
     def _plotted(self) -> Shown:
-        from attnwidget.plot.figure import Shown
+        from attnwidget.plot.shown import Shown
 
         return Shown(**vars(self._shown_now()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -10,13 +11,13 @@ import anywidget
 import traitlets
 
 from attnwidget.page import layers_within
-from attnwidget.view_state import CHOICES, choice_values
+from attnwidget.record.files import printable
+from attnwidget.view_state import CHOICES
 from attnwidget.view_state.table import described
 from attnwidget.wire import Replies
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
-from .png_fallback import with_picture
 from .record_view import RecordView
 
 if TYPE_CHECKING:
@@ -142,13 +143,31 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         if self.comm is None:
             return None  # closed
-        return with_picture(
-            anywidget.AnyWidget._repr_mimebundle_(self, **kwargs),
-            self._record,
-            choice_values(self),
-            draw=self._preview,
-            several_stacks=len(self._own_stacks) > 1,
+        shown: Any = anywidget.AnyWidget._repr_mimebundle_(self, **kwargs)
+        data, metadata = shown if isinstance(shown, tuple) else (shown, {})
+        return {**data, **self._fallback()}, metadata
+
+    def _fallback(self) -> dict[str, str]:
+        """The text and PNG shown where no widget can run: GitHub, PDF, an untrusted notebook.
+
+        SVG is left out because untrusted notebooks do not show it, and HTML because it would be
+        shown instead of the PNG.
+        """
+        of_stack = f" of {self.stack}" if len(self._own_stacks) > 1 else ""
+        head = "" if self.view == "model" else f", layer {self.layer}, head {self.head}"
+        model = printable(self._record.model) or "an unnamed model"
+        words = (
+            f"Attention of {model}: {self.view} view{of_stack}{head}.\n"
+            "Run the cell again, or save the notebook with its widgets, to see it here."
         )
+        try:
+            picture = base64.b64encode(self._preview()).decode()
+        # The widget is displayed even if its picture fails.
+        except Exception as error:
+            kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
+            no_picture = f"No picture of it was saved: {printable(f'{kind}{error}')}"
+            return {"text/plain": f"{words}\n{no_picture}"}
+        return {"text/plain": words, "image/png": picture}
 
     if hasattr(anywidget.AnyWidget, "_ipython_display_"):
         # ipywidgets 7, as in Colab, calls this instead of _repr_mimebundle_.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from itertools import islice
 from typing import Any, TypedDict
 
 import numpy as np
@@ -53,24 +54,22 @@ def encode_profile(profile: HeadProfile, record: AttentionRecord) -> EncodedHead
 
 def _check_same_heads(profile: HeadProfile, record: AttentionRecord) -> None:
     """Raise a ValueError unless the record has the layers and heads of the profile."""
-    for name in dict.fromkeys((*profile.stacks, *record.stacks)):
-        heads = [
-            None if name not in shown.stacks else _heads(shown, name) for shown in (profile, record)
-        ]
-        if heads[0] != heads[1]:
+    # The number of every layer, and of its heads.
+    ours = {
+        name: list(zip(stack.numbers, stack.heads, strict=True))
+        for name, stack in ((name, profile.stack(name)) for name in profile.stacks)
+    }
+    theirs = {
+        name: [(layer.number, layer.num_heads) for layer in record.stack(name).layers]
+        for name in record.stacks
+    }
+    for name in {**ours, **theirs}:
+        if ours.get(name) != theirs.get(name):
             raise ValueError(
                 f"the profile is of {profile.model or 'another model'}, and the text was read by "
                 f"{record.model or 'another model'}: their heads in {name!r} differ; give the "
                 "model of the profile"
             )
-
-
-def _heads(shown: HeadProfile | AttentionRecord, name: str) -> list[tuple[int, int]]:
-    """The number of every layer, and of its heads."""
-    if isinstance(shown, HeadProfile):
-        stack = shown.stack(name)
-        return list(zip(stack.numbers, stack.heads, strict=True))
-    return [(layer.number, layer.num_heads) for layer in shown.stack(name).layers]
 
 
 def heads_alone(profile: HeadProfile) -> AttentionRecord:
@@ -143,13 +142,13 @@ def encode_similarity(profile: HeadProfile) -> SentSimilarity:
     for name in profile.stacks:
         found = profile.similarity(name)
         positions = found.positions()
-        spans = list(_spans(profile.stack(name).heads))
-        near = [
+        ends = np.cumsum(profile.stack(name).heads)
+        near = iter(
             [(*other.head, float(other.distance)) for other in found.nearest(*head, count=_NEAREST)]
             for head in found.heads
-        ]
-        places[name] = [positions[start:end].tolist() for start, end in spans]
-        nearest[name] = [near[start:end] for start, end in spans]
+        )
+        places[name] = [layer.tolist() for layer in np.split(positions, ends[:-1])]
+        nearest[name] = [list(islice(near, heads)) for heads in profile.stack(name).heads]
         shares.append(_share_kept(found.distances, positions))
     return {
         "label": "Jensen-Shannon divergence, nats",
@@ -157,12 +156,6 @@ def encode_similarity(profile: HeadProfile) -> SentSimilarity:
         "nearest": nearest,
         "kept": shares[0] if len(shares) == 1 else None,
     }
-
-
-def _spans(counts: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """The first head of every layer among all, and the end of its heads."""
-    ends = np.cumsum(counts).tolist()
-    return zip([0, *ends[:-1]], ends, strict=True)
 
 
 def _share_kept(distances: NDArray[np.float64], positions: NDArray[np.float64]) -> float | None:

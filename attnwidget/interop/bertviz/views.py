@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal
 
 from traitlets import TraitError
@@ -47,6 +48,11 @@ def act(record: AttentionRecord, html_action: HtmlAction, **choices: Any) -> HTM
     return HTML(view.static(quality="default", budget=None).html)  # type: ignore[no-untyped-call]
 
 
+def _record(given: Mapping[str, Any]) -> AttentionRecord:
+    """The record of what a function was given, which has more arguments than are of a record."""
+    return record_of(**{name: given[name] for name in signature(record_of).parameters})
+
+
 @checked(html_action=CHECKS["html_action"])
 def head_view(
     attention: Any = None,
@@ -82,18 +88,7 @@ def head_view(
     Raises:
         ValueError, TypeError: the arguments are no attention, or do not fit together.
     """
-    record = record_of(
-        attention=attention,
-        tokens=tokens,
-        sentence_b_start=sentence_b_start,
-        prettify_tokens=prettify_tokens,
-        encoder_attention=encoder_attention,
-        decoder_attention=decoder_attention,
-        cross_attention=cross_attention,
-        encoder_tokens=encoder_tokens,
-        decoder_tokens=decoder_tokens,
-        include_layers=include_layers,
-    )
+    record = _record(locals())
     return act(record, html_action, layer=layer, heads=heads)
 
 
@@ -124,16 +119,5 @@ def model_view(
     Raises:
         ValueError, TypeError: the arguments are no attention, or do not fit together.
     """
-    record = record_of(
-        attention=attention,
-        tokens=tokens,
-        sentence_b_start=sentence_b_start,
-        prettify_tokens=prettify_tokens,
-        encoder_attention=encoder_attention,
-        decoder_attention=decoder_attention,
-        cross_attention=cross_attention,
-        encoder_tokens=encoder_tokens,
-        decoder_tokens=decoder_tokens,
-        include_layers=include_layers,
-    )
+    record = _record(locals())
     return act(record, html_action, view="model", include_heads=include_heads, theme=display_mode)

@@ -13,6 +13,7 @@ import pytest
 from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 from matplotlib.font_manager import fontManager
+from matplotlib.text import Text
 from PIL import Image
 
 from attnwidget import AttentionRecord, AttentionWidget
@@ -99,13 +100,12 @@ def _labelled(label: str) -> AttentionWidget:
     return AttentionWidget(AttentionRecord.from_arrays(weights, ["a", label]))
 
 
-def test_characters_that_no_font_has_are_warned_of_but_in_the_picture(tmp_path: Path) -> None:
+def test_characters_that_no_font_has_are_warned_of_but_in_svg(tmp_path: Path) -> None:
     widget = _labelled(PRIVATE)
     with pytest.warns(UserWarning, match="Glyph 1114109 .* missing from font"):
         widget.save_figure(tmp_path / "figure.png")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        widget._preview()
         widget.save_figure(tmp_path / "figure.svg")
 
 
@@ -139,7 +139,7 @@ def test_a_font_that_has_them_is_used(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_figure_follows_the_session_and_a_dark_theme(record: AttentionRecord) -> None:
     def corner(**choices: Any) -> Any:
-        with Image.open(BytesIO(AttentionWidget(record, **choices)._preview())) as picture:
+        with Image.open(BytesIO(figure(record, "png", **choices))) as picture:
             return picture.convert("RGB").getpixel((0, 0))
 
     inside = dict(matplotlib.rcParams)
@@ -151,6 +151,51 @@ def test_a_figure_follows_the_session_and_a_dark_theme(record: AttentionRecord) 
     with matplotlib.rc_context({"font.family": "monospace", "figure.facecolor": "#ff0000"}):
         assert corner() == (255, 0, 0)
         assert b"DejaVu Sans Mono" in figure(record, "svg")
+
+
+@pytest.mark.parametrize("view", ["head", "model", "neuron", "map"])
+def test_a_caption_can_be_off(view: Any) -> None:
+    weights = np.full((1, 2, 90, 90), 1 / 90)
+    vectors = np.ones((1, 2, 90, 4))
+    labels = [f"t{n}" for n in range(90)]
+    record = AttentionRecord.from_arrays(
+        weights, labels, queries=vectors, keys=vectors, model="a model"
+    )
+    widget = AttentionWidget(record, view=view, segments="to:few", named_segments=[(0, 9, "few")])
+
+    def small_print(caption: bool) -> list[str]:
+        drawn = draw_figure(widget._plotted(), caption=caption)
+        found = [text.get_text().replace("\n", " ") for text in drawn.findobj(Text)]
+        words = ("shown", "named", "drawn", "a model", "numbers are", "highest")
+        return [text for text in found if any(word in text for word in words)]
+
+    assert small_print(caption=False) == []
+    assert small_print(caption=True)
+    # As a file, too.
+    assert widget._drawn("svg", None, None, None, False) != widget._drawn("svg", None, None, None)
+
+
+def test_sizes_of_fonts_are_those_of_the_session(record: AttentionRecord) -> None:
+    sizes = {
+        "axes.titlesize": 21.0,
+        "axes.labelsize": 17.0,
+        "legend.fontsize": 13.0,
+        "xtick.labelsize": 10.0,
+        "ytick.labelsize": 10.0,
+    }
+
+    def found(view: Any) -> set[float]:
+        shown = AttentionWidget(record, view=view)._plotted()
+        texts = draw_figure(shown, size=(20, 20), caption=False).findobj(Text)
+        return {float(text.get_fontsize()) for text in texts if text.get_text()}
+
+    with matplotlib.rc_context(sizes):
+        # The ticks of narrow columns, and numbers within the plot, are smaller.
+        small = {"model": {5.79}, "neuron": {7.0}, "map": {7.5}}
+        for view in ("head", "model", "neuron", "map"):
+            assert found(view) <= {*sizes.values(), *small.get(view, set())}
+        assert 21.0 in found("head")
+        assert 13.0 in found("model")
 
 
 def test_a_notebook_displays_the_figure_at_its_size(record: AttentionRecord) -> None:

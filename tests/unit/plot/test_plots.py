@@ -28,6 +28,7 @@ from tests.unit.wire.test_vectors import record_of as record_of_vectors
 
 @pytest.fixture(autouse=True)
 def _closed() -> Any:
+    plt.close("all")
     yield
     plt.close("all")
 

@@ -1,0 +1,247 @@
+"""The small picture beside a widget, drawn by Pillow, since every display has one.
+
+matplotlib takes longer to import, and to lay out a figure, than all else that a display does.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from attnwidget.analysis import ATTENTION
+
+from .attention import Attention, Side
+from .colors import DARK, LIGHT
+from .curves import Curves, curves_of, rows_of
+from .heads import HeadColors, head_inks, metric_title
+from .image_plot import DENSEST, attention_on_image
+from .notes import clean, shorten
+from .shown import Shown
+from .thumbnails import HeadRows, thumbnails_picture
+
+# Drawn at twice the size, edges are smooth. In pixels of that, 192 per inch:
+_WIDTH, _HEIGHT, _DPI = 1080, 800, 192
+_FONT, _LINE, _GAP, _POINT = 22, 30, 16, 7
+# Between them stands the view: above a title, below the legend and the model's name.
+_TOP, _BOTTOM = 2 * _LINE, _HEIGHT - 3 * _LINE
+# The opacity of the faintest line that is seen, and the points of a curve.
+_FAINTEST, _STEPS = 0.02, 16
+# The lines of as many weights take a tenth of a second.
+_MOST_WEIGHTS = 1 << 22
+# Pillow's own font has these beside ASCII.
+_LETTERS = frozenset([*map(chr, range(32, 127)), *"·…‘’“”"])
+
+
+def preview_bytes(shown: Shown) -> bytes:
+    """Draw what the view shows as a PNG of few kilobytes.
+
+    Of the head and the neuron view, it has the lines of heads, or the image; of a long text, the
+    thumbnails of the layer; of the model view and the map, all heads.
+
+    Raises:
+        ValueError: the view has no such picture.
+    """
+    shown.check_difference(shown.view)
+    sheet = _Sheet(shown)
+    if shown.view == "model":
+        title = f"{sheet.lens.label} of the heads of each layer"
+        sheet.draw_thumbnails(title, shown.heads.order(**shown.included))
+    elif shown.view == "map":
+        sheet.draw_map()
+    else:
+        one = shown.view == "neuron"
+        attention = shown.attention
+        sheet.draw_head(replace(attention, heads=[attention.head]) if one else attention)
+    return sheet.png()
+
+
+class _Sheet:
+    """The picture of what a widget shows."""
+
+    def __init__(self, shown: Shown) -> None:
+        self.shown = shown
+        self.palette = DARK if shown.choices["theme"] == "dark" else LIGHT
+        # As the view, with attention where a lens is of whole layers.
+        self.lens = shown.lens if shown.lens.by_head else ATTENTION
+        self.image = Image.new("RGB", (_WIDTH, _HEIGHT), self.palette.background)
+        self.pen = ImageDraw.Draw(self.image, "RGBA")
+
+    def png(self) -> bytes:
+        self.write((_GAP, _HEIGHT - _LINE), self.shown.record.model, color=self.palette.muted)
+        half = self.image.reduce(2)
+        # The other methods merge the colours of heads where these are rare, or take much longer.
+        reduced = half.quantize(method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+        # The background keeps its very colour.
+        palette = np.reshape(np.asarray(reduced.getpalette(), np.uint8), (-1, 3))
+        palette[np.asarray(reduced)[0, 0]] = np.asarray(half)[0, 0]
+        reduced.putpalette(palette.tobytes())
+        out = io.BytesIO()
+        reduced.save(out, "png", dpi=(_DPI / 2, _DPI / 2))
+        return out.getvalue()
+
+    def draw_head(self, attention: Attention) -> None:
+        if self.shown.shows_image:
+            self.draw_image(attention)
+            return
+        if attention.size > _MOST_WEIGHTS:
+            self.draw_layer(attention)
+            return
+        self.write((_GAP, _LINE), _plain(attention.title(*attention.drawn)))
+        sides = attention.queries, attention.keys
+        widths = [round(max(_width(shorten(label)) for label in side.labels)) for side in sides]
+        left, right = 2 * _GAP + widths[0], _WIDTH - 2 * _GAP - widths[1]
+        rows, places = rows_of(attention)
+        row = (_BOTTOM - _TOP) / rows
+        width, height = np.multiply((right - left, _BOTTOM - _TOP), 72 / _DPI).tolist()
+        curves = curves_of(attention, (width, height), self.palette)
+        self.draw_curves(curves, left, right, row)
+        ends = (left - _GAP / 2, "rm"), (right + _GAP / 2, "lm")
+        for side, at, (x, anchor) in zip(sides, places, ends, strict=True):
+            self.write_labels(side, _TOP + at * row, 2 * at[0] * row, x, anchor)
+        self.write_legend((color, name) for name, color in curves.legend if len(curves.legend) > 1)
+
+    def draw_curves(self, curves: Curves, left: int, right: int, row: float) -> None:
+        share = np.linspace(0, 1, _STEPS)
+        x = np.broadcast_to(left + (right - left) * share, (len(curves.starts), _STEPS))
+        # A cubic curve that is level at both ends.
+        rise = (curves.ends - curves.starts)[:, None] * share**2 * (3 - 2 * share)
+        y = _TOP + row * (curves.starts[:, None] + rise)
+        half = curves.widths[:, None] * _DPI / 144
+        upper, lower = np.stack([x, y - half], axis=2), np.stack([x, y + half], axis=2)
+        outlines = np.concatenate([upper, lower[:, ::-1]], axis=1).reshape(len(x), -1)
+        seen = curves.colors[:, 3] > _FAINTEST
+        inks = (255 * curves.colors[seen]).round().astype(int).tolist()
+        for outline, ink in zip(outlines[seen].tolist(), inks, strict=True):
+            self.pen.polygon(outline, fill=tuple(ink))
+
+    def draw_image(self, attention: Attention) -> None:
+        """Draw the image of a vision model, each patch as bright as its attention."""
+        seen = attention_on_image(attention)
+        self.write((_GAP, _LINE), _plain(attention.title(attention.current)))
+        height, width, _ = seen.pixels.shape
+        scale = min((_WIDTH - 2 * _GAP) / width, (_BOTTOM - _TOP) / height)
+        size = self.paste(seen.pixels, _GAP, scale)
+        shares = np.sqrt(np.clip(seen.grid / seen.largest, 0, 1))
+        veil = Image.fromarray((255 * DENSEST * (1 - shares)).astype(np.uint8))
+        veil = veil.resize(size, Image.Resampling.NEAREST)
+        self.image.paste(self.palette.background, (_GAP, _TOP), veil)
+        self.write_legend([(self.palette.muted, _plain(seen.notes[0]))])
+
+    def draw_layer(self, attention: Attention) -> None:
+        """Draw the thumbnails of a layer in place of the lines of a long text."""
+        stack = self.shown.heads.stack
+        if attention.other is not None:
+            raise ValueError(
+                f"drawing the difference of {len(stack.queries):,} x {len(stack.keys):,} tokens "
+                "would take long at every display; save_figure draws it once"
+            )
+        layer, self.lens = stack.layer(attention.layer), ATTENTION
+        drawn = range(layer.num_heads) if attention.heads is None else attention.heads
+        rows = [(stack.numbers.index(attention.layer), drawn)]
+        self.draw_thumbnails(f"Attention of the heads of layer {attention.layer}", rows)
+
+    def draw_thumbnails(self, title: str, rows: HeadRows) -> None:
+        heads = self.shown.heads
+        inks = head_inks(heads, self.shown.color, self.palette)
+        segments = self.shown.choices["segments"]
+        pixels, _ = thumbnails_picture(heads, rows, inks.rgba, self.palette, self.lens, segments)
+        left, (height, width, _) = 5 * _GAP, pixels.shape
+        scale = min((_WIDTH - left - _GAP) / width, (_BOTTOM - _TOP) / height)
+        self.paste(pixels, left, scale)
+        row = height * scale / len(rows)
+        for n in range(0, len(rows), max(1, round(_FONT / row))):
+            number = heads.stack.numbers[rows[n][0]]
+            self.write((left - _GAP / 2, _TOP + (n + 0.5) * row), f"{number}", anchor="rm")
+        self.write((_GAP, _LINE), title)
+        self.explain(inks)
+
+    def draw_map(self) -> None:
+        """Draw a point for each head, placed as on the map."""
+        heads, chosen = self.shown.heads, {"x": "distance", "y": "entropy"} | self.shown.places
+        places, on = heads.points(chosen["x"], chosen["y"])
+        inks = head_inks(heads, self.shown.color, self.palette)
+        known = np.isfinite(places).all(axis=1)
+        shares = places[known] - places[known].min(axis=0, initial=np.inf)
+        shares /= np.maximum(shares.max(axis=0, initial=0), 1e-12)
+        room = np.array([_WIDTH - 4 * _GAP, _BOTTOM - _TOP - 4 * _GAP])
+        points = np.array([2 * _GAP, _TOP + _GAP]) + np.abs(shares - (0, 1)) * room
+        colors = (255 * inks.rgba[heads.exist][known][:, :3]).round().astype(int)
+        for point, color in zip(points.tolist(), colors.tolist(), strict=True):
+            self.pen.circle(point, _POINT, fill=tuple(color))
+        if on:
+            self.write((_GAP, _LINE), _plain(metric_title(on[1])))
+            self.write((_WIDTH - _GAP, _BOTTOM), _plain(metric_title(on[0])), anchor="rm")
+        self.explain(inks)
+
+    def paste(self, pixels: NDArray[np.uint8], left: int, scale: float) -> tuple[int, int]:
+        """Add an image, [height, width, 3], and return its width and height here."""
+        height, width = (round(scale * side) for side in pixels.shape[:2])
+        picture = Image.fromarray(pixels).resize((width, height), Image.Resampling.BOX)
+        self.image.paste(picture, (left, _TOP))
+        return picture.size
+
+    def explain(self, inks: HeadColors) -> None:
+        """Say what the colours of heads stand for."""
+        self.write_legend(inks.legend.items() or [(self.palette.text, _plain(inks.label))])
+
+    def write_legend(self, names: Iterable[tuple[str, str]]) -> None:
+        """Write names in their colours in the line below the view, as far as there is room."""
+        left = float(_GAP)
+        for color, name in names:
+            if left + _width(name) > _WIDTH - _GAP:
+                break
+            self.write((left, _BOTTOM + _LINE), name, color=color)
+            left += _width(name) + _GAP
+
+    def write_labels(
+        self, side: Side, places: NDArray[np.float64], room: float, x: float, anchor: str
+    ) -> None:
+        """Write the labels of tokens at some heights, as many as have room."""
+        for at in range(0, len(side), max(1, round(_FONT / room))):
+            special = side.shown[at] in side.tokens.special
+            color = self.palette.muted if special else self.palette.text
+            self.write((x, places[at]), shorten(side.labels[at]), color=color, anchor=anchor)
+
+    def write(
+        self, at: tuple[float, float], text: str, *, color: str | None = None, anchor: str = "lm"
+    ) -> None:
+        """Write at a point, which Pillow's anchor places in the text."""
+        words = clean(text)
+        fill = color or self.palette.text
+        self.pen.text(at, words, font=_font(words), fill=fill, anchor=anchor)
+
+
+def _plain(words: str) -> str:
+    """Words of ours with signs that Pillow's font has."""
+    for sign, plain in {"–": "-", "−": "-", "×": "x", "→": ">"}.items():
+        words = words.replace(sign, plain)
+    return words
+
+
+def _width(text: str) -> float:
+    return float(_font(text).getlength(text))
+
+
+def _font(text: str) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    if _LETTERS.issuperset(text):
+        return _latin()
+    # Imported here, because it imports matplotlib.
+    from .fonts import font_file
+
+    return _read(font_file(text))
+
+
+@cache
+def _latin() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(_FONT)
+
+
+@cache
+def _read(file: str) -> ImageFont.FreeTypeFont:
+    return ImageFont.truetype(file, _FONT)

@@ -1,0 +1,129 @@
+"""What a widget shows, as plots take it.
+
+Figures have the choices that matter on paper: stack, layer, head, heads, lens, locked tokens,
+segments, words, combined heads, arcs, the record or the difference of a comparison; metrics, order,
+colours and included heads; the theme. They leave out those about the screen, or for a moment:
+orientation, line thumbnails, muted and sorted neurons, folded columns, what is switched off.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from attnwidget.analysis import HeadScores, Lens
+from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY, ShownRecord
+from attnwidget.wire import SentArc, SentMetric, encode_own_metrics, partner_stacks
+
+from .attention import Attention, SideName
+from .heads import Heads
+from .image_plot import on_image
+
+
+class Shown(ShownRecord):
+    """A record and the choices of its widget, as plots take them."""
+
+    @property
+    def view(self) -> str:
+        return str(self.choices["view"])
+
+    @property
+    def stack(self) -> str:
+        """The name of the stack that is shown: in a comparison, that of A or B."""
+        chosen = str(self.choices["stack"])
+        return self._partners[chosen] if self.choices["compared"] == "b" else chosen
+
+    @property
+    def lens(self) -> Lens:
+        return next(each for each in self.lenses if each.name == self.choices["lens"])
+
+    @cached_property
+    def attention(self) -> Attention:
+        """The attention that the head view shows; in the model view, that of the opened head."""
+        choices, opened = self.choices, self.view == "model"
+        by_key = choices["query"] is None and choices["key"] is not None
+        side: SideName = "key" if by_key else "query"
+        position = choices[side]
+        return Attention(
+            self.record,
+            self.stack,
+            choices["layer"],
+            [choices["head"]] if opened else choices["heads"],
+            choices["head"],
+            self.lens,
+            combine="none" if opened else choices["combine"],
+            words=choices["words"],
+            segments=choices["segments"],
+            side=side,
+            locked=() if position is None else (position, *choices["also"]),
+            other=self._partners[self.stack] if choices["compared"] == "difference" else None,
+            # Those of B are no choice.
+            several=len(self.record.stacks) > (2 if self._partners else 1),
+        )
+
+    def check_difference(self, *panels: str) -> None:
+        """Raise a ValueError if the difference of two records is shown, and one lacks it."""
+        without = sorted({"model", "neuron", "map"}.intersection(panels))
+        if self.choices["compared"] == "difference" and without:
+            raise ValueError(
+                f"the {without[0]} view of a difference is drawn in the browser alone; choose "
+                "view='head', or compared='a' or 'b'"
+            )
+
+    @property
+    def shows_image(self) -> bool:
+        return bool(self.choices["picture"]) and on_image(self.attention)
+
+    @property
+    def stack_arcs(self) -> list[SentArc]:
+        """The arcs of the stack, if they are shown. Those of a comparison's A are of B, too."""
+        stacks = self.stack, self.choices["stack"]
+        return [arc for arc in self.arcs if self.choices["arcs_shown"] and arc["stack"] in stacks]
+
+    @cached_property
+    def heads(self) -> Heads:
+        query, key = self.choices["query"], self.choices["key"]
+        of_pair = self.choices["sort"] == PAIR and query is not None and key is not None
+        own = [self._pair_metric(query, key)] if of_pair else []
+        near = self.similarity
+        similarity = near if near is not None and self.stack in near["places"] else None
+        overview = self.manifest, self.overview
+        return Heads(self.record, self.stack, overview, [*self.metrics, *own], similarity)
+
+    @property
+    def color(self) -> str:
+        """The colours of heads: their patterns, where the stack lacks the chosen metric."""
+        chosen = str(self.choices["color"])
+        return chosen if chosen in ("layer", *self.heads.metrics) else "pattern"
+
+    @property
+    def included(self) -> dict[str, Any]:
+        """The order and the inclusion of heads."""
+        return {name: self.choices[name] for name in ("sort", "include_layers", "include_heads")}
+
+    @property
+    def places(self) -> dict[str, Any]:
+        """What places the points of the map; where the stack lacks it, the default stands in."""
+        known = {"distance", "entropy", NO_SIZE, *self.heads.metrics}
+        known |= {SIMILARITY} if self.heads.similarity is not None else set()
+        chosen = {"x": "map_x", "y": "map_y", "size": "map_size"}
+        places = {name: self.choices[choice] for name, choice in chosen.items()}
+        return {name: value for name, value in places.items() if value in known}
+
+    @cached_property
+    def _partners(self) -> dict[str, str]:
+        return partner_stacks(self.manifest)
+
+    def _pair_metric(self, query: int, key: int) -> SentMetric:
+        """The weight of a pair of tokens in every head."""
+        stack, row = self.record.stack(self.stack), np.array([query])
+        rows = {
+            layer.number: layer.all_weights(row)[:, 0, key].astype(np.float64)
+            for layer in stack.layers
+        }
+        label = f"weight {stack.queries.labels[query]} → {stack.keys.labels[key]}"
+        scores = HeadScores("weight", "", {self.stack: rows})
+        [metric] = encode_own_metrics(self.record, {"weight": scores})
+        return {**metric, "name": PAIR, "label": label, "digits": 3}
