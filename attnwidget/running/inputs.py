@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,12 +12,13 @@ import torch
 
 from attnwidget.record import Tokens
 
-from .items import Batch, Padded
+from .items import Batch
 from .labels import text_tokenizer, token_labels
-from .model import CACHES, STANDARD, check_vocabulary, device_of, traits
+from .model import CACHES, STANDARD, check_vocabulary, device_of, holds_tensors, traits
+from .padding import Padded, is_square, kept_positions, rows_of
 from .sequences import Sequences, image_size, patch_size, pixels_name
 from .sound import audio_seconds, sound_of
-from .structure import Structure, rows_of, structure_of
+from .structure import Structure, structure_of
 from .words import cut_off, encoding_of, word_spans
 
 
@@ -80,7 +80,7 @@ def prepare(
         raise TypeError(f"batch_index is {batch_index!r}; expected a number")
     if not 0 <= batch_index < size:
         raise IndexError(f"batch_index {batch_index}: the batch has {size} items")
-    padded = kept_positions(tensors, name, "attention_mask", batch_index, items)
+    padded = kept_positions(tensors, name, batch_index, items)
     tokens = None
     if padded is not None and not len(padded.kept) and not isinstance(text, str):
         raise ValueError("the inputs have no tokens")
@@ -100,9 +100,7 @@ def prepare(
         words, offsets = word_spans(encoding, batch_index, positions, texts)
         segments = segments_of(encoding, batch_index, positions)
         tokens = replace(tokens, segments=segments, words=words, offsets=offsets)
-    target_padded = kept_positions(
-        tensors, "decoder_input_ids", "decoder_attention_mask", batch_index, items
-    )
+    target_padded = kept_positions(tensors, "decoder_input_ids", batch_index, items)
     target_ids = tensors.get("decoder_input_ids")
     labels = None
     if target_padded is not None and target_ids is not None:
@@ -219,7 +217,12 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
 
 
 # What tokenizers return beside the tokens, which some models do not take.
-_EXTRA = frozenset({"token_type_ids", "attention_mask", "special_tokens_mask", "length"})
+_EXTRA = frozenset(
+    {
+        *("token_type_ids", "attention_mask", "special_tokens_mask", "length", "offset_mapping"),
+        *("overflow_to_sample_mapping", "overflowing_tokens", "num_truncated_tokens"),
+    }
+)
 
 
 def taken(model: torch.nn.Module, encoding: Mapping[str, Any]) -> dict[str, Any]:
@@ -229,7 +232,8 @@ def taken(model: torch.nn.Module, encoding: Mapping[str, Any]) -> dict[str, Any]
         TypeError: it does not take one of them, other than what tokenizers add to the tokens.
     """
     kind = traits(model)
-    usual = {own: name for name, own in kind.names.items()}
+    # A square mask may say which tokens see each other, so it keeps its own name.
+    usual = {own: name for name, own in kind.names.items() if not is_square(encoding.get(own))}
     named = {usual.get(name, name): value for name, value in encoding.items()}
     left = {name: value for name, value in named.items() if not kind.takes(name)}
     if left.keys() <= _EXTRA:
@@ -259,14 +263,19 @@ def on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
 def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> None:
     """Raise errors that are clearer than the model's own."""
     kind, name = traits(model), type(model).__name__
+    known = ", ".join(sorted(kind.parameters))
     unknown = [each for each in tensors if not kind.takes(each)]
     if isinstance(text, str) and "input_ids" in unknown:
-        known = ", ".join(sorted(kind.parameters))
-        if kind.parameters.isdisjoint(STANDARD):
+        if not kind.parameters:
+            raise ValueError(
+                f"the forward of {name} takes nothing by name: wrap the model in a module whose "
+                "forward takes input_ids"
+            )
+        if STANDARD.isdisjoint(kind.parameters):
             raise ValueError(
                 f"{name} has no argument that is known to take tokens: its forward takes {known}; "
                 "pass a mapping of these instead of a string, such as "
-                f"{{{sorted(kind.parameters)[0]!r}: ids}} with "
+                f"{{{kind.parameters[0]!r}: ids}} with "
                 'ids = tokenizer(text, return_tensors="pt")["input_ids"]'
             )
         raise ValueError(
@@ -275,11 +284,11 @@ def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> Non
         )
     if unknown:
         raise ValueError(
-            f"{name} does not take {' or '.join(map(repr, unknown))}; its forward takes "
-            f"{', '.join(sorted(kind.parameters))}"
+            f"{name} does not take {' or '.join(map(repr, unknown))}; its forward takes {known}"
         )
     for each, value in tensors.items():
-        if isinstance(value, (list, tuple, np.ndarray)) and each not in CACHES:
+        plain = isinstance(value, (list, tuple)) and not holds_tensors(value) and each not in CACHES
+        if plain or isinstance(value, np.ndarray):
             raise ValueError(f'{each} must be a torch tensor; use return_tensors="pt"')
     ids = tensors.get("input_ids")
     if ids is not None and (not isinstance(ids, torch.Tensor) or ids.ndim < 2):
@@ -317,17 +326,10 @@ def _others(
         if usual or not isinstance(tensor, torch.Tensor) or tensor.ndim > 3:
             continue
         if batch_index < len(rows_of(tensor, items)):
-            kept = kept_positions(tensors, name, _mask_of(name, tensors), batch_index, items)
+            kept = kept_positions(tensors, name, batch_index, items)
             if kept is not None:
                 found[name] = kept
     return found
-
-
-def _mask_of(name: str, tensors: Mapping[str, Any]) -> str:
-    """The mask of an input: the one whose name has the same other parts, or ""."""
-    own = re.sub(r"(input_)?ids|inputs_embeds|tokens", "", name)
-    masks = (each for each in tensors if "mask" in each)
-    return next((each for each in masks if re.sub(r"(attention_)?mask", "", each) == own), "")
 
 
 def _media_count(tensors: Mapping[str, Any]) -> int | None:
@@ -344,26 +346,6 @@ def _cached(tensors: Mapping[str, Any], text: Padded | None, batch_index: int) -
     if mask.shape[1] <= text.length:
         return None
     return Padded(mask.shape[1], mask[batch_index].nonzero()[:, 0].cpu())
-
-
-def kept_positions(
-    tensors: Mapping[str, Any],
-    ids_name: str,
-    mask_name: str,
-    batch_index: int,
-    items: tuple[int, ...] = (0,),
-) -> Padded | None:
-    """The item's positions in the tensor of this name that its mask does not hide."""
-    ids, mask = tensors.get(ids_name), tensors.get(mask_name)
-    if not isinstance(ids, torch.Tensor):
-        return None
-    rows = rows_of(ids, items)
-    length = rows.shape[1]
-    if isinstance(mask, torch.Tensor) and mask.shape == ids.shape[: mask.ndim]:
-        seen = rows_of(mask, items)
-        if seen.shape == rows.shape[:2]:
-            return Padded(length, seen[batch_index].nonzero()[:, 0].cpu())
-    return Padded(length, torch.arange(length))
 
 
 def _ids(

@@ -13,28 +13,12 @@ from attnwidget.record import Floats
 from attnwidget.tracing import CallId
 
 from .model import has_places, traits
+from .padding import Padded
+from .sides import Side
 from .stacks import Kind, kind_of
-from .structure import Side
 from .towers import media_of
 
 _MEDIA = ("vision", "audio", "qformer")
-
-
-@dataclass(frozen=True)
-class Padded:
-    """A sequence in the model's inputs.
-
-    Attributes:
-        length: its length with padding.
-        kept: the positions that are not padding.
-    """
-
-    length: int
-    kept: torch.Tensor
-
-    def after(self, count: int) -> Padded:
-        """The sequence after so many further positions, which are all kept."""
-        return Padded(count + self.length, torch.cat([torch.arange(count), count + self.kept]))
 
 
 @dataclass(frozen=True)
@@ -110,12 +94,14 @@ class Item:
         batch: the number of items.
         index: the number of this one.
         queries, keys: the sequence on either side of the attention, if it may be padded.
+        apart: True if each item has queries or keys of its own.
     """
 
     batch: int
     index: int
     queries: Padded | None = None
     keys: Padded | None = None
+    apart: bool = False
 
     def select(self, leading: int, shape: tuple[int, int]) -> Selection:
         """The entries of an attention call that belong to the item.
@@ -138,7 +124,15 @@ class Item:
 
         A model that attends within windows has several consecutive entries per item. If the leading
         dimension is unrelated to the batch (packed images, for instance), all are recorded.
+
+        Raises:
+            ValueError: items have no entries of their own, as they should.
         """
+        if self.apart and leading < self.batch:
+            raise ValueError(
+                f"its scores are of {leading} of {self.batch} items: it reads items one after the "
+                "other; capture one at a time"
+            )
         if leading % self.batch:
             if self.batch % leading:
                 return slice(0, leading)
@@ -183,8 +177,9 @@ class Items:
         batch = self._batch
         size, index = batch.size, batch.index
         if kind.sides is not None:
-            read = kind.sides
-            return Item(size, index, self._of_side(read.queries), self._of_side(read.keys))
+            own, read = kind.sides.queries, kind.sides.keys
+            apart = own.own is not None or read.own is not None
+            return Item(size, index, self._of_side(own), self._of_side(read), apart)
         module_tower, cross = kind.tower, kind.cross
         source = batch.sound if batch.text is None else batch.text
         queries: Padded | None = source

@@ -12,7 +12,7 @@ import torch
 from attnwidget.record import Tokens
 
 from .inputs import Inputs, labelled
-from .items import Padded
+from .padding import Padded
 
 # The arguments that have an entry for each token of a text.
 _PER_TOKEN = re.compile("(cross_)?attention_mask|langs|.*(type_ids|position_ids|position_mask)")

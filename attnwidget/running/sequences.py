@@ -10,8 +10,8 @@ import torch
 
 from attnwidget.record import Tokens
 
+from .sides import Side
 from .stacks import Group, Labels
-from .structure import Side
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,9 @@ class Sequences:
     def labels(self, group: Group, shape: tuple[int, int]) -> Labels:
         """The labels of a group of layers [Tq, Tk]."""
         queries = keys = self._tokens(group, "query", shape[0])
-        if group.cross or shape[0] != shape[1]:
+        sides = group.kind.sides
+        alike = not group.cross if sides is None else sides.queries == sides.keys
+        if not alike or shape[0] != shape[1]:
             keys = self._tokens(group, "key", shape[1])
         # The order of patches is not read with the labels.
         assumed = group.kind.assumed or any(

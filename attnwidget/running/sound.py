@@ -11,8 +11,8 @@ import torch
 from attnwidget.tracing import Address, Handler, Read, trace, undisturbed
 from attnwidget.tracing.masks import seen_keys
 
-from .items import Padded
 from .model import is_offloaded, run
+from .padding import Padded
 from .sequences import cuts_patches
 from .towers import is_cross, media_of, tower
 

@@ -13,7 +13,8 @@ import torch
 from attnwidget.record import Layer, Stack, Tokens
 from attnwidget.tracing import CallId
 
-from .structure import Sides, Structure, known_structure
+from .sides import Sides
+from .structure import Structure, known_structure
 from .towers import is_cross, media_of, tower
 
 
@@ -24,7 +25,7 @@ class Kind(NamedTuple):
         tower: the part.
         cross: True for cross-attention.
         sides: what queries and keys are made of, if that was read; else names tell the rest.
-        assumed: True if names do not leave one reading alone, and nothing was read.
+        assumed: True if names do not leave one reading alone, and not all was read.
     """
 
     tower: str
@@ -44,7 +45,8 @@ def kind_of(model: torch.nn.Module, call: CallId) -> Kind:
     sides = None if structure is None else structure.of(call)
     if structure is None or sides is None:
         return Kind(tower(call.module), is_cross(call.module), assumed=structure is not None)
-    return Kind(_tower_read(tower(call.module), sides, structure), sides.cross, sides)
+    named = _tower_read(tower(call.module), sides, structure)
+    return Kind(named, sides.cross, sides, structure.assumed)
 
 
 def _tower_read(name: str, sides: Sides, structure: Structure) -> str:
