@@ -52,10 +52,10 @@ def capture(
     so that dropout adds no noise. Of a vision model, about a dozen passes over changed images come
     first, each stopped after its first attention layer, unless `image` is False: your own forward
     hooks see them, too. So they do the passes that read the structure of a model where names and
-    lengths leave several ways to read it: one on two items, and one for each input that is changed,
-    before the first capture. A model compiled by torch.compile runs uncompiled, and torch's
-    nn.TransformerEncoder without its fused fast path (which differs by rounding, and zeroes padded
-    positions).
+    lengths leave several ways to read it: one on two items, one for each input that is changed, and
+    one over shorter texts if tokens have mixed, before the first capture. A model compiled by
+    torch.compile runs uncompiled, and torch's nn.TransformerEncoder without its fused fast path
+    (which differs by rounding, and zeroes padded positions).
 
     Args:
         model: a transformers model of any kind, or another torch module that computes attention
@@ -139,7 +139,7 @@ class _Read:
     """A recorded pass.
 
     Attributes:
-        calls: the attention calls.
+        calls: the attention calls, and the layers whose pieces could not be put together.
         called, products: see `ForwardPass`.
         output: the model's output.
         stacks: the layers, by the names of their stacks.
@@ -181,16 +181,18 @@ def _read(
             wanted=_wanted(named),
             values=values,
         )
+        calls = with_joined_pieces(sink.calls)
         layers = [
             (CallId(c.address.module, c.address.call), c.layers[0] if c.layers else None)
-            for c in with_joined_pieces(sink.calls)
+            for c in calls
         ]
         by_name = stacks(grouped(model, layers), sequences.labels)
-        if chosen is None or not 0 <= max(chosen) < len(sink.calls):
+        if chosen is None or not 0 <= max(chosen) < len(calls):
             break
         if chosen <= {n for stack in by_name.values() for n in stack.numbers}:
             break
-    return _Read(sink.calls, ran.called, ran.products, ran.output, by_name, placed)
+    parts = [call for call in calls if call.reason and call not in sink.calls]
+    return _Read([*sink.calls, *parts], ran.called, ran.products, ran.output, by_name, placed)
 
 
 def _reread(

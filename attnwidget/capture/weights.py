@@ -37,6 +37,7 @@ from attnwidget.tracing import (
 from .check import leads_to_output
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
+from .joined import IN_PARTS, joined_weights
 from .recorder import RecordedCall
 
 # (call, row of the batch, weights [heads, Tq, Tk]).
@@ -103,16 +104,18 @@ class _Reader(Handler):
 
     def finish(self) -> None:
         """Pass on the latest layer, or layers."""
-        kind = joined_as([piece for piece, _ in self._pieces])
-        rows = [list(zip(*(found for _, found in self._pieces), strict=True))]
-        if kind is None:
-            rows = [[(each,) for each in found] for _, found in self._pieces]
-        for (piece, _), of_texts in zip(self._pieces, rows, strict=False):
-            module, _, call = piece.address
-            name = module.rpartition(".")[0] if kind == "modules" else module
-            for row, weights in enumerate(of_texts):
-                whole = np.concatenate(weights, axis=1 if kind == "queries" else 0)
-                self._receive(CallId(name, call), row, whole)
+        as_one = joined_as([piece for piece, _ in self._pieces])
+        if as_one is None:
+            for piece, found in self._pieces:
+                for row, weights in enumerate(found):
+                    self._receive(CallId(piece.address.module, piece.address.call), row, weights)
+        elif as_one.kind == "parts":
+            first = self._pieces[0][0]
+            self.calls.append(RecordedCall(first.address, (), first, IN_PARTS))
+        else:
+            call = CallId(as_one.module, self._pieces[0][0].address.call)
+            for row, of_text in enumerate(zip(*(found for _, found in self._pieces), strict=True)):
+                self._receive(call, row, joined_weights(of_text, as_one.kind))
         self._pieces = []
 
 
