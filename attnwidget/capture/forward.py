@@ -214,12 +214,15 @@ def _reread(
             inputs = way()
             read = _read(model, inputs, chosen, values=values, with_image=with_image)
             return inputs, read, answer.replay(model, inputs, read.output)
+        except NotReplayed as error:
+            refused = refused or error.with_traceback(None)  # which would keep the pass's output
         except Exception as error:
             # The second way may be one that the model does not take at all.
-            if refused is None:
-                if not isinstance(error, NotReplayed):
-                    raise
-                refused = error.with_traceback(None)  # which would keep the pass's output
+            if refused is None and isinstance(error, ValueError):
+                raise
+            refused = refused or NotReplayed(
+                f"{type(model).__name__} does not read its answer again in one pass: {error}"
+            )
     assert refused is not None
     raise refused
 
