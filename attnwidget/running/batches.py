@@ -224,11 +224,11 @@ class Batches:
 def _batch(model: torch.nn.Module, tensors: Mapping[str, Any], texts: Sequence[Text]) -> TextBatch:
     check_vocabulary(model, tensors["input_ids"])
     structure_of(model, tensors)
-    rows, before = [], traits(model).global_tokens
+    rows = []
     for row in range(len(texts)):
         places = _places(tensors, row)
         ids, target = places["input_ids"], places.get(_TARGET)
-        rows.append(Batch(len(texts), row, ids, target, None, None, global_tokens=before))
+        rows.append(Batch(len(texts), row, ids, target, None, None))
     return TextBatch(on_device(tensors, model), tuple(texts), tuple(rows))
 
 

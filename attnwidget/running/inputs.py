@@ -14,7 +14,7 @@ from attnwidget.record import Tokens
 
 from .items import Batch
 from .labels import text_tokenizer, token_labels
-from .model import CACHES, STANDARD, check_vocabulary, device_of, holds_tensors, traits
+from .model import CACHES, STANDARD, before_text, check_vocabulary, device_of, holds_tensors, traits
 from .padding import Padded, is_square, kept_positions, rows_of
 from .sequences import Sequences, image_size, patch_size, pixels_name
 from .sound import audio_seconds, sound_of
@@ -114,7 +114,7 @@ def prepare(
         image_size(tensors),
         patch_size(model),
         audio_seconds(model, tensors, tokenizer, sound),
-        global_tokens=traits(model).global_tokens,
+        before=before_text(model),
         others={
             name: labelled(tokenizer, ids)
             for name, padded in others.items()
@@ -131,7 +131,6 @@ def prepare(
         cached,
         _media_count(tensors),
         sound,
-        sequences.global_tokens,
         others,
         items,
     )

@@ -91,6 +91,14 @@ def has_soft_prompt(model: torch.nn.Module) -> bool:
     return bool(getattr(config, "is_prompt_learning", False))
 
 
+def before_text(model: torch.nn.Module) -> str:
+    """What a model puts before a text: "global" tokens of its own, as Pegasus-X has, or "virtual"
+    ones, a soft prompt; "" if that is not known."""
+    if has_soft_prompt(model):
+        return "virtual"
+    return "global" if traits(model).global_tokens else ""
+
+
 def without_autocast(device: torch.device) -> AbstractContextManager[object]:
     """A context in which torch does not round as it rounds the model under autocast."""
     if not torch.is_autocast_enabled(device.type):
@@ -258,20 +266,22 @@ def holds_tensors(value: Any) -> bool:
 
 @contextmanager
 def state_kept(model: torch.nn.Module) -> Iterator[None]:
-    """Undo what passes within this context change in attributes and buffers of modules."""
-    attributes = [(module, dict(vars(module))) for module in model.modules()]
-    buffers = [(module._buffers, dict(module._buffers)) for module in model.modules()]
-    numbers = [(each, each.detach().clone()) for each in model.buffers() if not each.is_meta]
+    """Undo what passes within this context change in attributes and buffers of one's own modules.
+
+    Those of transformers prepare themselves in a first pass, which must not be undone by half.
+    """
+    own = [module for module in model.modules() if is_foreign(type(module))]
+    every = (each for module in own for each in (vars(module), *vars(module).values()))
+    before = [(each, dict(each)) for each in every if isinstance(each, dict)]
+    buffers = (each for module in own for each in module.buffers(recurse=False))
+    numbers = [(each, each.detach().clone()) for each in buffers if not each.is_meta]
     try:
         yield
     finally:
-        for module, before in attributes:
-            vars(module).clear()
-            vars(module).update(before)
-        for registered, own in buffers:
-            registered.clear()
-            registered.update(own)
+        for changed, kept in before:
+            changed.clear()
+            changed.update(kept)
         with torch.no_grad():
-            for buffer, before_pass in numbers:
-                if not torch.equal(buffer, before_pass):
-                    buffer.copy_(before_pass)
+            for buffer, kept_numbers in numbers:
+                if not torch.equal(buffer, kept_numbers):
+                    buffer.copy_(kept_numbers)

@@ -9,7 +9,7 @@ which of them it has the length of.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
@@ -23,7 +23,7 @@ from .changes import Change, Changes, changes, kind, two_items, vectors
 from .model import has_soft_prompt, is_foreign
 from .roles import key_roles, query_roles
 from .sides import Sides, all_sides
-from .towers import is_read, is_target, media_of, tower
+from .towers import is_cross, is_read, is_target, media_of, tower
 
 # The inputs of other shapes of which a model's structure is read, where the first do not tell all.
 _MOST_READ = 4
@@ -68,7 +68,7 @@ def known_structure(model: torch.nn.Module) -> Structure | None:
     return _latest.get(model)
 
 
-def _is_unclear(model: torch.nn.Module, names: Iterable[str]) -> bool:
+def _is_unclear(model: torch.nn.Module, names: Collection[str]) -> bool:
     """True if the names of modules and inputs do not tell the parts of a model."""
     own_code = any(
         is_foreign(type(module))
@@ -77,14 +77,15 @@ def _is_unclear(model: torch.nn.Module, names: Iterable[str]) -> bool:
     )
     if own_code or has_soft_prompt(model):
         return True
-    read = {media_of(name) or ("decoder" if is_target(name) else "text") for name in names}
-    if len(read) <= 1:
+    if len(names) <= 1:
         return False
-    towers = {tower(name) for name, module in model.named_modules() if is_attention(module)}
+    read = {media_of(name) or ("decoder" if is_target(name) else "text") for name in names}
+    attention = [name for name, module in model.named_modules() if is_attention(module)]
+    towers = set(map(tower, attention))
     if "decoder" in read:  # what an encoder reads may be text, an image or sound
         return not {"decoder"} <= towers <= {"encoder", "decoder", *read, "qformer"}
     # What a tower of sound reads may be text that stands for it.
-    return "audio" in read or not read - {"text"} <= towers
+    return "audio" in read or any(map(is_cross, attention)) or not towers <= {"text", *read}
 
 
 def structure_of(model: torch.nn.Module, tensors: Mapping[str, Any]) -> Structure | None:

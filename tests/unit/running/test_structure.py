@@ -12,6 +12,7 @@ import transformers
 from torch import nn
 
 from attnwidget import ablate, capture, profile
+from tests.unit.running.test_stacks import Names
 from tests.unit.tiny import Model, bert, llama, tiny, token_ids
 
 WIDTH, HEADS = 32, 4
@@ -179,18 +180,6 @@ class Two(nn.Module):
             y = y + layer["self_attn"](y)
             y = y + layer[self.name](y, x)
         return y
-
-
-class Names:
-    """A tokenizer that only names tokens."""
-
-    all_special_ids = ()
-
-    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
-        return [f"w{token}" for token in ids]
-
-    def decode(self, ids: list[int], **_: object) -> str:
-        return f"w{ids[0]}"
 
 
 def names(ids: torch.Tensor) -> tuple[str, ...]:
