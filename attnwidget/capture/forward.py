@@ -23,12 +23,12 @@ from attnwidget.running.replay import Answer, NotReplayed
 from attnwidget.running.sequences import PlacedTokens
 from attnwidget.running.stacks import grouped, stacks
 from attnwidget.running.structure import structure_of
-from attnwidget.tracing import CallId, can_generate, changes_of
+from attnwidget.tracing import can_generate, changes_of
 
-from .joined import with_joined_pieces
+from .joined import IN_PARTS, with_joined_pieces
 from .patches import on_image, placed_tokens
 from .picture import picture
-from .recorder import RecordedCall, RecordedCalls, record_pass
+from .recorder import ForwardPass, RecordedCall, RecordedCalls, record_pass
 
 
 def capture(
@@ -115,7 +115,7 @@ def capture(
         else:
             answer = generated(model, tokenizer, inputs, generate)
             inputs, read, replay = _reread(model, answer, chosen, values=values, with_image=image)
-    missing = missing_attention(model, read.calls, read.called, read.products)
+    missing = missing_attention(model, read.calls, read.ran.called, read.ran.products)
     if not read.stacks and not (chosen is not None and read.calls and not missing):
         raise ValueError(no_attention(model, missing))
     if inputs.cut_off is not None:
@@ -140,16 +140,13 @@ class _Read:
 
     Attributes:
         calls: the attention calls, and the layers whose pieces could not be put together.
-        called, products: see `ForwardPass`.
-        output: the model's output.
+        ran: what else is known of the pass.
         stacks: the layers, by the names of their stacks.
         placed: the tokens of a tower with their places on the image, or None.
     """
 
     calls: list[RecordedCall]
-    called: set[str]
-    products: set[str]
-    output: Any
+    ran: ForwardPass
     stacks: dict[str, Stack]
     placed: PlacedTokens | None
 
@@ -182,17 +179,14 @@ def _read(
             values=values,
         )
         calls = with_joined_pieces(sink.calls)
-        layers = [
-            (CallId(c.address.module, c.address.call), c.layers[0] if c.layers else None)
-            for c in calls
-        ]
+        layers = ((call.address.id, call.layer) for call in calls)
         by_name = stacks(grouped(model, layers), sequences.labels)
         if chosen is None or not 0 <= max(chosen) < len(calls):
             break
         if chosen <= {n for stack in by_name.values() for n in stack.numbers}:
             break
-    parts = [call for call in calls if call.reason and call not in sink.calls]
-    return _Read([*sink.calls, *parts], ran.called, ran.products, ran.output, by_name, placed)
+    parts = [call for call in calls if call.reason == IN_PARTS]
+    return _Read([*sink.calls, *parts], ran, by_name, placed)
 
 
 def _reread(
@@ -213,7 +207,7 @@ def _reread(
         try:
             inputs = way()
             read = _read(model, inputs, chosen, values=values, with_image=with_image)
-            return inputs, read, answer.replay(model, inputs, read.output)
+            return inputs, read, answer.replay(model, inputs, read.ran.output)
         except NotReplayed as error:
             refused = refused or error.with_traceback(None)  # which would keep the pass's output
         except Exception as error:

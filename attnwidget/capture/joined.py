@@ -27,14 +27,14 @@ def _joined(run: Sequence[RecordedCall]) -> Sequence[RecordedCall]:
     if as_one is None:
         return run
     address = run[0].address._replace(module=as_one.module)
-    layers = [call.layers[0] for call in run if call.layers]
+    layers = [call.layer for call in run if call.layer is not None]
     reason = next((call.reason for call in run if call.reason), "")
     if as_one.kind == "parts" and layers:
-        return [replace(run[0], layers=(), reason=reason or IN_PARTS)]
+        return [replace(run[0], layer=None, reason=reason or IN_PARTS)]
     # A part of its pieces is no layer: the others were not asked for, or not understood.
     join = _of_queries if as_one.kind == "queries" else _of_heads
-    joined = (join(layers, as_one.module),) if len(layers) == len(run) else ()
-    return [replace(run[0], address=address, layers=joined, reason=reason)]
+    joined = join(layers, as_one.module) if len(layers) == len(run) else None
+    return [replace(run[0], address=address, layer=joined, reason=reason)]
 
 
 def joined_weights(pieces: Sequence[Floats], kind: str) -> Floats:

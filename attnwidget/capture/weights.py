@@ -87,17 +87,16 @@ class _Reader(Handler):
         name = address.module
         try:
             with without_autocast(self._device):
-                own = CallId(name, address.call)
-                items = [each.of(own) for each in self._items]
+                items = [each.of(address.id) for each in self._items]
                 call = read()
                 found = text_weights(call, items, name, self._explainers)
         except Exception as error:  # other calls are still read
             reason = str(error) or type(error).__name__
             piece = self._sources.piece(address, self._modules[name], None)
-            self.calls.append(RecordedCall(address, (), piece, reason))
+            self.calls.append(RecordedCall(address, None, piece, reason))
             return
         piece = self._sources.piece(address, self._modules[name], call)
-        self.calls.append(RecordedCall(address, (), piece))
+        self.calls.append(RecordedCall(address, None, piece))
         if self._pieces and not goes_on(self._pieces[-1][0], piece):
             self.finish()
         self._pieces.append((piece, found))
@@ -108,10 +107,10 @@ class _Reader(Handler):
         if as_one is None:
             for piece, found in self._pieces:
                 for row, weights in enumerate(found):
-                    self._receive(CallId(piece.address.module, piece.address.call), row, weights)
+                    self._receive(piece.address.id, row, weights)
         elif as_one.kind == "parts":
             first = self._pieces[0][0]
-            self.calls.append(RecordedCall(first.address, (), first, IN_PARTS))
+            self.calls.append(RecordedCall(first.address, None, first, IN_PARTS))
         else:
             call = CallId(as_one.module, self._pieces[0][0].address.call)
             for row, of_text in enumerate(zip(*(found for _, found in self._pieces), strict=True)):

@@ -15,6 +15,7 @@ from attnwidget.tracing import (
     CallId,
     FunctionCall,
     Handler,
+    PassEnded,
     Read,
     trace,
     undisturbed,
@@ -148,10 +149,6 @@ class Vectors(NamedTuple):
         return self.queries.shape, None if self.keys is None else self.keys.shape
 
 
-class _AllSeen(BaseException):
-    """Ends a forward pass. No Exception, which a model might catch."""
-
-
 class _Watch(Handler):
     """Keeps the vectors of the calls that are expected, or of all."""
 
@@ -161,13 +158,13 @@ class _Watch(Handler):
         self._whole = is_offloaded(model)
 
     def attention(self, address: Address, read: Read) -> None:
-        call = CallId(address.module, address.call)
+        call = address.id
         if address.step > 0 or (self._expected is not None and call not in self._expected):
             return
         with suppress(ValueError):
             self.found[call] = _vectors(read())
         if self.found.keys() == self._expected and not self._whole:
-            raise _AllSeen
+            raise PassEnded
 
 
 def vectors(
@@ -183,7 +180,7 @@ def vectors(
     try:
         with torch.random.fork_rng(devices), undisturbed(model), state_kept(model):
             torch.manual_seed(0)
-            with dimensions_kept(), suppress(_AllSeen), trace(model, watch, None):
+            with dimensions_kept(), suppress(PassEnded), trace(model, watch, None):
                 run(model, tensors)
     except Exception:  # inputs that a model does not take; the pass that is recorded says why
         return None

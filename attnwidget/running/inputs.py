@@ -18,8 +18,11 @@ from .model import CACHES, STANDARD, before_text, check_vocabulary, device_of, h
 from .padding import Padded, is_square, kept_positions, rows_of
 from .sequences import Sequences, image_size, patch_size, pixels_name
 from .sound import audio_seconds, sound_of
-from .structure import Structure, structure_of
+from .structure import structure_of
 from .words import cut_off, encoding_of, word_spans
+
+# The inputs with tokens that most models have.
+_USUAL = ("input_ids", "inputs_embeds", "decoder_input_ids")
 
 
 @dataclass(frozen=True)
@@ -72,69 +75,78 @@ def prepare(
     if target is not None:
         repeats = _batch_size(tensors, (0,))
         tensors["decoder_input_ids"] = decoder_inputs(model, tokenizer, target).repeat(repeats, 1)
-    name = "input_ids" if "input_ids" in tensors else "inputs_embeds"
     structure = structure_of(model, tensors)
-    items = _item_dimensions(structure, tensors)
+    of_items = {} if structure is None else structure.items
+    items = next((of_items[name] for name in tensors if name in of_items), (0,))
     size = _batch_size(tensors, items)
     if type(batch_index) is not int:
         raise TypeError(f"batch_index is {batch_index!r}; expected a number")
     if not 0 <= batch_index < size:
         raise IndexError(f"batch_index {batch_index}: the batch has {size} items")
-    padded = kept_positions(tensors, name, batch_index, items)
-    tokens = None
-    if padded is not None and not len(padded.kept) and not isinstance(text, str):
+    kept: dict[str, Padded] = {}
+    tokens: dict[str, Tokens] = {}
+    for name in (*_USUAL, *(name for name in of_items if name not in _USUAL)):
+        of = of_items.get(name, items)
+        padded = _kept(tensors, name, batch_index, of)
+        if padded is not None:
+            kept[name] = padded
+            ids = _ids(tensors[name], batch_index, padded, of)
+            tokens |= {} if ids is None else {name: labelled(tokenizer, ids)}
+    seen = kept.get("input_ids", kept.get("inputs_embeds"))
+    if seen is not None and not len(seen.kept) and not isinstance(text, str):
         raise ValueError("the inputs have no tokens")
-    ids = None
-    if padded is not None and name == "input_ids":
-        ids = _ids(tensors[name], batch_index, padded, items)
-    if padded is not None and ids is not None:
-        tokens = labelled(tokenizer, ids)
-        if isinstance(text, str) and len(tokens.special) == len(ids):
-            raise ValueError(
-                f"the text {text!r} gives no tokens{' but special ones' if ids else ''}"
-            )
-        positions = padded.kept.tolist()
-        texts = None
-        if isinstance(text, str):
-            texts = (text,) if text_pair is None else (text, text_pair)
-        words, offsets = word_spans(encoding, batch_index, positions, texts)
-        segments = segments_of(encoding, batch_index, positions)
-        tokens = replace(tokens, segments=segments, words=words, offsets=offsets)
-    target_padded = kept_positions(tensors, "decoder_input_ids", batch_index, items)
-    target_ids = tensors.get("decoder_input_ids")
-    labels = None
-    if target_padded is not None and target_ids is not None:
-        of_target = _ids(target_ids, batch_index, target_padded, items)
-        labels = None if of_target is None else labelled(tokenizer, of_target)
-    others = {} if structure is None else _others(structure, tensors, batch_index)
+    if "input_ids" in tokens:
+        words = _in_words(encoding, batch_index, kept["input_ids"], text, text_pair)
+        own = tokens["input_ids"] = replace(tokens["input_ids"], **words)
+        if isinstance(text, str) and len(own.special) == len(own):
+            but = " but special ones" if len(own) else ""
+            raise ValueError(f"the text {text!r} gives no tokens{but}")
     sound = sound_of(model, tensors, batch_index)
     sequences = Sequences(
-        tokens,
-        labels,
+        tokens.get("input_ids"),
+        tokens.get("decoder_input_ids"),
         image_size(tensors),
         patch_size(model),
         audio_seconds(model, tensors, tokenizer, sound),
         before=before_text(model),
-        others={
-            name: labelled(tokenizer, ids)
-            for name, padded in others.items()
-            if structure is not None
-            and (ids := _ids(tensors[name], batch_index, padded, structure.items[name])) is not None
-        },
+        others=tokens,
     )
-    cached = _cached(tensors, padded, batch_index)
     batch = Batch(
         size,
         batch_index,
-        padded,
-        target_padded,
-        cached,
+        seen,
+        kept.get("decoder_input_ids"),
+        _cached(tensors, seen, batch_index),
         _media_count(tensors),
         sound,
-        others,
+        kept,
         items,
     )
     return Inputs(tensors, batch, sequences, cut_off(encoding, batch_index))
+
+
+def _kept(
+    tensors: Mapping[str, Any], name: str, index: int, items: tuple[int, ...]
+) -> Padded | None:
+    """The item's tokens in an input; None if it has none."""
+    tensor = tensors.get(name)
+    if not isinstance(tensor, torch.Tensor) or tensor.ndim > 3:
+        return None
+    return (
+        kept_positions(tensors, name, index, items) if index < len(rows_of(tensor, items)) else None
+    )
+
+
+def _in_words(
+    encoding: Any, index: int, padded: Padded, text: str | Mapping[str, Any], pair: str | None
+) -> dict[str, Any]:
+    """The segments, words and offsets of an item's tokens."""
+    positions, texts = padded.kept.tolist(), None
+    if isinstance(text, str):
+        texts = (text,) if pair is None else (text, pair)
+    words, offsets = word_spans(encoding, index, positions, texts)
+    segments = segments_of(encoding, index, positions)
+    return {"segments": segments, "words": words, "offsets": offsets}
 
 
 def labelled(tokenizer: Any, ids: list[int]) -> Tokens:
@@ -297,38 +309,14 @@ def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> Non
         check_vocabulary(model, ids)
 
 
-def _item_dimensions(structure: Structure | None, tensors: Mapping[str, Any]) -> tuple[int, ...]:
-    """The dimensions of the items in the inputs."""
-    if structure is None:
-        return (0,)
-    return next((structure.items[name] for name in tensors if name in structure.items), (0,))
-
-
 def _batch_size(tensors: Mapping[str, Any], items: tuple[int, ...]) -> int:
-    for name in ("input_ids", "inputs_embeds", "decoder_input_ids"):
+    for name in _USUAL:
         if name in tensors:
             return len(rows_of(tensors[name], items))
     if any(name.endswith("grid_thw") for name in tensors):
         return 1  # the patches of all images lie in one dimension
     inputs = (t for t in tensors.values() if isinstance(t, torch.Tensor) and t.ndim > 1)
     return next((len(rows_of(t, items)) for t in inputs), 1)
-
-
-def _others(
-    structure: Structure, tensors: Mapping[str, Any], batch_index: int
-) -> dict[str, Padded]:
-    """The item's tokens in inputs other than the usual ones."""
-    found = {}
-    for name, items in structure.items.items():
-        tensor = tensors.get(name)
-        usual = name in ("input_ids", "inputs_embeds", "decoder_input_ids")
-        if usual or not isinstance(tensor, torch.Tensor) or tensor.ndim > 3:
-            continue
-        if batch_index < len(rows_of(tensor, items)):
-            kept = kept_positions(tensors, name, batch_index, items)
-            if kept is not None:
-                found[name] = kept
-    return found
 
 
 def _media_count(tensors: Mapping[str, Any]) -> int | None:

@@ -12,7 +12,6 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from .calls import Address, Call, FunctionCall
 from .layout import heads_of
-from .provenance import Scores
 
 
 class Part(NamedTuple):
@@ -31,9 +30,9 @@ class Part(NamedTuple):
 
     def begins(self, other: Part) -> bool:
         """True if this is the same part of the same tensor, or another one has further tokens."""
-        lengths = [[*each.shape[:-2], *each.shape[-1:]] for each in (self, other)]
-        same = self._replace(shape=()) == other._replace(shape=()) and lengths[0] == lengths[1]
-        return same and self.shape[-2] <= other.shape[-2]
+        count = other.shape[-2]
+        alike = self._replace(shape=(*self.shape[:-2], count, self.shape[-1])) == other
+        return alike and self.shape[-2] <= count
 
 
 class Size(NamedTuple):
@@ -93,7 +92,7 @@ class Sources:
         given = args[0] if args and isinstance(args[0], torch.Tensor) else None
         if next(module.children(), None) is not None:
             self._inside, self._read = follows, set()
-        elif self._inside and given is not None and not follows and _has_parameters(module):
+        elif self._inside and given is not None and not follows and module._parameters:
             self._read.add(self._number(given))
         if follows:
             self._arguments.pop(id(module), None)
@@ -108,12 +107,17 @@ class Sources:
         if call is None or not self._follows(type(module)):
             return piece
         of = call if isinstance(call, FunctionCall) else call.scores
-        piece = piece._replace(size=_size(call, of), heads=heads_of(module))
+        width = 0 if of is None else of.query.shape[-1]
+        piece = piece._replace(size=Size._make((*call.shape, width)), heads=heads_of(module))
         if of is None:
             return piece
-        queries, keys, values = (self._part(each) for each in (of.query, of.key, call.value))
-        positions = positions or _positions_of_whole(of.query)
-        return piece._replace(positions=positions, queries=queries, keys=keys, values=values)
+        whole = _whole(of.query)
+        return piece._replace(
+            positions=positions or (_positions(whole) if whole.ndim == 3 else 0),
+            queries=self._part(of.query),
+            keys=self._part(of.key),
+            values=None if call.value is None else self._part(call.value),
+        )
 
     def _number(self, tensor: torch.Tensor) -> int:
         tensor = _whole(tensor)
@@ -123,16 +127,9 @@ class Sources:
         number: int = self._numbers[tensor]
         return number
 
-    def _part(self, tensor: torch.Tensor | None) -> Part | None:
-        if tensor is None:
-            return None
+    def _part(self, tensor: torch.Tensor) -> Part:
         start, shape = int(tensor.storage_offset()), tuple(tensor.shape)
         return Part(self._number(tensor), start, shape, tensor.stride())
-
-
-def _size(call: Call, of: FunctionCall | Scores | None) -> Size:
-    items, heads, queries, keys = call.shape
-    return Size(items, heads, queries, keys, 0 if of is None else of.query.shape[-1])
 
 
 def _whole(tensor: torch.Tensor) -> torch.Tensor:
@@ -141,19 +138,9 @@ def _whole(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if base is None else base
 
 
-def _has_parameters(module: torch.nn.Module) -> bool:
-    return next(module.parameters(recurse=False), None) is not None
-
-
 def _positions(tensor: torch.Tensor) -> int:
     """The number of tokens in vectors, or in ids."""
     return tensor.numel() // (tensor.shape[-1] if tensor.is_floating_point() else 1)
-
-
-def _positions_of_whole(queries: torch.Tensor) -> int:
-    """The number of tokens of which these queries are some; 0 if that is not known."""
-    whole = _whole(queries)
-    return _positions(whole) if whole.ndim == 3 else 0
 
 
 def goes_on(last: Piece, piece: Piece) -> bool:
@@ -266,10 +253,8 @@ def _as_heads(run: Sequence[Piece]) -> Literal["heads", "parts"] | None:
     # Several attentions over parts of one projection have all heads each.
     if sizes[0].heads > 1 and sum(size.heads for size in sizes) != count and not apart:
         return None
-    same = any(
-        len({part.whole for part in parts if part}) == 1
-        for parts in ([p.queries for p in run], [p.keys for p in run])
-    )
+    sides = zip(*((piece.queries, piece.keys) for piece in run), strict=True)
+    same = any(len({part.whole for part in side if part}) == 1 for side in sides)
     read = {piece.read for piece in run if piece.read}
     # All that was computed of one tensor, before all calls or before each.
     of_one = len(read) == 1 and (run[-1].read in read or len(run[0].read) == 1)
