@@ -25,10 +25,10 @@ from attnwidget.running.stacks import grouped, stacks
 from attnwidget.running.structure import structure_of
 from attnwidget.tracing import can_generate, changes_of
 
-from .joined import IN_PARTS, with_joined_pieces
+from .joined import with_joined_pieces
 from .patches import on_image, placed_tokens
 from .picture import picture
-from .recorder import ForwardPass, RecordedCall, RecordedCalls, record_pass
+from .recorder import ForwardPass, RecordedCalls, record_pass
 
 
 def capture(
@@ -139,13 +139,13 @@ class _Read:
     """A recorded pass.
 
     Attributes:
-        calls: the attention calls, and the layers whose pieces could not be put together.
+        calls: the modules that called attention, with the reason why there is no layer, or "".
         ran: what else is known of the pass.
         stacks: the layers, by the names of their stacks.
         placed: the tokens of a tower with their places on the image, or None.
     """
 
-    calls: list[RecordedCall]
+    calls: dict[str, str]
     ran: ForwardPass
     stacks: dict[str, Stack]
     placed: PlacedTokens | None
@@ -185,8 +185,9 @@ def _read(
             break
         if chosen <= {n for stack in by_name.values() for n in stack.numbers}:
             break
-    parts = [call for call in calls if call.reason == IN_PARTS]
-    return _Read([*sink.calls, *parts], ran, by_name, placed)
+    reasons = {call.address.module: call.reason for call in calls if call.reason}
+    modules = dict.fromkeys((call.address.module for call in sink.calls), "")
+    return _Read(modules | reasons, ran, by_name, placed)
 
 
 def _reread(

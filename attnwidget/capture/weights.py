@@ -38,7 +38,6 @@ from .check import leads_to_output
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
 from .joined import IN_PARTS, joined_weights
-from .recorder import RecordedCall
 
 # (call, row of the batch, weights [heads, Tq, Tk]).
 Receive: TypeAlias = Callable[[CallId, int, Floats], None]
@@ -66,11 +65,11 @@ class _Reader(Handler):
     """Passes on the weights of every call.
 
     Attributes:
-        calls: all calls, without their layers.
+        calls: the modules that called, with the reason why that was not read, or "".
     """
 
     def __init__(self, model: torch.nn.Module, batch: TextBatch, receive: Receive) -> None:
-        self.calls: list[RecordedCall] = []
+        self.calls: dict[str, str] = {}
         self._device = device_of(model)
         self._items = [Items(model, row) for row in batch.rows]
         self._receive = receive
@@ -91,12 +90,10 @@ class _Reader(Handler):
                 call = read()
                 found = text_weights(call, items, name, self._explainers)
         except Exception as error:  # other calls are still read
-            reason = str(error) or type(error).__name__
-            piece = self._sources.piece(address, self._modules[name], None)
-            self.calls.append(RecordedCall(address, None, piece, reason))
+            self.calls[name] = str(error) or type(error).__name__
             return
         piece = self._sources.piece(address, self._modules[name], call)
-        self.calls.append(RecordedCall(address, None, piece))
+        self.calls.setdefault(name, "")
         if self._pieces and not goes_on(self._pieces[-1][0], piece):
             self.finish()
         self._pieces.append((piece, found))
@@ -109,8 +106,7 @@ class _Reader(Handler):
                 for row, weights in enumerate(found):
                     self._receive(piece.address.id, row, weights)
         elif as_one.kind == "parts":
-            first = self._pieces[0][0]
-            self.calls.append(RecordedCall(first.address, None, first, IN_PARTS))
+            self.calls[as_one.module] = IN_PARTS
         else:
             call = CallId(as_one.module, self._pieces[0][0].address.call)
             for row, of_text in enumerate(zip(*(found for _, found in self._pieces), strict=True)):

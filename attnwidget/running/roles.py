@@ -67,7 +67,9 @@ def _roles(changed: torch.Tensor, tokens: int | None, way: Way) -> Roles | None:
     seen = [set(each.unique().tolist()) for each in changed.nonzero().T]
     found = []
     for of_tokens in range(changed.ndim) if tokens is None else [tokens]:
-        offset = None if way.tokens is None else _offset(seen[of_tokens], way.tokens)
+        offset = None
+        if way.tokens is not None:
+            offset = _offset(seen[of_tokens], way.tokens, changed.shape[of_tokens])
         if tokens is None and (offset is None or offset == ASTRAY):
             continue
         rest = {n: seen[n] for n in range(changed.ndim) if n != of_tokens}
@@ -75,12 +77,12 @@ def _roles(changed: torch.Tensor, tokens: int | None, way: Way) -> Roles | None:
     return found[0] if len(found) == 1 else None
 
 
-def _offset(seen: Set[int], tokens: tuple[int, ...]) -> int | None:
+def _offset(seen: Set[int], tokens: tuple[int, ...], length: int) -> int | None:
     """The position of the first token, by the positions that changed with some tokens."""
     first = min(seen) - tokens[0]
     if first >= 0 and seen == {token + first for token in tokens}:
         return first
-    return None if len(seen) > len(tokens) else ASTRAY
+    return None if len(seen) > len(tokens) or len(seen) == length else ASTRAY
 
 
 def _axes(shape: torch.Size, rest: dict[int, set[int]], tokens: int, way: Way) -> list[Axes]:

@@ -116,9 +116,10 @@ def _reads(call: CallId, changes: Changes) -> tuple[_Reads, _Reads]:
     return queries, keys
 
 
-def _placed(reads: _Reads) -> dict[str, int]:
-    """The inputs whose tokens a side has in order, with the position of the first of them."""
-    return {name: at for name, at in reads.items() if at is not None and at != ASTRAY}
+def _placed_at_once(reads: _Reads) -> dict[str, int]:
+    """The inputs whose tokens a side has in order, at one position; none if at several."""
+    placed = {name: at for name, at in reads.items() if at is not None and at != ASTRAY}
+    return placed if len(set(placed.values())) == 1 else {}
 
 
 class _Texts:
@@ -155,14 +156,15 @@ class _Texts:
                 same = self._offsets.setdefault((name, lengths[0]), offset) == offset
                 self._offsets[name, lengths[0]] = offset if same else ASTRAY
         # Texts of one sequence, such as tokens and their tags, are equally long.
-        together = [name for name in _placed(reads) if name in self._lengths]
+        together = [name for name in _placed_at_once(reads) if name in self._lengths]
         if together:
             self._cuts |= dict.fromkeys(together, self._cuts[together[0]])
 
     def may_be_of(self, reads: _Reads) -> bool:
         """True if lengths alone can tell of which text a side is."""
-        none_placed = all(offset is None for offset in reads.values())
-        return none_placed and (not reads or not reads.keys().isdisjoint(self._lengths))
+        if _placed_at_once(reads) or ASTRAY in reads.values():
+            return False
+        return not reads or not reads.keys().isdisjoint(self._lengths)
 
     def shorter(self) -> dict[str, Any]:
         """The inputs with shorter texts, and with masks and the like as short."""
@@ -188,9 +190,9 @@ class _Texts:
             lengths: the numbers of positions that it may have.
             now: those with shorter texts, or None if there was no such pass.
         """
-        placed = _placed(reads)
+        placed = _placed_at_once(reads)
         if placed:
-            own = self._one_of(placed) if len(set(placed.values())) == 1 else None
+            own = self._one_of(placed)
             return Side(None) if own is None else Side(own, placed[own])
         if self.may_be_of(reads):
             own, length = self._of_length(reads, lengths, now)

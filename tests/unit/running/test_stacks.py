@@ -143,6 +143,34 @@ def test_a_text_as_long_as_the_image(model: Callable[[str], Model]) -> None:
     assert all(record.tokens(name) == (words, words) for name in ("text",))
 
 
+@pytest.mark.parametrize("length", [4, 9])
+def test_a_text_that_mixes_with_boxes_keeps_its_words(length: int) -> None:
+    """LXMERT's text is shorter than what it sees, or as long."""
+    config = transformers.LxmertConfig(
+        vocab_size=64, hidden_size=32, num_attention_heads=4, intermediate_size=48, l_layers=1,
+        x_layers=2, r_layers=1, visual_feat_dim=8, visual_pos_dim=4,
+    )  # fmt: skip
+    random = torch.Generator().manual_seed(0)
+    seen = {name: torch.rand(1, 9, n, generator=random) for name, n in
+            (("visual_feats", 8), ("visual_pos", 4))}  # fmt: skip
+    ids = token_ids(length)
+    model = build(transformers.LxmertModel, config, "eager")
+    record = capture(model, Names(), {"input_ids": ids, **seen})
+    words, boxes = [f"w{token}" for token in ids[0].tolist()], [str(n) for n in range(9)]
+    found = {
+        layer.fidelity.module: record.tokens(name)
+        for name in record.stacks
+        if "cross" not in name
+        for layer in record.stack(name).layers
+    }
+    assert found == {
+        "encoder.layer.0.attention.self": (words, words),
+        "encoder.r_layers.0.attention.self": (boxes, boxes),
+        **{f"encoder.x_layers.{n}.lang_self_att.self": (words, words) for n in range(2)},
+        **{f"encoder.x_layers.{n}.visn_self_att.self": (boxes, boxes) for n in range(2)},
+    }
+
+
 def _clip(attention: str) -> Model:
     config = transformers.CLIPConfig(
         text_config={**TEXT, "initializer_factor": 8.0, "eos_token_id": 2},
