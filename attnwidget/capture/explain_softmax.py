@@ -37,9 +37,11 @@ def explain_softmax(call: SoftmaxCall, item: Item, name: str, *, values: bool = 
         arrays.get("keys"),
         None,
         softmax.whole_weights(),
-        Fidelity(ROUTE, name, "weights", 0.0, None, tolerance(dtype), rows),
+        Fidelity(ROUTE, name, "weights", softmax.lost, None, tolerance(dtype), rows),
         values=arrays.get("values"),
     )
+    if not plain.fidelity.exact:
+        return plain
     for noise in (64 * torch.finfo(dtype).eps, 0.0):
         layer = _with_program(softmax, plain, noise)
         if layer is None:
@@ -84,6 +86,11 @@ def _with_program(softmax: _ItemSoftmax, plain: Layer, noise: float) -> Layer | 
     return replace(plain, program=program, weights=None)
 
 
+def _share(rows: Floats, kept: Floats) -> float:
+    """The largest part of rows that is not in the columns that were kept."""
+    return float(np.nan_to_num(rows.sum(axis=-1) - kept.sum(axis=-1)).max(initial=0))
+
+
 class _ItemSoftmax:
     """The softmax of one item: arrays [heads, windows * tokens, ...] in float32."""
 
@@ -96,6 +103,9 @@ class _ItemSoftmax:
         # Rows that see no key are NaN in some models, and zero here.
         self.blind = (self.logits == -np.inf).all(axis=-1, keepdims=True)
         self.weights: Floats = np.where(self.blind, np.float32(0), self._cut(weights))
+        # The largest share of a query's attention that goes to padding.
+        rows = joined(self.selection.cut(weights, self.selection.queries))
+        self.lost = _share(rows, self.weights) if rows.shape[-1] > self.shape[1] else 0.0
 
     def _cut(self, tensor: torch.Tensor) -> Floats:
         """Cut [M, heads, all Tq, all Tk] to the item: float32 [heads, windows * Tq, Tk]."""

@@ -21,13 +21,13 @@ from attnwidget.running.replay import Answer, NotReplayed
 from attnwidget.running.sequences import PlacedTokens
 from attnwidget.running.stacks import grouped, stacks
 from attnwidget.running.structure import structure_of
-from attnwidget.tracing import CallId, can_generate, changes_of
+from attnwidget.tracing import can_generate, changes_of
 from attnwidget.warning import warn
 
 from .joined import with_joined_pieces
 from .patches import on_image, placed_tokens
 from .picture import picture
-from .recorder import RecordedCall, RecordedCalls, record_pass
+from .recorder import ForwardPass, RecordedCalls, record_pass
 
 
 def capture(
@@ -51,10 +51,10 @@ def capture(
     so that dropout adds no noise. Of a vision model, about a dozen passes over changed images come
     first, each stopped after its first attention layer, unless `image` is False: your own forward
     hooks see them, too. So they do the passes that read the structure of a model where names and
-    lengths leave several ways to read it: one on two items, and one for each input that is changed,
-    before the first capture. A model compiled by torch.compile runs uncompiled, and torch's
-    nn.TransformerEncoder without its fused fast path (which differs by rounding, and zeroes padded
-    positions).
+    lengths leave several ways to read it: one on two items, one for each input that is changed, and
+    one over shorter texts if tokens have mixed, before the first capture. A model compiled by
+    torch.compile runs uncompiled, and torch's nn.TransformerEncoder without its fused fast path
+    (which differs by rounding, and zeroes padded positions).
 
     Args:
         model: a transformers model of any kind, or another torch module that computes attention
@@ -114,7 +114,7 @@ def capture(
         else:
             answer = generated(model, tokenizer, inputs, generate)
             inputs, read, replay = _reread(model, answer, chosen, values=values, with_image=image)
-    missing = missing_attention(model, read.calls, read.called, read.products)
+    missing = missing_attention(model, read.calls, read.ran.called, read.ran.products)
     if not read.stacks and not (chosen is not None and read.calls and not missing):
         raise ValueError(no_attention(model, missing))
     if inputs.cut_off is not None:
@@ -135,17 +135,14 @@ class _Read:
     """A recorded pass.
 
     Attributes:
-        calls: the attention calls.
-        called, products: see `ForwardPass`.
-        output: the model's output.
+        calls: the modules that called attention, with the reason why there is no layer, or "".
+        ran: what else is known of the pass.
         stacks: the layers, by the names of their stacks.
         placed: the tokens of a tower with their places on the image, or None.
     """
 
-    calls: list[RecordedCall]
-    called: set[str]
-    products: set[str]
-    output: Any
+    calls: dict[str, str]
+    ran: ForwardPass
     stacks: dict[str, Stack]
     placed: PlacedTokens | None
 
@@ -177,16 +174,16 @@ def _read(
             wanted=_wanted(named),
             values=values,
         )
-        layers = [
-            (CallId(c.address.module, c.address.call), c.layers[0] if c.layers else None)
-            for c in with_joined_pieces(sink.calls)
-        ]
+        calls = with_joined_pieces(sink.calls)
+        layers = ((call.address.id, call.layer) for call in calls)
         by_name = stacks(grouped(model, layers), sequences.labels)
-        if chosen is None or not 0 <= max(chosen) < len(sink.calls):
+        if chosen is None or not 0 <= max(chosen) < len(calls):
             break
         if chosen <= {n for stack in by_name.values() for n in stack.numbers}:
             break
-    return _Read(sink.calls, ran.called, ran.products, ran.output, by_name, placed)
+    reasons = {call.address.module: call.reason for call in calls if call.reason}
+    modules = dict.fromkeys((call.address.module for call in sink.calls), "")
+    return _Read(modules | reasons, ran, by_name, placed)
 
 
 def _reread(
@@ -207,13 +204,16 @@ def _reread(
         try:
             inputs = way()
             read = _read(model, inputs, chosen, values=values, with_image=with_image)
-            return inputs, read, answer.replay(model, inputs, read.output)
+            return inputs, read, answer.replay(model, inputs, read.ran.output)
+        except NotReplayed as error:
+            refused = refused or error.with_traceback(None)  # which would keep the pass's output
         except Exception as error:
             # The second way may be one that the model does not take at all.
-            if refused is None:
-                if not isinstance(error, NotReplayed):
-                    raise
-                refused = error.with_traceback(None)  # which would keep the pass's output
+            if refused is None and isinstance(error, ValueError):
+                raise
+            refused = refused or NotReplayed(
+                f"{type(model).__name__} does not read its answer again in one pass: {error}"
+            )
     assert refused is not None
     raise refused
 

@@ -14,6 +14,8 @@ from attnwidget.tracing import joined_as, runs
 
 from .recorder import RecordedCall
 
+IN_PARTS = "it computes attention in parts, such as blocks of keys, that are not put together here"
+
 
 def with_joined_pieces(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
     """The calls of a pass, with one call for the pieces of a layer."""
@@ -21,19 +23,25 @@ def with_joined_pieces(calls: Sequence[RecordedCall]) -> list[RecordedCall]:
 
 
 def _joined(run: Sequence[RecordedCall]) -> Sequence[RecordedCall]:
-    kind = joined_as([call.piece for call in run])
-    if kind is None:
+    as_one = joined_as([call.piece for call in run])
+    if as_one is None:
         return run
-    address = run[0].address
-    if kind == "modules":
-        address = address._replace(module=address.module.rpartition(".")[0])
-    layers = [call.layers[0] for call in run if call.layers]
-    # A part of its pieces is no layer: the others were not asked for, or not understood.
-    whole = len(layers) == len(run)
-    join = _of_queries if kind == "queries" else _of_heads
-    joined = (join(layers, address.module),) if whole else ()
+    address = run[0].address._replace(module=as_one.module)
+    layers = [call.layer for call in run if call.layer is not None]
     reason = next((call.reason for call in run if call.reason), "")
-    return [replace(run[0], address=address, layers=joined, reason=reason)]
+    if as_one.kind == "parts" and layers:
+        return [replace(run[0], layer=None, reason=reason or IN_PARTS)]
+    # A part of its pieces is no layer: the others were not asked for, or not understood.
+    join = _of_queries if as_one.kind == "queries" else _of_heads
+    joined = join(layers, as_one.module) if len(layers) == len(run) else None
+    return [replace(run[0], address=address, layer=joined, reason=reason)]
+
+
+def joined_weights(pieces: Sequence[Floats], kind: str) -> Floats:
+    """The weights [heads, Tq, Tk] of a layer of pieces, of which later ones may have more keys."""
+    keys = max(piece.shape[2] for piece in pieces)
+    whole = [np.pad(piece, ((0, 0), (0, 0), (0, keys - piece.shape[2]))) for piece in pieces]
+    return np.concatenate(whole, axis=1 if kind == "queries" else 0)
 
 
 def _of_heads(heads: Sequence[Layer], module: str) -> Layer:
@@ -46,7 +54,7 @@ def _of_heads(heads: Sequence[Layer], module: str) -> Layer:
         keys=_of_all(heads, "keys"),
         values=_of_all(heads, "values"),
         program=first.program if same else None,
-        weights=None if same else np.concatenate([_weights(head) for head in heads]),
+        weights=None if same else joined_weights([_weights(head) for head in heads], "heads"),
         fidelity=_fidelity([head.fidelity for head in heads], module, whole=same),
         projection=None,
     )
@@ -54,14 +62,17 @@ def _of_heads(heads: Sequence[Layer], module: str) -> Layer:
 
 def _of_queries(parts: Sequence[Layer], module: str) -> Layer:
     """One layer of parts with the same keys; with a score program, if it hides no key."""
-    first = parts[0]
+    first, last = parts[0], parts[-1]
     same = first.program is not None and all(_equal(first.program, p.program) for p in parts)
-    plain = same and first.program is not None and not first.program.adds
+    alike = same and all(part.shape[1] == last.shape[1] for part in parts)
+    plain = alike and first.program is not None and not first.program.adds
     return replace(
         first,
         queries=_of_all(parts, "queries", axis=1),
+        keys=last.keys,
+        values=last.values,
         program=first.program if plain else None,
-        weights=None if plain else np.concatenate([_weights(part) for part in parts], axis=1),
+        weights=None if plain else joined_weights([_weights(part) for part in parts], "queries"),
         fidelity=_fidelity([part.fidelity for part in parts], module, whole=plain),
         projection=None,
     )

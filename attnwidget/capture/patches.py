@@ -23,7 +23,7 @@ from attnwidget.running.model import device_of, is_offloaded
 from attnwidget.running.sequences import PlacedTokens, Sequences, pixels_name
 from attnwidget.running.stacks import kind_of
 from attnwidget.running.towers import is_cross, tower
-from attnwidget.tracing import CallId
+from attnwidget.tracing import PassEnded
 
 from .recorder import RecordedCall, RecordedCalls, record_pass
 
@@ -77,8 +77,8 @@ def placed_tokens(
         of = None if before is None else _patches(_queries(before), rows, columns, first)
     if before is None or of is None:
         return None
-    call = CallId(before.address.module, before.address.call)
-    return PlacedTokens(kind_of(model, call).tower, _labelled(model, Patches(rows, columns, of)))
+    own = kind_of(model, before.address.id).tower
+    return PlacedTokens(own, _labelled(model, Patches(rows, columns, of)))
 
 
 def on_image(
@@ -149,18 +149,13 @@ def _patches(
     return tuple(places[code] if code else None for code in observed)
 
 
-class _FirstLayerRan(BaseException):
-    """Ends a forward pass after the first attention layer over the image.
-
-    No Exception, which a model might catch.
-    """
-
-
 class _UntilFirst(RecordedCalls):
+    """Ends a pass after the first attention layer over the image."""
+
     def add(self, call: RecordedCall) -> None:
-        if call.layers:
+        if call.layer is not None:
             super().add(call)
-            raise _FirstLayerRan
+            raise PassEnded
 
 
 def _first_call(
@@ -170,7 +165,7 @@ def _first_call(
     sink = _UntilFirst()
     items = Items(model, inputs.batch)
     # A model that fails here says why in the pass that is recorded.
-    with suppress(_FirstLayerRan, Exception):
+    with suppress(PassEnded, Exception):
         record_pass(
             model,
             lambda: run(inputs),
@@ -181,17 +176,17 @@ def _first_call(
             values=False,
             check=False,
         )
-    if not sink.calls:
+    call = next(iter(sink.calls), None)
+    if call is None or call.layer is None or call.layer.queries is None:
         return None
-    layer = sink.calls[0].layers[0]
-    windows = layer.program is not None and layer.program.blocks is not None
-    return None if layer.queries is None or windows else sink.calls[0]
+    windows = call.layer.program is not None and call.layer.program.blocks is not None
+    return None if windows else call
 
 
 def _queries(call: RecordedCall) -> Floats:
-    queries = call.layers[0].queries
-    assert queries is not None  # `_first_call` sees to it
-    return queries
+    assert call.layer is not None  # `_first_call` sees to it
+    assert call.layer.queries is not None
+    return call.layer.queries
 
 
 def _changed(pixels: torch.Tensor, patches: np.ndarray, patch: tuple[int, int]) -> torch.Tensor:

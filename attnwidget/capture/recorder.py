@@ -35,17 +35,17 @@ from .rotary import Rotation, Rotations, rotary
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """An attention call as layers.
+    """An attention call as a layer.
 
     Attributes:
         address: its place in the forward pass.
-        layers: its layer; empty if the call was left out or not understood.
+        layer: None if the call was left out or not understood.
         reason: why there is no layer, or "".
         piece: what it read.
     """
 
     address: Address
-    layers: tuple[Layer, ...]
+    layer: Layer | None
     piece: Piece
     reason: str = ""
 
@@ -64,10 +64,10 @@ class RecordedCalls:
     def add(self, call: RecordedCall) -> None:
         """Receive a call."""
         self._calls[call.address] = call
-        for layer in call.layers:
-            self._bytes += 0 if layer.weights is None else layer.weights.nbytes
-        if self._bytes > MOST_BYTES:
-            heads, queries, keys = call.layers[0].num_heads, *call.layers[0].shape
+        layer = call.layer
+        self._bytes += 0 if layer is None or layer.weights is None else layer.weights.nbytes
+        if layer is not None and self._bytes > MOST_BYTES:
+            heads, queries, keys = layer.num_heads, *layer.shape
             raise ValueError(
                 f"up to {call.address.module}, the weights of this text take "
                 f"{self._bytes / 1e9:.1f} GB ({heads} heads times {queries} x {keys} tokens in "
@@ -78,8 +78,11 @@ class RecordedCalls:
     def add_projection(self, address: Address, matrix: Floats) -> None:
         """Receive the output projection [heads, d_v, d_model] of a call that was added before."""
         call = self._calls[address]
-        layers = tuple(_projected(layer, matrix) for layer in call.layers)
-        self._calls[address] = replace(call, layers=layers)
+        layer = call.layer
+        if layer is None or layer.values is None:
+            return
+        if matrix.shape[:2] == (layer.num_heads, layer.values.shape[2]):
+            self._calls[address] = replace(call, layer=replace(layer, projection=matrix))
 
     @property
     def calls(self) -> list[RecordedCall]:
@@ -168,9 +171,8 @@ class _Recorder(Handler):
                     layer = self._layer(address, call, rotated)
         except Exception as error:  # other calls are still recorded; the record has the reason
             reason = (str(error) or type(error).__name__) if wanted else ""
-        layers = () if layer is None else (layer,)
         piece = self._sources.piece(address, module, call)
-        self._sink.add(RecordedCall(address, layers, piece, reason))
+        self._sink.add(RecordedCall(address, layer, piece, reason))
         if wanted:
             step_done()
 
@@ -181,7 +183,7 @@ class _Recorder(Handler):
 
     def _layer(self, address: Address, call: Call, rotated: list[Rotation]) -> Layer:
         """The layer of a call."""
-        item = self._item(CallId(address.module, address.call))
+        item = self._item(address.id)
         if isinstance(call, FunctionCall):
             layer = self._explainer.layer(call, item, address.module)
         else:
@@ -192,12 +194,3 @@ class _Recorder(Handler):
         if (turned := rotary(rotated, call, width)) is not None:
             layer = replace(layer, rotary=turned)
         return layer
-
-
-def _projected(layer: Layer, matrix: Floats) -> Layer:
-    """The layer with its output projection, if that fits."""
-    fits = layer.values is not None and matrix.shape[:2] == (
-        layer.num_heads,
-        layer.values.shape[2],
-    )
-    return replace(layer, projection=matrix) if fits else layer

@@ -37,7 +37,7 @@ from attnwidget.tracing import (
 from .check import leads_to_output
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
-from .recorder import RecordedCall
+from .joined import IN_PARTS, joined_weights
 
 # (call, row of the batch, weights [heads, Tq, Tk]).
 Receive: TypeAlias = Callable[[CallId, int, Floats], None]
@@ -65,11 +65,11 @@ class _Reader(Handler):
     """Passes on the weights of every call.
 
     Attributes:
-        calls: all calls, without their layers.
+        calls: the modules that called, with the reason why that was not read, or "".
     """
 
     def __init__(self, model: torch.nn.Module, batch: TextBatch, receive: Receive) -> None:
-        self.calls: list[RecordedCall] = []
+        self.calls: dict[str, str] = {}
         self._device = device_of(model)
         self._items = [Items(model, row) for row in batch.rows]
         self._receive = receive
@@ -86,33 +86,31 @@ class _Reader(Handler):
         name = address.module
         try:
             with without_autocast(self._device):
-                own = CallId(name, address.call)
-                items = [each.of(own) for each in self._items]
+                items = [each.of(address.id) for each in self._items]
                 call = read()
                 found = text_weights(call, items, name, self._explainers)
         except Exception as error:  # other calls are still read
-            reason = str(error) or type(error).__name__
-            piece = self._sources.piece(address, self._modules[name], None)
-            self.calls.append(RecordedCall(address, (), piece, reason))
+            self.calls[name] = str(error) or type(error).__name__
             return
         piece = self._sources.piece(address, self._modules[name], call)
-        self.calls.append(RecordedCall(address, (), piece))
+        self.calls.setdefault(name, "")
         if self._pieces and not goes_on(self._pieces[-1][0], piece):
             self.finish()
         self._pieces.append((piece, found))
 
     def finish(self) -> None:
         """Pass on the latest layer, or layers."""
-        kind = joined_as([piece for piece, _ in self._pieces])
-        rows = [list(zip(*(found for _, found in self._pieces), strict=True))]
-        if kind is None:
-            rows = [[(each,) for each in found] for _, found in self._pieces]
-        for (piece, _), of_texts in zip(self._pieces, rows, strict=False):
-            module, _, call = piece.address
-            name = module.rpartition(".")[0] if kind == "modules" else module
-            for row, weights in enumerate(of_texts):
-                whole = np.concatenate(weights, axis=1 if kind == "queries" else 0)
-                self._receive(CallId(name, call), row, whole)
+        as_one = joined_as([piece for piece, _ in self._pieces])
+        if as_one is None:
+            for piece, found in self._pieces:
+                for row, weights in enumerate(found):
+                    self._receive(piece.address.id, row, weights)
+        elif as_one.kind == "parts":
+            self.calls[as_one.module] = IN_PARTS
+        else:
+            call = CallId(as_one.module, self._pieces[0][0].address.call)
+            for row, of_text in enumerate(zip(*(found for _, found in self._pieces), strict=True)):
+                self._receive(call, row, joined_weights(of_text, as_one.kind))
         self._pieces = []
 
 

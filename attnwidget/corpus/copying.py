@@ -91,7 +91,7 @@ class _Finder(Handler):
         for module, received, output in reversed(recent):
             columns = _columns(output, values)
             if columns is not None:
-                self.makers[CallId(address.module, address.call)] = module, received, columns
+                self.makers[address.id] = module, received, columns
                 return
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
@@ -162,7 +162,7 @@ class _CopyReader(Handler):
         self._raised_by = raised_by
 
     def attention(self, address: Address, read: Read) -> None:
-        call_id = CallId(address.module, address.call)
+        call_id = address.id
         writes = self._writes.get(call_id)
         if writes is None or writes.shape[2] != self._raised_by.shape[2]:
             return

@@ -14,7 +14,7 @@ from attnwidget.progress import end_asked, on_step, step_done
 from attnwidget.record import Floats
 from attnwidget.running.batches import Batches, TextBatch, first_text, shuffled
 from attnwidget.running.missing import no_attention
-from attnwidget.running.model import name_of, traceable
+from attnwidget.running.model import before_text, name_of, traceable
 from attnwidget.running.random_weights import with_random_weights
 from attnwidget.running.sequences import Sequences
 from attnwidget.running.stacks import Group, kind_of
@@ -149,9 +149,7 @@ class Profiler:
 
         def receive(call: CallId, row: int, weights: Floats) -> None:
             text = batch.texts[row]
-            sequences = Sequences(
-                text.tokens, text.target, global_tokens=batch.rows[row].global_tokens
-            )
+            sequences = Sequences(text.tokens, text.target, before=before_text(model))
             group = Group(kind_of(model, call))
             queries, keys, _ = sequences.labels(group, (weights.shape[1], weights.shape[2]))
             meter.add(call, group.kind.key, text.index, weights, queries, keys)

@@ -12,10 +12,11 @@ import torch
 from attnwidget.arguments import checked, whole
 from attnwidget.record import Tokens
 
-from .inputs import decoder_inputs, kept_positions, labelled, on_device, segments_of, taken
-from .items import Batch, Padded
+from .inputs import decoder_inputs, labelled, on_device, segments_of, taken
+from .items import Batch
 from .labels import text_tokenizer
 from .model import check_vocabulary, traits
+from .padding import Padded, kept_positions
 from .structure import structure_of
 from .texts import Shard, Texts, read_texts, shards_of
 
@@ -223,11 +224,11 @@ class Batches:
 def _batch(model: torch.nn.Module, tensors: Mapping[str, Any], texts: Sequence[Text]) -> TextBatch:
     check_vocabulary(model, tensors["input_ids"])
     structure_of(model, tensors)
-    rows, before = [], traits(model).global_tokens
+    rows = []
     for row in range(len(texts)):
         places = _places(tensors, row)
         ids, target = places["input_ids"], places.get(_TARGET)
-        rows.append(Batch(len(texts), row, ids, target, None, None, global_tokens=before))
+        rows.append(Batch(len(texts), row, ids, target, None, None))
     return TextBatch(on_device(tensors, model), tuple(texts), tuple(rows))
 
 
@@ -292,7 +293,7 @@ def _shuffle(
 
 def _places(tensors: Mapping[str, Any], row: int) -> dict[str, Padded]:
     """The positions of one text, and of its target, that are not padding."""
-    found = {name: kept_positions(tensors, name, mask, row) for name, mask in _MASKS.items()}
+    found = {name: kept_positions(tensors, name, row) for name in _MASKS}
     return {name: padded for name, padded in found.items() if padded is not None}
 
 

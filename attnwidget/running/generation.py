@@ -53,7 +53,7 @@ def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, 
         raise _without_logits(model, options)
     steps = zip(result.logits, rows, strict=False)
     logits = [step[row].clone() if len(step) > 1 else step[row] for step, row in steps]
-    read = sequences[:, : prompt + len(rows) - 1]
+    read = sequences[:, : prompt + len(rows) - 1].contiguous()
     if traits(model).has_decoder:
         again = with_target(tokenizer, inputs, read, prompt)
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,13 +12,17 @@ import torch
 
 from attnwidget.record import Tokens
 
-from .items import Batch, Padded
+from .items import Batch
 from .labels import text_tokenizer, token_labels
-from .model import CACHES, STANDARD, check_vocabulary, device_of, traits
+from .model import CACHES, STANDARD, before_text, check_vocabulary, device_of, holds_tensors, traits
+from .padding import Padded, is_square, kept_positions, rows_of
 from .sequences import Sequences, image_size, patch_size, pixels_name
 from .sound import audio_seconds, sound_of
-from .structure import Structure, rows_of, structure_of
+from .structure import structure_of
 from .words import cut_off, encoding_of, word_spans
+
+# The inputs with tokens that most models have.
+_USUAL = ("input_ids", "inputs_embeds", "decoder_input_ids")
 
 
 @dataclass(frozen=True)
@@ -72,72 +75,78 @@ def prepare(
     if target is not None:
         repeats = _batch_size(tensors, (0,))
         tensors["decoder_input_ids"] = decoder_inputs(model, tokenizer, target).repeat(repeats, 1)
-    name = "input_ids" if "input_ids" in tensors else "inputs_embeds"
     structure = structure_of(model, tensors)
-    items = _item_dimensions(structure, tensors)
+    of_items = {} if structure is None else structure.items
+    items = next((of_items[name] for name in tensors if name in of_items), (0,))
     size = _batch_size(tensors, items)
     if type(batch_index) is not int:
         raise TypeError(f"batch_index is {batch_index!r}; expected a number")
     if not 0 <= batch_index < size:
         raise IndexError(f"batch_index {batch_index}: the batch has {size} items")
-    padded = kept_positions(tensors, name, "attention_mask", batch_index, items)
-    tokens = None
-    if padded is not None and not len(padded.kept) and not isinstance(text, str):
+    kept: dict[str, Padded] = {}
+    tokens: dict[str, Tokens] = {}
+    for name in (*_USUAL, *(name for name in of_items if name not in _USUAL)):
+        of = of_items.get(name, items)
+        padded = _kept(tensors, name, batch_index, of)
+        if padded is not None:
+            kept[name] = padded
+            ids = _ids(tensors[name], batch_index, padded, of)
+            tokens |= {} if ids is None else {name: labelled(tokenizer, ids)}
+    seen = kept.get("input_ids", kept.get("inputs_embeds"))
+    if seen is not None and not len(seen.kept) and not isinstance(text, str):
         raise ValueError("the inputs have no tokens")
-    ids = None
-    if padded is not None and name == "input_ids":
-        ids = _ids(tensors[name], batch_index, padded, items)
-    if padded is not None and ids is not None:
-        tokens = labelled(tokenizer, ids)
-        if isinstance(text, str) and len(tokens.special) == len(ids):
-            raise ValueError(
-                f"the text {text!r} gives no tokens{' but special ones' if ids else ''}"
-            )
-        positions = padded.kept.tolist()
-        texts = None
-        if isinstance(text, str):
-            texts = (text,) if text_pair is None else (text, text_pair)
-        words, offsets = word_spans(encoding, batch_index, positions, texts)
-        segments = segments_of(encoding, batch_index, positions)
-        tokens = replace(tokens, segments=segments, words=words, offsets=offsets)
-    target_padded = kept_positions(
-        tensors, "decoder_input_ids", "decoder_attention_mask", batch_index, items
-    )
-    target_ids = tensors.get("decoder_input_ids")
-    labels = None
-    if target_padded is not None and target_ids is not None:
-        of_target = _ids(target_ids, batch_index, target_padded, items)
-        labels = None if of_target is None else labelled(tokenizer, of_target)
-    others = {} if structure is None else _others(structure, tensors, batch_index)
+    if "input_ids" in tokens:
+        words = _in_words(encoding, batch_index, kept["input_ids"], text, text_pair)
+        own = tokens["input_ids"] = replace(tokens["input_ids"], **words)
+        if isinstance(text, str) and len(own.special) == len(own):
+            but = " but special ones" if len(own) else ""
+            raise ValueError(f"the text {text!r} gives no tokens{but}")
     sound = sound_of(model, tensors, batch_index)
     sequences = Sequences(
-        tokens,
-        labels,
+        tokens.get("input_ids"),
+        tokens.get("decoder_input_ids"),
         image_size(tensors),
         patch_size(model),
         audio_seconds(model, tensors, tokenizer, sound),
-        global_tokens=traits(model).global_tokens,
-        others={
-            name: labelled(tokenizer, ids)
-            for name, padded in others.items()
-            if structure is not None
-            and (ids := _ids(tensors[name], batch_index, padded, structure.items[name])) is not None
-        },
+        before=before_text(model),
+        others=tokens,
     )
-    cached = _cached(tensors, padded, batch_index)
     batch = Batch(
         size,
         batch_index,
-        padded,
-        target_padded,
-        cached,
+        seen,
+        kept.get("decoder_input_ids"),
+        _cached(tensors, seen, batch_index),
         _media_count(tensors),
         sound,
-        sequences.global_tokens,
-        others,
+        kept,
         items,
     )
     return Inputs(tensors, batch, sequences, cut_off(encoding, batch_index))
+
+
+def _kept(
+    tensors: Mapping[str, Any], name: str, index: int, items: tuple[int, ...]
+) -> Padded | None:
+    """The item's tokens in an input; None if it has none."""
+    tensor = tensors.get(name)
+    if not isinstance(tensor, torch.Tensor) or tensor.ndim > 3:
+        return None
+    return (
+        kept_positions(tensors, name, index, items) if index < len(rows_of(tensor, items)) else None
+    )
+
+
+def _in_words(
+    encoding: Any, index: int, padded: Padded, text: str | Mapping[str, Any], pair: str | None
+) -> dict[str, Any]:
+    """The segments, words and offsets of an item's tokens."""
+    positions, texts = padded.kept.tolist(), None
+    if isinstance(text, str):
+        texts = (text,) if pair is None else (text, pair)
+    words, offsets = word_spans(encoding, index, positions, texts)
+    segments = segments_of(encoding, index, positions)
+    return {"segments": segments, "words": words, "offsets": offsets}
 
 
 def labelled(tokenizer: Any, ids: list[int]) -> Tokens:
@@ -219,7 +228,12 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
 
 
 # What tokenizers return beside the tokens, which some models do not take.
-_EXTRA = frozenset({"token_type_ids", "attention_mask", "special_tokens_mask", "length"})
+_EXTRA = frozenset(
+    {
+        *("token_type_ids", "attention_mask", "special_tokens_mask", "length", "offset_mapping"),
+        *("overflow_to_sample_mapping", "overflowing_tokens", "num_truncated_tokens"),
+    }
+)
 
 
 def taken(model: torch.nn.Module, encoding: Mapping[str, Any]) -> dict[str, Any]:
@@ -229,7 +243,8 @@ def taken(model: torch.nn.Module, encoding: Mapping[str, Any]) -> dict[str, Any]
         TypeError: it does not take one of them, other than what tokenizers add to the tokens.
     """
     kind = traits(model)
-    usual = {own: name for name, own in kind.names.items()}
+    # A square mask may say which tokens see each other, so it keeps its own name.
+    usual = {own: name for name, own in kind.names.items() if not is_square(encoding.get(own))}
     named = {usual.get(name, name): value for name, value in encoding.items()}
     left = {name: value for name, value in named.items() if not kind.takes(name)}
     if left.keys() <= _EXTRA:
@@ -259,14 +274,19 @@ def on_device(encoding: Any, model: torch.nn.Module) -> dict[str, Any]:
 def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> None:
     """Raise errors that are clearer than the model's own."""
     kind, name = traits(model), type(model).__name__
+    known = ", ".join(sorted(kind.parameters))
     unknown = [each for each in tensors if not kind.takes(each)]
     if isinstance(text, str) and "input_ids" in unknown:
-        known = ", ".join(sorted(kind.parameters))
-        if kind.parameters.isdisjoint(STANDARD):
+        if not kind.parameters:
+            raise ValueError(
+                f"the forward of {name} takes nothing by name: wrap the model in a module whose "
+                "forward takes input_ids"
+            )
+        if STANDARD.isdisjoint(kind.parameters):
             raise ValueError(
                 f"{name} has no argument that is known to take tokens: its forward takes {known}; "
                 "pass a mapping of these instead of a string, such as "
-                f"{{{sorted(kind.parameters)[0]!r}: ids}} with "
+                f"{{{kind.parameters[0]!r}: ids}} with "
                 'ids = tokenizer(text, return_tensors="pt")["input_ids"]'
             )
         raise ValueError(
@@ -275,11 +295,11 @@ def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> Non
         )
     if unknown:
         raise ValueError(
-            f"{name} does not take {' or '.join(map(repr, unknown))}; its forward takes "
-            f"{', '.join(sorted(kind.parameters))}"
+            f"{name} does not take {' or '.join(map(repr, unknown))}; its forward takes {known}"
         )
     for each, value in tensors.items():
-        if isinstance(value, (list, tuple, np.ndarray)) and each not in CACHES:
+        plain = isinstance(value, (list, tuple)) and not holds_tensors(value) and each not in CACHES
+        if plain or isinstance(value, np.ndarray):
             raise ValueError(f'{each} must be a torch tensor; use return_tensors="pt"')
     ids = tensors.get("input_ids")
     if ids is not None and (not isinstance(ids, torch.Tensor) or ids.ndim < 2):
@@ -289,45 +309,14 @@ def _check(model: torch.nn.Module, tensors: Mapping[str, Any], text: Any) -> Non
         check_vocabulary(model, ids)
 
 
-def _item_dimensions(structure: Structure | None, tensors: Mapping[str, Any]) -> tuple[int, ...]:
-    """The dimensions of the items in the inputs."""
-    if structure is None:
-        return (0,)
-    return next((structure.items[name] for name in tensors if name in structure.items), (0,))
-
-
 def _batch_size(tensors: Mapping[str, Any], items: tuple[int, ...]) -> int:
-    for name in ("input_ids", "inputs_embeds", "decoder_input_ids"):
+    for name in _USUAL:
         if name in tensors:
             return len(rows_of(tensors[name], items))
     if any(name.endswith("grid_thw") for name in tensors):
         return 1  # the patches of all images lie in one dimension
     inputs = (t for t in tensors.values() if isinstance(t, torch.Tensor) and t.ndim > 1)
     return next((len(rows_of(t, items)) for t in inputs), 1)
-
-
-def _others(
-    structure: Structure, tensors: Mapping[str, Any], batch_index: int
-) -> dict[str, Padded]:
-    """The item's tokens in inputs other than the usual ones."""
-    found = {}
-    for name, items in structure.items.items():
-        tensor = tensors.get(name)
-        usual = name in ("input_ids", "inputs_embeds", "decoder_input_ids")
-        if usual or not isinstance(tensor, torch.Tensor) or tensor.ndim > 3:
-            continue
-        if batch_index < len(rows_of(tensor, items)):
-            kept = kept_positions(tensors, name, _mask_of(name, tensors), batch_index, items)
-            if kept is not None:
-                found[name] = kept
-    return found
-
-
-def _mask_of(name: str, tensors: Mapping[str, Any]) -> str:
-    """The mask of an input: the one whose name has the same other parts, or ""."""
-    own = re.sub(r"(input_)?ids|inputs_embeds|tokens", "", name)
-    masks = (each for each in tensors if "mask" in each)
-    return next((each for each in masks if re.sub(r"(attention_)?mask", "", each) == own), "")
 
 
 def _media_count(tensors: Mapping[str, Any]) -> int | None:
@@ -344,26 +333,6 @@ def _cached(tensors: Mapping[str, Any], text: Padded | None, batch_index: int) -
     if mask.shape[1] <= text.length:
         return None
     return Padded(mask.shape[1], mask[batch_index].nonzero()[:, 0].cpu())
-
-
-def kept_positions(
-    tensors: Mapping[str, Any],
-    ids_name: str,
-    mask_name: str,
-    batch_index: int,
-    items: tuple[int, ...] = (0,),
-) -> Padded | None:
-    """The item's positions in the tensor of this name that its mask does not hide."""
-    ids, mask = tensors.get(ids_name), tensors.get(mask_name)
-    if not isinstance(ids, torch.Tensor):
-        return None
-    rows = rows_of(ids, items)
-    length = rows.shape[1]
-    if isinstance(mask, torch.Tensor) and mask.shape == ids.shape[: mask.ndim]:
-        seen = rows_of(mask, items)
-        if seen.shape == rows.shape[:2]:
-            return Padded(length, seen[batch_index].nonzero()[:, 0].cpu())
-    return Padded(length, torch.arange(length))
 
 
 def _ids(

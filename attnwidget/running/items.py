@@ -12,29 +12,13 @@ import torch
 from attnwidget.record import Floats
 from attnwidget.tracing import CallId
 
-from .model import has_places, traits
+from .model import has_places
+from .padding import Padded
+from .sides import Side
 from .stacks import Kind, kind_of
-from .structure import Side
 from .towers import media_of
 
 _MEDIA = ("vision", "audio", "qformer")
-
-
-@dataclass(frozen=True)
-class Padded:
-    """A sequence in the model's inputs.
-
-    Attributes:
-        length: its length with padding.
-        kept: the positions that are not padding.
-    """
-
-    length: int
-    kept: torch.Tensor
-
-    def after(self, count: int) -> Padded:
-        """The sequence after so many further positions, which are all kept."""
-        return Padded(count + self.length, torch.cat([torch.arange(count), count + self.kept]))
 
 
 @dataclass(frozen=True)
@@ -48,7 +32,6 @@ class Batch:
         cached: the text with the cached tokens before it, if the mask covers these.
         media: the number of images or sounds, or None.
         sound: the item's sound, if it is padded.
-        global_tokens: the number of the encoder's own tokens before the text.
         others: the item's tokens in further inputs, by their names.
         dimensions: of the items in the inputs.
     """
@@ -60,14 +43,13 @@ class Batch:
     cached: Padded | None
     media: int | None
     sound: Padded | None = None
-    global_tokens: int = 0
     others: Mapping[str, Padded] = field(default_factory=dict)
     dimensions: tuple[int, ...] = (0,)
 
     def of_input(self, name: str | None) -> Padded | None:
-        """The item's tokens in the input of this name."""
+        """The item's tokens in the input of this name; of its sound, if it has no text."""
         if name in ("input_ids", "inputs_embeds"):
-            return self.text
+            return self.sound if self.text is None else self.text
         if media_of(name or "") == "audio":
             return self.sound
         return self.target if name == "decoder_input_ids" else self.others.get(name or "")
@@ -110,12 +92,14 @@ class Item:
         batch: the number of items.
         index: the number of this one.
         queries, keys: the sequence on either side of the attention, if it may be padded.
+        apart: True if each item has queries or keys of its own.
     """
 
     batch: int
     index: int
     queries: Padded | None = None
     keys: Padded | None = None
+    apart: bool = False
 
     def select(self, leading: int, shape: tuple[int, int]) -> Selection:
         """The entries of an attention call that belong to the item.
@@ -138,7 +122,15 @@ class Item:
 
         A model that attends within windows has several consecutive entries per item. If the leading
         dimension is unrelated to the batch (packed images, for instance), all are recorded.
+
+        Raises:
+            ValueError: items have no entries of their own, as they should.
         """
+        if self.apart and leading < self.batch:
+            raise ValueError(
+                f"its scores are of {leading} of {self.batch} items: it reads items one after the "
+                "other; capture one at a time"
+            )
         if leading % self.batch:
             if self.batch % leading:
                 return slice(0, leading)
@@ -165,8 +157,6 @@ class Items:
     def __init__(self, model: torch.nn.Module, batch: Batch) -> None:
         self._model = model
         self._batch = batch
-        # True if an encoder reads one text, and a decoder another.
-        self._two = traits(model).has_decoder
         # True if the text has places for all of its images.
         self._places = has_places(model)
         # Calls of one kind get the same object, so that a mask that they share is read once.
@@ -180,34 +170,23 @@ class Items:
         return self._items[kind]
 
     def _item(self, kind: Kind) -> Item:
-        batch = self._batch
+        batch, (queries, keys, _) = self._batch, kind.sides
         size, index = batch.size, batch.index
-        if kind.sides is not None:
-            read = kind.sides
-            return Item(size, index, self._of_side(read.queries), self._of_side(read.keys))
-        module_tower, cross = kind.tower, kind.cross
-        source = batch.sound if batch.text is None else batch.text
-        queries: Padded | None = source
-        keys = batch.cached or source
-        if module_tower in _MEDIA:
-            queries = keys = batch.sound if module_tower == "audio" else None
-            if batch.media not in (None, size):
-                if not (batch.media == 1 or (size == 1 and self._places)):
-                    raise ValueError(
-                        f"it is not known which of {batch.media} images or sounds belong to which "
-                        f"of {size} texts: pass as many of them, or a single one"
-                    )
-                size, index = 1, 0
-        elif self._two and module_tower == "decoder":
-            queries, keys = batch.target, source if cross else batch.target
-        elif cross:
-            keys = None
-        elif batch.text is not None and batch.global_tokens:
-            queries = keys = batch.text.after(batch.global_tokens)
-        return Item(size, index, queries, keys)
+        if kind.tower in _MEDIA and batch.media not in (None, size):
+            if not (batch.media == 1 or (size == 1 and self._places)):
+                raise ValueError(
+                    f"it is not known which of {batch.media} images or sounds belong to which of "
+                    f"{size} texts: pass as many of them, or a single one"
+                )
+            size, index = 1, 0
+        apart = kind.read and (queries.own is not None or keys.own is not None)
+        seen = self._of_side(keys)
+        if batch.cached is not None and not kind.cross and seen is batch.text:
+            seen = batch.cached
+        return Item(size, index, self._of_side(queries), seen, apart)
 
     def _of_side(self, side: Side) -> Padded | None:
-        """The sequence of a side that was read."""
+        """The sequence of a side."""
         padded = self._batch.of_input(side.own)
         return padded.after(side.offset) if padded is not None and side.offset else padded
 

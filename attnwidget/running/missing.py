@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from types import FunctionType
-from typing import Protocol
 
 import torch
 
-from attnwidget.tracing import Address
-
 from .model import is_foreign
-
-
-class ReadCall(Protocol):
-    """An attention call that was read, or the reason why it was not."""
-
-    @property
-    def address(self) -> Address:
-        """Its place in the trace."""
-
-    @property
-    def reason(self) -> str:
-        """The reason, or "" if it was read."""
-
 
 # The names of attention classes, without those of the dense layer after it.
 _IS_ATTENTION = re.compile(r"(attention|attn)(?!.*output$)", re.I)
@@ -39,22 +23,21 @@ _WHY = (
 
 
 def missing_attention(
-    model: torch.nn.Module, calls: Sequence[ReadCall], called: Set[str], products: Set[str]
+    model: torch.nn.Module, calls: Mapping[str, str], called: Set[str], products: Set[str]
 ) -> list[str]:
     """List "module: reason" of the modules that ran without their attention being captured.
 
     Args:
         model: the model.
-        calls: its calls of attention.
+        calls: the modules that called attention, with the reason why it was not read, or "".
         called: the names of the modules that ran.
         products: the names of those that multiplied two tensors of the model's own.
     """
-    reasons = {call.address.module: call.reason for call in calls if call.reason}
-    modules = {call.address.module for call in calls}
+    reasons = {module: reason for module, reason in calls.items() if reason}
     for name, module in model.named_modules():
         kind = type(module)
         # In code that was not compared here, a product may be that of queries and keys.
-        if name not in called or any(_related(name, other) for other in (*modules, *reasons)):
+        if name not in called or any(_related(name, other) for other in (*calls, *reasons)):
             continue
         if is_foreign(kind) and (scripted := _scripted(module)):
             reasons[name] = f"{kind.__name__} runs {scripted}, TorchScript that cannot be followed"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+import re
+from collections.abc import Iterator, Mapping, ValuesView
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -14,6 +15,8 @@ from weakref import WeakKeyDictionary
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .towers import stem
+
 # The names by which one of a model's inputs is known.
 STANDARD = frozenset(
     {"input_ids", "inputs_embeds", "pixel_values", "input_features", "input_values"}
@@ -21,8 +24,9 @@ STANDARD = frozenset(
 
 _KNOWN = ("transformers.", "torch.", "peft.", "sentence_transformers.", "accelerate.")
 
-# The arguments that hold what a model has read before.
+# The arguments that hold what a model has read before, and names like these.
 CACHES = frozenset({"cache", "past_key_values", "cache_params"})
+_CACHE = re.compile("cache|past|mems")
 
 
 def traceable(model: object) -> torch.nn.Module:
@@ -87,6 +91,14 @@ def has_soft_prompt(model: torch.nn.Module) -> bool:
     return bool(getattr(config, "is_prompt_learning", False))
 
 
+def before_text(model: torch.nn.Module) -> str:
+    """What a model puts before a text: "global" tokens of its own, as Pegasus-X has, or "virtual"
+    ones, a soft prompt; "" if that is not known."""
+    if has_soft_prompt(model):
+        return "virtual"
+    return "global" if traits(model).global_tokens else ""
+
+
 def without_autocast(device: torch.device) -> AbstractContextManager[object]:
     """A context in which torch does not round as it rounds the model under autocast."""
     if not torch.is_autocast_enabled(device.type):
@@ -102,7 +114,7 @@ class ModelTraits:
         has_decoder: True if it has a decoder with its own input tokens.
         global_tokens: the number of tokens of its own that an encoder has before the text, as
             Pegasus-X has.
-        parameters: the names of the arguments of its forward pass.
+        parameters: the names of the arguments of its forward pass, in its order.
         takes_any: True if it takes arguments of other names as well.
         longest: the number of tokens that it takes at most, or None.
         names: its own names of "input_ids" and "attention_mask", where it has others.
@@ -110,7 +122,7 @@ class ModelTraits:
 
     has_decoder: bool
     global_tokens: int
-    parameters: frozenset[str]
+    parameters: tuple[str, ...]
     takes_any: bool
     longest: int | None
     names: Mapping[str, str]
@@ -136,12 +148,13 @@ def _found(model: torch.nn.Module) -> ModelTraits:
     # Some models have this parameter, but use it only with such a language model.
     configs = [c for c in (config, getattr(config, "text_config", None)) if c is not None]
     uses = not configs or any(getattr(c, "is_encoder_decoder", False) for c in configs)
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     tables = (getattr(module, "embed_global", None) for module in model.modules())
     longest = getattr(config, "max_position_embeddings", None)
     return ModelTraits(
         "decoder_input_ids" in parameters and uses,
         next((t.num_embeddings for t in tables if isinstance(t, torch.nn.Embedding)), 0),
-        frozenset(parameters),
+        tuple(name for name, p in parameters.items() if p.kind not in variadic),
         any(p.kind is p.VAR_KEYWORD for p in parameters.values()),
         longest if isinstance(longest, int) else None,
         _own_names(model, parameters),
@@ -166,9 +179,10 @@ def _own_names(
     if len(needed) != 1 or not any(isinstance(m, torch.nn.Embedding) for m in model.modules()):
         return {}
     names = {"input_ids": needed[0]}
-    # torch's own masks of padding are True where there is padding.
-    if len(masks) == 1 and "padding" not in masks[0]:
-        names["attention_mask"] = masks[0]
+    own = [mask for mask in masks if stem(mask) in ("", stem(needed[0]))]
+    # Masks of padding may be true where there is padding.
+    if len(own) == 1 and "pad" not in own[0]:
+        names["attention_mask"] = own[0]
     return names
 
 
@@ -229,10 +243,45 @@ class _Detached(TorchFunctionMode):
 
 def own_copies(given: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of a model, with copies of the caches and tokens, which it may change."""
-    if not any(name in CACHES or name.endswith("_ids") for name in given):
+    if not any(_may_change(name, value) for name, value in given.items()):
         return dict(given)
     with _Detached():
         return {
-            name: copy.deepcopy(value) if name in CACHES or name.endswith("_ids") else value
+            name: copy.deepcopy(value) if _may_change(name, value) else value
             for name, value in given.items()
         }
+
+
+def _may_change(name: str, value: Any) -> bool:
+    return name.endswith("_ids") or bool(_CACHE.search(name)) or holds_tensors(value)
+
+
+def holds_tensors(value: Any) -> bool:
+    """True for a list, a tuple or a mapping with tensors in it."""
+    inside = value.values() if isinstance(value, Mapping) else value
+    if not isinstance(inside, (list, tuple, ValuesView)):
+        return False
+    return any(isinstance(each, torch.Tensor) or holds_tensors(each) for each in inside)
+
+
+@contextmanager
+def state_kept(model: torch.nn.Module) -> Iterator[None]:
+    """Undo what passes within this context change in attributes and buffers of one's own modules.
+
+    Those of transformers prepare themselves in a first pass, which must not be undone by half.
+    """
+    own = [module for module in model.modules() if is_foreign(type(module))]
+    every = (each for module in own for each in (vars(module), *vars(module).values()))
+    before = [(each, dict(each)) for each in every if isinstance(each, dict)]
+    buffers = (each for module in own for each in module.buffers(recurse=False))
+    numbers = [(each, each.detach().clone()) for each in buffers if not each.is_meta]
+    try:
+        yield
+    finally:
+        for changed, kept in before:
+            changed.clear()
+            changed.update(kept)
+        with torch.no_grad():
+            for buffer, kept_numbers in numbers:
+                if not torch.equal(buffer, kept_numbers):
+                    buffer.copy_(kept_numbers)

@@ -12,10 +12,12 @@ import torch
 from attnwidget.record import Tokens
 
 from .inputs import Inputs, labelled
-from .items import Padded
+from .padding import Padded
 
 # The arguments that have an entry for each token of a text.
-_PER_TOKEN = re.compile("(cross_)?attention_mask|langs|.*(type_ids|position_ids|position_mask)")
+_PER_TOKEN = re.compile(
+    "(cross_|image_)?attention_mask|langs|.*(type_ids|position_ids|position_mask)"
+)
 
 
 def with_target(tokenizer: Any, inputs: Inputs, read: torch.Tensor, prompt: int) -> Inputs:
@@ -128,6 +130,12 @@ def _longer(value: torch.Tensor, length: int, fill: int) -> torch.Tensor:
 
 
 def _labelled(tokenizer: Any, ids: torch.Tensor, kept: torch.Tensor, begin: int) -> Tokens:
-    """Labels of the tokens that are kept, of which those from `begin` on are generated."""
-    tokens = labelled(tokenizer, ids.cpu()[kept].tolist())
+    """Labels of the tokens that are kept, of which those from `begin` on are generated.
+
+    Tokens of several numbers each, such as those of a codec, have positions.
+    """
+    if ids.ndim > 1:
+        tokens = Tokens(tuple(map(str, kept.tolist())))
+    else:
+        tokens = labelled(tokenizer, ids.cpu()[kept].tolist())
     return replace(tokens, generated=begin if begin < len(tokens) else None)

@@ -10,8 +10,8 @@ import torch
 
 from attnwidget.record import Tokens
 
+from .sides import Side
 from .stacks import Group, Labels
-from .structure import Side
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Sequences:
         patch: height and width of a patch in pixels, or None.
         seconds: the length of the audio, or None.
         placed: the tokens with known places on the image, or None.
-        global_tokens: the number of the encoder's own tokens before the text.
+        before: what the model puts before the text, in a word: see `before_text`.
         others: the tokens of further inputs, by their names.
     """
 
@@ -54,7 +54,7 @@ class Sequences:
     patch: tuple[int, int] | None = None
     seconds: float | None = None
     placed: PlacedTokens | None = None
-    global_tokens: int = 0
+    before: str = ""
     others: Mapping[str, Tokens] = field(default_factory=dict)
 
     def of_input(self, name: str | None) -> Tokens | None:
@@ -65,9 +65,10 @@ class Sequences:
 
     def labels(self, group: Group, shape: tuple[int, int]) -> Labels:
         """The labels of a group of layers [Tq, Tk]."""
-        queries = keys = self._tokens(group, "query", shape[0])
-        if group.cross or shape[0] != shape[1]:
-            keys = self._tokens(group, "key", shape[1])
+        sides = group.kind.sides
+        queries = keys = self._tokens(group, "query", sides.queries, shape[0])
+        if sides.queries != sides.keys or shape[0] != shape[1]:
+            keys = self._tokens(group, "key", sides.keys, shape[1])
         # The order of patches is not read with the labels.
         assumed = group.kind.assumed or any(
             self.image is not None and each == self._patches(group, length)
@@ -75,35 +76,19 @@ class Sequences:
         )
         return Labels(queries, keys, assumed)
 
-    def _tokens(self, group: Group, side: str, length: int) -> Tokens:
+    def _tokens(self, group: Group, name: str, side: Side, length: int) -> Tokens:
         """Labels of one side of a group of layers; positions if nothing else is known."""
-        placed = None if self.placed is None else self.placed.of(group, side, length)
+        placed = None if self.placed is None else self.placed.of(group, name, length)
         if placed is not None:
             return placed
-        if group.kind.sides is not None:
-            read = group.kind.sides.queries if side == "query" else group.kind.sides.keys
-            return self._of_side(read, group, length)
-        text = self.text
-        if self.target is not None and group.tower == "decoder":
-            text = self.target if side == "query" or not group.cross else self.text
-        media = group.tower in ("vision", "audio")
-        if text is not None and not media:
-            if len(text) == length:
-                return text
-            if self.global_tokens and len(text) + self.global_tokens == length:
-                return text.after([f"[global {n + 1}]" for n in range(self.global_tokens)])
-        if text is None or media:
-            labels = self._frames(group, length) or self._patches(group, length)
-            if labels is not None:
-                return labels
-        return _positions(length)
-
-    def _of_side(self, side: Side, group: Group, length: int) -> Tokens:
-        """Labels of a side that was read: those of its own input, or positions."""
         tokens, before = self.of_input(side.own), side.offset
-        if tokens is not None and before + len(tokens) == length:
-            return tokens.after([f"[virtual {n + 1}]" for n in range(before)]) if before else tokens
-        if tokens is None and side.own is not None:
+        if tokens is not None:
+            if len(tokens) == length and (not before or self.before == "global"):
+                return tokens  # some layers read no global tokens
+            if len(tokens) + before == length:
+                word = f"{self.before} " if self.before else ""
+                return tokens.after([f"[{word}{n + 1}]" for n in range(before)])
+        elif side.own is not None:
             labels = self._frames(group, length) or self._patches(group, length)
             if labels is not None:
                 return labels

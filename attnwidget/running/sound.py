@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from attnwidget.tracing import Address, Handler, Read, trace, undisturbed
+from attnwidget.tracing import Address, Handler, PassEnded, Read, trace, undisturbed
 from attnwidget.tracing.masks import seen_keys
 
-from .items import Padded
 from .model import is_offloaded, run
+from .padding import Padded
 from .sequences import cuts_patches
 from .towers import is_cross, media_of, tower
 
@@ -52,7 +52,7 @@ def sound_of(model: torch.nn.Module, tensors: Mapping[str, Any], item: int) -> P
         return None
     first = _First(whole=is_offloaded(model))
     # What follows the sound may lack inputs, as a decoder its tokens.
-    with suppress(_Seen, Exception), undisturbed(model), trace(model, first, len(mask)):
+    with suppress(PassEnded, Exception), undisturbed(model), trace(model, first, len(mask)):
         run(model, tensors)
     seen = first.seen
     if seen is None or len(seen) <= item:
@@ -74,10 +74,6 @@ def _mask(tensors: Mapping[str, Any], item: int) -> torch.Tensor | None:
     return None
 
 
-class _Seen(BaseException):
-    """Ends a forward pass. No Exception, which a model might catch."""
-
-
 class _First(Handler):
     """Reads which keys the first attention of a sound sees: bool [items, keys].
 
@@ -94,4 +90,4 @@ class _First(Handler):
         if self.seen is None and not other:
             self.seen = seen_keys(read())
             if not self._whole:
-                raise _Seen
+                raise PassEnded

@@ -13,7 +13,9 @@ import torch
 from attnwidget.record import Layer, Stack, Tokens
 from attnwidget.tracing import CallId
 
-from .structure import Sides, Structure, known_structure
+from .model import traits
+from .sides import Side, Sides
+from .structure import Structure, known_structure
 from .towers import is_cross, media_of, tower
 
 
@@ -23,28 +25,43 @@ class Kind(NamedTuple):
     Attributes:
         tower: the part.
         cross: True for cross-attention.
-        sides: what queries and keys are made of, if that was read; else names tell the rest.
-        assumed: True if names do not leave one reading alone, and nothing was read.
+        sides: what queries and keys are made of.
+        read: True if that was read from the model, False if names tell.
+        assumed: True if names do not leave one reading alone, and not all was read.
     """
 
     tower: str
     cross: bool
-    sides: Sides | None = None
+    sides: Sides = Sides(Side(None), Side(None), False)
+    read: bool = False
     assumed: bool = False
 
     @property
     def key(self) -> tuple[str, bool, str]:
         """The kind in plain values, for files: two are equal if the kinds are."""
-        return self.tower, self.cross, "" if self.sides is None else str(tuple(self.sides))
+        return self.tower, self.cross, str(tuple(self.sides)) if self.read else ""
 
 
 def kind_of(model: torch.nn.Module, call: CallId) -> Kind:
     """The kind of a call: as it was read from the model, or by the name of the module."""
-    structure = known_structure(model)
+    structure, name = known_structure(model), tower(call.module)
     sides = None if structure is None else structure.of(call)
     if structure is None or sides is None:
-        return Kind(tower(call.module), is_cross(call.module), assumed=structure is not None)
-    return Kind(_tower_read(tower(call.module), sides, structure), sides.cross, sides)
+        cross = is_cross(call.module)
+        return Kind(name, cross, _sides_named(model, name, cross), False, structure is not None)
+    named = _tower_read(name, sides, structure)
+    return Kind(named, sides.cross, sides, True, structure.assumed)
+
+
+def _sides_named(model: torch.nn.Module, name: str, cross: bool) -> Sides:
+    """What a tower reads, by its name; keys of other sequences are those of an encoder, if any."""
+    kind = traits(model)
+    if name == "decoder" and kind.has_decoder:
+        own = Side("decoder_input_ids")
+        return Sides(own, Side("input_ids") if cross else own, cross)
+    read = {"vision": "pixel_values", "audio": "input_features", "qformer": None}
+    own = Side(read.get(name, "input_ids"), 0 if name in read or cross else kind.global_tokens)
+    return Sides(own, Side(None) if cross else own, cross)
 
 
 def _tower_read(name: str, sides: Sides, structure: Structure) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
+from typing import Any
+
+import torch
 
 _CROSS = re.compile(r"cross|encoder_attn|encdec|enc_dec|encoder_decoder|encoder_attention", re.I)
 
@@ -47,3 +50,30 @@ _INPUTS = (
 def media_of(name: str) -> str | None:
     """The tower that reads an input of this name: "vision" or "audio"; None if it may be text."""
     return next((media for media, pattern in _INPUTS if pattern.search(name)), None)
+
+
+# Inputs that say how others are read.
+_NOT_READ = re.compile(
+    r"mask|position|type_ids|labels|cache|past|mems|grid|sizes|lengths?$|ids_keep|bbox|boxes"
+)
+
+
+def is_read(name: str, value: Any) -> bool:
+    """True if an input has the tokens, the pixels or the sound that a model reads."""
+    if not isinstance(value, torch.Tensor) or value.ndim < 2 or value.dtype == torch.bool:
+        return False
+    return not _NOT_READ.search(name)
+
+
+def is_target(name: str) -> bool:
+    """True for an input with the tokens of a decoder."""
+    return name.startswith("decoder_input")
+
+
+# What the names of many inputs and masks have in common.
+_OF_ALL = re.compile(r"inputs?|ids|embeds|tokens|attention|attn|key|padding|pad|mask|_")
+
+
+def stem(name: str) -> str:
+    """What the name of an input has in common with that of its mask: "src" of "src_mask"."""
+    return _OF_ALL.sub("", name.lower())

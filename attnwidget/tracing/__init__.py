@@ -16,7 +16,7 @@ from .calls import (
     head_values,
     softmax_values,
 )
-from .handler import Handler, Receiver, Receivers
+from .handler import Handler, PassEnded, Receiver, Receivers
 from .modules import can_generate, is_attention
 from .pieces import Piece, Sources, goes_on, joined_as, runs
 from .tracer import Trace, changes_of, is_changed, trace, undisturbed
@@ -27,6 +27,7 @@ __all__ = [
     "CallId",
     "FunctionCall",
     "Handler",
+    "PassEnded",
     "Piece",
     "Read",
     "Receiver",

@@ -45,6 +45,11 @@ class Address(NamedTuple):
     step: int
     call: int
 
+    @property
+    def id(self) -> CallId:
+        """The call, whatever the pass."""
+        return CallId(self.module, self.call)
+
 
 class CallId(NamedTuple):
     """An attention call of a model, the same in every pass.

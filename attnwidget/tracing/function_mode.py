@@ -223,8 +223,11 @@ class AttentionMode(TorchFunctionMode):
         if not isinstance(origin, Weights) or origin.axis not in summed:
             return False
         module = self._stack.innermost
-        known = origin.scores is not None or origin.joined
-        if not known and not is_attention(module):
+        other = self._origin(value)
+        if isinstance(other, Weights) and other.known:
+            # What weighs the values is a product of weights.
+            self.products.add(self._stack.name(module))
+        elif not origin.known and not is_attention(module):
             # A softmax of unknown scores may be a router's.
             self.products.add(self._stack.name(module))
         elif not origin.used:
@@ -371,7 +374,7 @@ class AttentionMode(TorchFunctionMode):
         names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale")
         arguments = {**dict(zip(names, args, strict=False)), **kwargs}
         module = self._stack.innermost
-        query, key, value = (arguments[name] for name in names[:3])
+        query, key, value = (_spread(arguments[name], out) for name in names[:3])
 
         def read() -> FunctionCall:
             size, mask = (query.shape[-2], key.shape[-2]), arguments.get("attn_mask")
@@ -412,6 +415,15 @@ class AttentionMode(TorchFunctionMode):
             )
 
         self._completed.append((module, read))
+
+
+def _spread(tensor: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+    """Queries, keys or values with all items of a product, also where these share them."""
+    lead = (1,) * (out.ndim - tensor.ndim) + tensor.shape[:-2]
+    sizes = [own if own > 1 else size for own, size in zip(lead, out.shape[:-2], strict=True)]
+    # Heads that share keys have fewer of these.
+    heads = [lead[-1]] if len(lead) > 1 else []
+    return tensor.expand(*sizes[: len(sizes) - len(heads)], *heads, *tensor.shape[-2:])
 
 
 def _of_einsum(

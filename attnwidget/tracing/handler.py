@@ -12,6 +12,10 @@ import torch
 from .calls import Address, Call, Read
 
 
+class PassEnded(BaseException):
+    """Raised by a handler that has seen enough of a pass. No Exception, which a model may catch."""
+
+
 class Handler:
     """Receives the events of a trace; a subclass overrides the methods that it needs.
 

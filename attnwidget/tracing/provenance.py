@@ -136,6 +136,11 @@ class Weights:
         return cls(moved, scores, latest, column, [], _version(moved), False, joined)
 
     @property
+    def known(self) -> bool:
+        """True if the softmax was over products of queries and keys."""
+        return self.scores is not None or self.joined
+
+    @property
     def intact(self) -> bool:
         """True if the logits and their sources were not changed in place since the softmax."""
         scores = self.scores is None or self.scores.intact
@@ -145,11 +150,10 @@ class Weights:
     def axis(self) -> int | None:
         """The dimension of the tensor along which the softmax was taken."""
         first = (0,) * (self.column.ndim - 1)
-        for axis in reversed(range(self.column.ndim)):
-            along = self.column.movedim(axis, -1)[first]
-            if torch.equal(along, torch.arange(len(along))):
-                return axis
-        return None
+        along = [self.column.movedim(axis, -1)[first] for axis in range(self.column.ndim)]
+        # Of several, as where there is one item, the longest.
+        axes = [n for n, row in enumerate(along) if torch.equal(row, torch.arange(len(row)))]
+        return max(axes, key=lambda axis: (len(along[axis]), axis), default=None)
 
 
 def _lead(query: torch.Tensor, key: torch.Tensor) -> torch.Size:

@@ -18,6 +18,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from attnwidget import Ablate, AttentionRecord, capture, intervene
+from benchmarks import zoo
 from benchmarks.zoo.shrink import shrink
 from benchmarks.zoo.weights import randomize
 from tests.unit.running.test_stacks import PIXELS, SEEN, llava
@@ -766,3 +767,28 @@ def test_a_language_model_that_sees(way: str) -> None:
     vision = references(eager.model.vision_tower, PIXELS)["attentions"]
     assert_attention(record, [a[0] for a in text], "text")
     assert_attention(record, [a[0] for a in vision], "vision")
+
+
+def test_tokens_that_see_images() -> None:
+    """What each token sees has a row for each of the answer's tokens, too."""
+    built = zoo.build("idefics")
+    torch.manual_seed(0)
+    model = transformers.IdeficsForVisionText2Text(built.model.config).eval()
+    options = {**GREEDY, "max_new_tokens": 4, "eos_token_id": None, "pad_token_id": 0}
+    length = model.generate(**built.inputs, **options).shape[1]
+    record = capture(model, None, built.inputs, generate=options)
+    assert record.layer(0, "self").shape == (length - 1, length - 1)
+    assert record.replay is not None
+    assert record.replay.difference < 1e-5
+
+
+def test_a_model_that_does_not_read_its_answer_again_says_so() -> None:
+    class Stubborn(transformers.LlamaForCausalLM):
+        def forward(self, *args: Any, **given: Any) -> Any:
+            if given["input_ids"].shape[1] > 5:
+                raise RuntimeError("only step by step")
+            return super().forward(*args, **given)
+
+    model = Stubborn(DECODERS["Llama"]("sdpa").config).eval()
+    with pytest.raises(ValueError, match="not read its answer again in one pass: only step"):
+        capture(model, None, {"input_ids": token_ids(5)}, generate={"max_new_tokens": 3})

@@ -73,6 +73,49 @@ def queries_in_chunks(q: T, k: T, v: T) -> tuple[T, T | None]:
     return torch.cat([each @ v for each in weights], 2), torch.cat(weights, 2)
 
 
+def queries_that_see_more_and_more(q: T, k: T, v: T) -> tuple[T, T | None]:
+    """Causal attention, of which no masked score is computed but within a chunk."""
+    products, weights = [], []
+    for at in range(0, 6, 2):
+        later = torch.ones(2, at + 2).triu(at + 1).bool()
+        scores = (q[:, :, at : at + 2] @ k[:, :, : at + 2].mT * SCALE).masked_fill(later, -1e9)
+        products.append(scores.softmax(-1) @ v[:, :, : at + 2])
+        weights.append(nn.functional.pad(scores.softmax(-1), (0, 4 - at)))
+    return torch.cat(products, 2), torch.cat(weights, 2)
+
+
+def two_heads_at_a_time(q: T, k: T, v: T) -> tuple[T, T | None]:
+    parts = [slice(at, at + 2) for at in (0, 2)]
+    weights = [(q[:, part] @ k[:, part].mT * SCALE).softmax(-1) for part in parts]
+    products = [each @ v[:, part] for each, part in zip(weights, parts, strict=True)]
+    return torch.cat(products, 1), torch.cat(weights, 1)
+
+
+def head_by_head_with_a_scale(q: T, k: T, v: T) -> tuple[T, T | None]:
+    """Each query is a tensor of its own."""
+    weights = [((q[:, h] * SCALE) @ k[:, h].mT).softmax(-1) for h in range(HEADS)]
+    products = [each @ v[:, h] for h, each in enumerate(weights)]
+    return torch.stack(products, 1), torch.stack(weights, 1)
+
+
+def blocks(q: T, k: T, v: T) -> tuple[T, T | None]:
+    """Each half of the tokens attends within itself."""
+    halves = [slice(0, 3), slice(3, 6)]
+    products = [(q[:, :, n] @ k[:, :, n].mT).softmax(-1) @ v[:, :, n] for n in halves]
+    return torch.cat(products, 2), None
+
+
+def text_by_text(q: T, k: T, v: T) -> tuple[T, T | None]:
+    weights = [(q[n : n + 1] @ k[n : n + 1].mT * SCALE).softmax(-1) for n in range(len(q))]
+    products = [each @ v[n : n + 1] for n, each in enumerate(weights)]
+    return torch.cat(products), torch.cat(weights)
+
+
+def weights_of_weights(q: T, k: T, v: T) -> tuple[T, T | None]:
+    weights = (q @ k.mT * SCALE).softmax(-1)
+    return weights @ weights @ v, None
+
+
 def distances(q: T, k: T, v: T) -> tuple[T, T | None]:
     return (-torch.cdist(q, k)).softmax(-1) @ v, None
 
@@ -129,7 +172,11 @@ class Net(nn.Module):
         head_by_head,
         head_by_head_in_a_function,
         head_by_head_of_the_same_keys,
+        head_by_head_with_a_scale,
+        two_heads_at_a_time,
         queries_in_chunks,
+        queries_that_see_more_and_more,
+        text_by_text,
     ],
     ids=lambda f: f.__name__,
 )
@@ -153,6 +200,22 @@ def test_what_is_no_softmax_is_named(form: Form) -> None:
     assert record.missing == ("layers.1: Mixer has no softmax that could be followed",)
 
 
+def test_a_product_of_weights_is_named() -> None:
+    with pytest.warns(UserWarning, match="not in this record"):
+        record = capture(Net(weights_of_weights).eval(), None, {"input_ids": token_ids(6)})
+    assert record.missing == ("layers.1: Mixer has no softmax that could be followed",)
+
+
+@pytest.mark.parametrize(("form", "count"), [(blocks, 1), (blocks, 2), (text_by_text, 2)])
+def test_parts_that_are_not_put_together_are_named(form: Form, count: int) -> None:
+    ids = torch.cat([token_ids(6, seed=n) for n in range(count)])
+    with pytest.warns(UserWarning, match="not in this record"):
+        record = capture(Net(form).eval(), None, {"input_ids": ids}, batch_index=count - 1)
+    assert record.stack().numbers == (0,)
+    assert len(record.missing) == 1
+    assert record.missing[0].startswith(("layers.1: it computes", "layers.1: its scores are of 1"))
+
+
 @torch.jit.script
 def scripted(q: T, k: T, v: T) -> T:
     return torch.softmax(q @ k.transpose(-1, -2), dim=-1) @ v
@@ -174,7 +237,11 @@ def test_a_softmax_in_torchscript_is_named() -> None:
     )
 
 
-@pytest.mark.parametrize("form", [head_by_head, queries_in_chunks], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "form",
+    [head_by_head, queries_in_chunks, queries_that_see_more_and_more],
+    ids=lambda f: f.__name__,
+)
 def test_a_profile_counts_pieces_as_one_layer(form: Form) -> None:
     model, inputs = Net(form).eval(), {"input_ids": token_ids(6)}
     found = profile(model, None, [inputs], metrics=["entropy"], null=[])
@@ -182,7 +249,7 @@ def test_a_profile_counts_pieces_as_one_layer(form: Form) -> None:
     own = model.layers[1].own
     assert own is not None
     own = own.detach().double()
-    entropy = -(own * own.log()).sum(-1).mean(dim=(0, 2))
+    entropy = -(own * own.clip(1e-30).log()).sum(-1).mean(dim=(0, 2))
     np.testing.assert_allclose(found.values("entropy").mean[1], entropy, atol=1e-4)
     with pytest.raises(ValueError, match="no layer 1"):  # no intervention reaches pieces
         ablate(model, None, inputs, heads=[(1, 0)], metric=lambda _: 0.0)

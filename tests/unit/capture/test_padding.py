@@ -110,6 +110,29 @@ def test_a_mask_with_a_hole_is_kept_as_it_is() -> None:
             assert_weights(recorded.weights(layer, head), own[0, head][kept][:, kept])
 
 
+@pytest.mark.parametrize("function", [False, True])
+def test_attention_to_padding_is_not_exact(function: bool) -> None:
+    """A model that ignores its mask spreads its attention over what is no token."""
+
+    class Ignores(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.embeddings = torch.nn.Embedding(64, 32)
+
+        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
+            x = self.embeddings(input_ids)[:, None]
+            if function:
+                return torch.nn.functional.scaled_dot_product_attention(x, x, x, scale=0.1)
+            return (x @ x.mT * 0.1).softmax(-1) @ x
+
+    ids, mask = token_ids(8), torch.ones(1, 8, dtype=torch.long)
+    mask[0, 5:] = 0
+    recorded = capture(Ignores().eval(), None, {"input_ids": ids, "attention_mask": mask})
+    assert recorded.layer(0).shape == (5, 5)
+    assert recorded.layer(0).fidelity.exact is False
+
+
 def test_padding_has_no_labels(minilm: Loaded, minilm_eager: Model) -> None:
     model, tokenizer = minilm
     texts = ["Short.", "This one is quite a bit longer."]

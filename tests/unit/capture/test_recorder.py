@@ -44,7 +44,9 @@ def test_a_check_changes_no_layer() -> None:
     _record(model, checks)
     _record(model, plain, check=False)
     for one, other in zip(checks.calls, plain.calls, strict=True):
-        [expected], [layer] = one.layers, other.layers
+        expected, layer = one.layer, other.layer
+        assert expected is not None
+        assert layer is not None
         assert expected.fidelity.exact is True
         assert layer.fidelity.exact is None
         assert (expected.fidelity.rows > 0, layer.fidelity.rows) == (True, 0)

@@ -196,3 +196,30 @@ def test_scaled_dot_product_attention(
     assert record.num_kv_heads(0) == key_heads
     for head in range(HEADS):
         np.testing.assert_allclose(record.scores(0, head), scores[head], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("shared", ["queries", "keys"])
+@pytest.mark.parametrize("item", [0, 1])
+def test_queries_or_keys_that_all_items_share(shared: str, item: int) -> None:
+    """Latents, or a memory, of which there is one for the whole batch."""
+
+    class Shared(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.embeddings = torch.nn.Embedding(VOCABULARY, 32)
+            self.own = torch.nn.Parameter(torch.randn(1, HEADS, 5, 8))
+
+        def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
+            x = self.embeddings(input_ids).unflatten(-1, (HEADS, 8)).transpose(1, 2)
+            q, k = (self.own, x) if shared == "queries" else (x, self.own)
+            self.weights = (q @ k.mT).softmax(-1)
+            return F.scaled_dot_product_attention(q, k, k, scale=1.0)
+
+    model = Shared().eval()
+    inputs = {"input_ids": torch.cat([token_ids(6, seed=n) for n in range(2)])}
+    record = capture(model, None, inputs, batch_index=item)
+    own = model.weights[item].detach().numpy()
+    stack = record.stack("cross")
+    for head in range(HEADS):
+        np.testing.assert_allclose(stack.layers[0].head_weights(head), own[head], atol=1e-6)

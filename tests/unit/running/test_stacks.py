@@ -24,6 +24,19 @@ from tests.unit.tiny import (
     token_ids,
 )
 
+
+class Names:
+    """A tokenizer that only names tokens."""
+
+    all_special_ids = ()
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        return [f"w{token}" for token in ids]
+
+    def decode(self, ids: list[int], **_: object) -> str:
+        return f"w{ids[0]}"
+
+
 PIXELS = torch.randn(1, 3, 16, 16, generator=torch.Generator().manual_seed(0))
 
 VISION = {
@@ -85,15 +98,77 @@ def test_encoder_decoder_and_cross(pair: Two, lengths: tuple[int, int]) -> None:
         assert_attention(record, [a[0] for a in own[f"{stack}_attentions"]], stack)
 
 
-def test_cross_attention_of_a_decoder_alone() -> None:
-    """GPT-2 attends to what it is given."""
-    states = torch.randn(1, 4, 32, generator=torch.Generator().manual_seed(0))
+@pytest.mark.parametrize("length", [4, 9])
+def test_cross_attention_of_a_decoder_alone(length: int) -> None:
+    """GPT-2 attends to what it is given, also if that is as long as its text."""
+    states = torch.randn(1, length, 32, generator=torch.Generator().manual_seed(0))
     inputs = {"input_ids": token_ids(9), "encoder_hidden_states": states}
-    record = capture(gpt2(add_cross_attention=True), None, inputs)
+    record = capture(gpt2(add_cross_attention=True), Names(), inputs)
     assert record.stacks == ("self", "cross")
+    words = [f"w{token}" for token in inputs["input_ids"][0].tolist()]
+    assert record.tokens("cross") == (words, [str(n) for n in range(length)])
     own = references(gpt2("eager", add_cross_attention=True), **inputs)
     assert_attention(record, [a[0] for a in own["attentions"]], "self")
     assert_attention(record, [a[0] for a in own["cross_attentions"]], "cross")
+
+
+def _blip(attention: str) -> Model:
+    config = transformers.BlipConfig(
+        text_config={**TEXT, "encoder_hidden_size": 32, "initializer_range": 0.4},
+        vision_config=VISION,
+    )
+    return build(transformers.BlipForConditionalGeneration, config, attention)
+
+
+def _bridgetower(attention: str) -> Model:
+    text, vision = (
+        {**sizes, "hidden_size": 64, "num_hidden_layers": 3} for sizes in (TEXT, VISION)
+    )
+    config = transformers.BridgeTowerConfig(
+        text_config=text, vision_config=vision, hidden_size=64, num_hidden_layers=2,
+        num_attention_heads=4, intermediate_size=48,
+    )  # fmt: skip
+    return build(transformers.BridgeTowerModel, config, attention)
+
+
+@pytest.mark.parametrize("model", [_blip, _bridgetower], ids=lambda f: f.__name__)
+def test_a_text_as_long_as_the_image(model: Callable[[str], Model]) -> None:
+    """Seventeen tokens, and sixteen patches with a class token."""
+    ids = token_ids(17)
+    record = capture(model("eager"), Names(), {"input_ids": ids, "pixel_values": PIXELS})
+    words, grid = [f"w{token}" for token in ids[0].tolist()], record.tokens("vision")[0]
+    assert grid[:3] == ["[CLS]", "0,0", "0,1"]
+    crosses = [record.tokens(name) for name in record.stacks if "cross" in name]
+    assert crosses == [(words, grid), (grid, words)][: len(crosses)]
+    assert all(record.tokens(name) == (words, words) for name in ("text",))
+
+
+@pytest.mark.parametrize("length", [4, 9])
+def test_a_text_that_mixes_with_boxes_keeps_its_words(length: int) -> None:
+    """LXMERT's text is shorter than what it sees, or as long."""
+    config = transformers.LxmertConfig(
+        vocab_size=64, hidden_size=32, num_attention_heads=4, intermediate_size=48, l_layers=1,
+        x_layers=2, r_layers=1, visual_feat_dim=8, visual_pos_dim=4,
+    )  # fmt: skip
+    random = torch.Generator().manual_seed(0)
+    seen = {name: torch.rand(1, 9, n, generator=random) for name, n in
+            (("visual_feats", 8), ("visual_pos", 4))}  # fmt: skip
+    ids = token_ids(length)
+    model = build(transformers.LxmertModel, config, "eager")
+    record = capture(model, Names(), {"input_ids": ids, **seen})
+    words, boxes = [f"w{token}" for token in ids[0].tolist()], [str(n) for n in range(9)]
+    found = {
+        layer.fidelity.module: record.tokens(name)
+        for name in record.stacks
+        if "cross" not in name
+        for layer in record.stack(name).layers
+    }
+    assert found == {
+        "encoder.layer.0.attention.self": (words, words),
+        "encoder.r_layers.0.attention.self": (boxes, boxes),
+        **{f"encoder.x_layers.{n}.lang_self_att.self": (words, words) for n in range(2)},
+        **{f"encoder.x_layers.{n}.visn_self_att.self": (boxes, boxes) for n in range(2)},
+    }
 
 
 def _clip(attention: str) -> Model:

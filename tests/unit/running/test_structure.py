@@ -1,6 +1,7 @@
 """Stacks, heads, items and labels of models of one's own, which are read from their numbers."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import transformers
 from torch import nn
 
 from attnwidget import ablate, capture, profile
+from tests.unit.running.test_stacks import Names
 from tests.unit.tiny import Model, bert, llama, tiny, token_ids
 
 WIDTH, HEADS = 32, 4
@@ -178,18 +180,6 @@ class Two(nn.Module):
             y = y + layer["self_attn"](y)
             y = y + layer[self.name](y, x)
         return y
-
-
-class Names:
-    """A tokenizer that only names tokens."""
-
-    all_special_ids = ()
-
-    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
-        return [f"w{token}" for token in ids]
-
-    def decode(self, ids: list[int], **_: object) -> str:
-        return f"w{ids[0]}"
 
 
 def names(ids: torch.Tensor) -> tuple[str, ...]:
@@ -366,6 +356,173 @@ def test_learned_queries_are_no_words() -> None:
     assert (mixes.queries.labels, mixes.keys.labels) == (positions, positions)
 
 
+class Listed(nn.Module):
+    """Attention of several kinds in one numbered list, by letters.
+
+    "s" is self-attention, "c" reads the other text, "l" lets latents read the text, "m" mixes them,
+    and "t" lets the text read the latents.
+    """
+
+    def __init__(self, kinds: str, count: int = 6) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.kinds = kinds
+        self.embeddings = nn.Embedding(64, WIDTH)
+        self.latents = nn.Parameter(torch.randn(1, count, WIDTH))
+        self.layers = nn.ModuleList(Mixing(items_first) for _ in kinds)
+
+    def forward(self, input_ids: T, context_ids: T | None = None) -> T:
+        x, z = self.embeddings(input_ids), self.latents.expand(len(input_ids), -1, -1)
+        y = None if context_ids is None else self.embeddings(context_ids)
+        for kind, layer in zip(self.kinds, self.layers, strict=True):
+            read = {"s": x, "c": y, "l": x, "m": z, "t": z}[kind]
+            if kind in "lm":
+                z = z + layer(z, read)
+            else:
+                x = x + layer(x, read)
+        return x + z if x.shape == z.shape else x
+
+
+def items_first(q: T, k: T, v: T) -> tuple[T, T]:
+    q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+    weights = (q @ k.mT).softmax(-1)
+    return (weights @ v).transpose(1, 2).flatten(2), weights
+
+
+def by_layer(record: Any) -> dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """(stack, labels of queries, labels of keys) of each module."""
+    return {
+        layer.fidelity.module: (
+            name.split()[0],
+            record.stack(name).queries.labels,
+            record.stack(name).keys.labels,
+        )
+        for name in record.stacks
+        for layer in record.stack(name).layers
+    }
+
+
+@pytest.mark.parametrize("length", [6, 4])
+def test_layers_of_several_kinds_in_one_list(length: int) -> None:
+    """A decoder whose list has self-attention and cross-attention in turn."""
+    ids, context = token_ids(length), token_ids(6, seed=1)
+    inputs = {"input_ids": ids, "context_ids": context}
+    found = by_layer(capture(Listed("scsc").eval(), Names(), inputs))
+    own, other = names(ids[0]), names(context[0])
+    assert found == {
+        "layers.0": ("self", own, own),
+        "layers.1": ("cross", own, other),
+        "layers.2": ("self", own, own),
+        "layers.3": ("cross", own, other),
+    }
+
+
+def test_latents_of_a_text_as_long_as_they() -> None:
+    ids, positions = token_ids(6), tuple("012345")
+    found = by_layer(capture(Listed("lmlt").eval(), Names(), {"input_ids": ids}))
+    own = names(ids[0])
+    assert found == {
+        "layers.0": ("cross", positions, own),
+        "layers.1": ("self", positions, positions),
+        "layers.2": ("cross", positions, own),
+        "layers.3": ("cross", own, positions),
+    }
+
+
+def reverses(ids: T) -> T:
+    return ids.flip(1)
+
+
+def shifts(ids: T) -> T:
+    return nn.functional.pad(ids[:, :-1], (1, 0))
+
+
+def rolls(ids: T) -> T:
+    return ids.roll(2, 1)
+
+
+def deals(ids: T) -> T:
+    """Every other token first."""
+    return torch.cat([ids[:, ::2], ids[:, 1::2]], 1)
+
+
+@pytest.mark.parametrize("order", [reverses, shifts, rolls, deals], ids=lambda f: f.__name__)
+def test_tokens_in_another_order_have_no_words(order: Callable[[T], T]) -> None:
+    class Ordered(One):
+        def forward(self, input_ids: T) -> T:
+            output: T = super().forward(order(input_ids))
+            return output
+
+    record = capture(Ordered(items_first).eval(), Names(), {"input_ids": token_ids(7)})
+    assert record.tokens() == ([*"0123456"], [*"0123456"])
+
+
+@pytest.mark.parametrize(("name", "known"), [("input_ids", True), ("words", False)])
+def test_tokens_with_tags(name: str, known: bool) -> None:
+    """Two inputs are one sequence: only the usual name tells which has the words."""
+
+    class Tagged(One):
+        def both(self, tags: T, ids: T) -> T:
+            x = self.embeddings(ids) + self.embeddings(tags + 1)
+            for layer in self.layers:
+                x = x + layer(x)
+            return x
+
+    class Usual(Tagged):
+        def forward(self, tags: T, input_ids: T) -> T:  # type: ignore[override]
+            return self.both(tags, input_ids)
+
+    class Own(Tagged):
+        def forward(self, tags: T, words: T) -> T:  # type: ignore[override]
+            return self.both(tags, words)
+
+    ids, model = token_ids(6), (Usual if known else Own)(items_first).eval()
+    record = capture(model, Names(), {"tags": token_ids(6, seed=1), name: ids})
+    assert record.stacks == ("self",)
+    assert record.tokens()[0] == (list(names(ids[0])) if known else [*"012345"])
+
+
+@pytest.mark.parametrize("first", [(1, 1), (2, 1), (2, 2)], ids=str)
+@pytest.mark.parametrize("attend", [groups, heads_before_items, heads_last, scores_by_query])
+def test_a_first_text_that_leaves_axes_open_is_not_the_last_word(
+    attend: Callable[[T, T, T], tuple[T, T]], first: tuple[int, int]
+) -> None:
+    model = One(attend).eval()
+    with suppress(ValueError):
+        capture(model, None, {"input_ids": token_ids(first[1]).repeat(first[0], 1)})
+    ids = torch.cat([token_ids(6, seed=n) for n in range(3)])
+    record = capture(model, Names(), {"input_ids": ids}, batch_index=2)
+    model(ids)
+    own = model.layers[1].seen[2].detach().numpy()
+    weights = np.stack([record.weights(1, head) for head in range(HEADS)])
+    np.testing.assert_allclose(weights, own, atol=1e-6)
+    assert record.tokens()[1] == list(names(ids[2]))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_items_in_modules_calls_one_after_the_other(count: int) -> None:
+    """What a module computes of one item is not that of another."""
+
+    class OneByOne(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.embeddings = nn.Embedding(64, WIDTH)
+            self.attention = nn.MultiheadAttention(WIDTH, HEADS)
+
+        def forward(self, input_ids: T) -> T:
+            x = self.embeddings(input_ids)
+            return torch.stack([self.attention(each, each, each)[0] for each in x])
+
+    ids = torch.cat([token_ids(6, seed=n) for n in range(count)])
+    model = OneByOne().eval()
+    if count == 1:
+        assert capture(model, Names(), {"input_ids": ids}).stack().numbers == (0,)
+    else:
+        with pytest.raises(ValueError, match="it reads items one after the other"):
+            capture(model, Names(), {"input_ids": ids}, batch_index=1)
+
+
 def test_plain_models_run_once() -> None:
     """Only where names and shapes leave several readings does a model run more often."""
 
@@ -403,6 +560,51 @@ def test_a_cache_among_the_inputs_stays_as_it_was() -> None:
     assert cache.get_seq_length() == 6
 
 
+@pytest.mark.parametrize("name", ["kv_cache", "layer_past", "mems"])
+def test_a_cache_of_another_name_stays_as_it_was(name: str) -> None:
+    class Remembers(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.embeddings, self.keys = nn.Embedding(64, WIDTH), nn.Linear(WIDTH, WIDTH)
+
+        def forward(self, ids: T, **given: list[T]) -> T:
+            [cache] = given.values()
+            q = self.keys(self.embeddings(ids))
+            cache.append(q)
+            k = torch.cat(cache, 1)
+            q, k = (x.unflatten(-1, (HEADS, -1)).transpose(1, 2) for x in (q, k))
+            return (q @ k.mT).softmax(-1) @ k
+
+    model = Remembers().eval()
+    cache = [model.keys(model.embeddings(token_ids(5))).detach()]
+    inputs = {"ids": token_ids(3), name: cache}
+    assert [capture(model, Names(), inputs).layer(0).shape for _ in range(2)] == [(3, 8)] * 2
+    assert len(cache) == 1
+
+
+def test_a_state_of_the_model_itself_is_that_of_one_pass() -> None:
+    """Passes that read its structure leave no trace in attributes and buffers."""
+
+    class Counts(One):
+        def __init__(self) -> None:
+            super().__init__(items_first)
+            self.register_buffer("longest", torch.zeros(1))
+            self.kept: T | None = None
+
+        def forward(self, input_ids: T) -> T:
+            self.longest += 1
+            self.kept = input_ids if self.kept is None else torch.cat([self.kept, input_ids])
+            output: T = super().forward(input_ids)
+            return output
+
+    model, ids = Counts().eval(), token_ids(6)
+    capture(model, None, {"input_ids": ids})
+    assert model.kept is not None
+    assert torch.equal(model.kept, ids)
+    assert model.longest.item() == 1
+
+
 class Classifier(nn.Module):
     """A head of one's own on an encoder, which takes less than its tokenizer returns."""
 
@@ -421,6 +623,9 @@ def test_what_a_forward_pass_does_not_take_is_left_out_and_said() -> None:
     with pytest.warns(UserWarning, match="token_type_ids is left out: Classifier does not take"):
         record = capture(model, Names(), {**inputs, "token_type_ids": torch.zeros_like(ids)})
     assert record.tokens()[0] == list(names(ids[0]))
+    offsets = torch.zeros(1, 6, 2, dtype=torch.long)
+    with pytest.warns(UserWarning, match="offset_mapping is left out"):
+        capture(model, Names(), {**inputs, "offset_mapping": offsets})
     with pytest.raises(ValueError, match="does not take 'pixels'; its forward takes"):
         capture(model, Names(), {**inputs, "pixels": torch.zeros(1, 3, 8, 8)})
 
@@ -457,6 +662,32 @@ def test_two_arguments_that_may_be_tokens() -> None:
 
     with pytest.raises(ValueError, match=r"its forward takes src, tgt; .* such as {'src': ids}"):
         capture(Pair(heads_first).eval(), TextNames(), "w1 w2")
+
+
+def test_what_a_forward_pass_takes_first_is_named_first() -> None:
+    class Lengths(One):
+        def forward(self, tokens: T, lengths: T) -> T:  # type: ignore[override]
+            return super().forward(tokens)
+
+    class Anything(nn.Module):
+        def forward(self, *inputs: T) -> T:
+            return inputs[0]
+
+    class Passes(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = One(heads_first)
+
+        def forward(self, **given: T) -> T:
+            output: T = self.inner(**given)
+            return output
+
+    with pytest.raises(ValueError, match=r"such as {'tokens': ids}"):
+        capture(Lengths(heads_first).eval(), TextNames(), "w1 w2")
+    with pytest.raises(ValueError, match="takes nothing by name: wrap the model"):
+        capture(Anything().eval(), TextNames(), "w1 w2")
+    with pytest.raises(ValueError, match=r"does not take these inputs .*'mask'.* mapping"):
+        capture(Passes().eval(), Names(), {"input_ids": token_ids(6), "mask": token_ids(6)})
 
 
 class TextNames(Names):
