@@ -87,10 +87,10 @@ def capture(
         Its layers have the model's own numbers; layers without attention are left out.
         `record.fidelity` has each layer's route of capture and errors, and says whether its stack
         and labels were read from the model; `record.missing` lists attention that could not be
-        captured, and why, and how many tokens the tokenizer cut off (as far as a fast tokenizer's
-        result tells). A softmax written as exp and sum is not observed: its module is listed there
-        if its class is called attention, or, in code that is not of transformers, if it multiplies
-        two activations.
+        captured, and why, how many tokens the tokenizer cut off (as far as a fast tokenizer's
+        result tells), and that it is likely another model's. A softmax written as exp and sum is
+        not observed: its module is listed there if its class is called attention, or, in code that
+        is not of transformers, if it multiplies two activations.
 
     Raises:
         TypeError: `model` is not a torch module, or a string came without a tokenizer.
@@ -117,8 +117,7 @@ def capture(
     missing = missing_attention(model, read.calls, read.ran.called, read.ran.products)
     if not read.stacks and not (chosen is not None and read.calls and not missing):
         raise ValueError(no_attention(model, missing))
-    if inputs.cut_off is not None:
-        missing.append(inputs.cut_off)
+    missing += inputs.missing
     if missing:
         shown = "; ".join(missing[:3]) + ("; ..." if len(missing) > 3 else "")
         warn(f"not in this record (see its `missing`): {shown}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import torch
 
 from attnwidget.running.batches import TextBatch, token_batch
 from attnwidget.running.labels import text_tokenizer
+from attnwidget.running.vocabulary import vocabulary_size
 
 # Sequences of so many random tokens, each twice.
 _SAMPLES = 10
@@ -65,9 +65,8 @@ def _first_known(*names: str, owners: tuple[Any, ...]) -> int | None:
 
 def _vocabulary(model: torch.nn.Module, tokenizer: Any) -> int:
     """The number of token ids that both the model and the tokenizer have."""
-    sizes = []
-    with suppress(AttributeError, NotImplementedError):
-        sizes.append(model.get_input_embeddings().num_embeddings)  # type: ignore[operator]
+    own = vocabulary_size(model)
+    sizes = [] if own is None else [own]
     if tokenizer is not None:
         sizes.append(len(tokenizer))
     if not sizes:

@@ -11,14 +11,16 @@ import torch
 
 from attnwidget.arguments import checked, whole
 from attnwidget.record import Tokens
+from attnwidget.warning import warn
 
 from .inputs import decoder_inputs, labelled, on_device, segments_of, taken
 from .items import Batch
 from .labels import text_tokenizer
-from .model import check_vocabulary, traits
+from .model import traits
 from .padding import Padded, kept_positions
 from .structure import structure_of
 from .texts import Shard, Texts, read_texts, shards_of
+from .vocabulary import check_vocabulary, doubt_of
 
 # The batches that are read ahead, among which texts of like length are put together.
 _WINDOW = 16
@@ -106,6 +108,8 @@ class Batches:
         # Without a mask, a model would read padding as text.
         kind = traits(model)
         self._can_pad = kind.takes("attention_mask")
+        if doubt := doubt_of(model, tokenizer):
+            warn(doubt)
 
     def of(self, shard: Shard) -> Iterator[TextBatch]:
         """The batches of a shard, without the texts that have no tokens but special ones."""

@@ -14,11 +14,12 @@ from attnwidget.record import Tokens
 
 from .items import Batch
 from .labels import text_tokenizer, token_labels
-from .model import CACHES, STANDARD, before_text, check_vocabulary, device_of, holds_tensors, traits
+from .model import CACHES, STANDARD, before_text, device_of, holds_tensors, traits
 from .padding import Padded, is_square, kept_positions, rows_of
 from .sequences import Sequences, image_size, patch_size, pixels_name
 from .sound import audio_seconds, sound_of
 from .structure import structure_of
+from .vocabulary import check_vocabulary, doubt_of
 from .words import cut_off, encoding_of, word_spans
 
 # The inputs with tokens that most models have.
@@ -33,13 +34,14 @@ class Inputs:
         tensors: keyword arguments for the model.
         batch: the items of the batch.
         sequences: the labels of the recorded item.
-        cut_off: the tokens that the tokenizer cut off, as "text: reason", or None.
+        missing: the tokens that the tokenizer cut off, or that are likely not the model's, as
+            "text: reason".
     """
 
     tensors: dict[str, Any]
     batch: Batch
     sequences: Sequences
-    cut_off: str | None = None
+    missing: tuple[str, ...] = ()
 
     @property
     def has_target(self) -> bool:
@@ -122,7 +124,9 @@ def prepare(
         kept,
         items,
     )
-    return Inputs(tensors, batch, sequences, cut_off(encoding, batch_index))
+    doubt = doubt_of(model, tokenizer)
+    missing = (doubt and f"text: {doubt}", cut_off(encoding, batch_index))
+    return Inputs(tensors, batch, sequences, tuple(filter(None, missing)))
 
 
 def _kept(

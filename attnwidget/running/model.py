@@ -207,29 +207,6 @@ def run(model: torch.nn.Module, tensors: Mapping[str, Any]) -> Any:
     return model(**own_copies({names.get(name, name): value for name, value in tensors.items()}))
 
 
-def check_vocabulary(model: torch.nn.Module, ids: torch.Tensor | None) -> None:
-    """Check that the model has an embedding of every token id, which its own errors do not say.
-
-    Models whose embeddings have no plain table, such as hashed ones, take any id.
-
-    Raises:
-        ValueError: an id lies outside of the vocabulary.
-    """
-    try:
-        size = getattr(model.get_input_embeddings(), "num_embeddings", None)  # type: ignore[operator]
-    except (AttributeError, NotImplementedError):
-        return
-    if ids is None or type(size) is not int or not ids.numel():
-        return
-    largest = int(ids.max())
-    if largest >= size:
-        raise ValueError(
-            f"the token ids do not fit the model's vocabulary: there is an id {largest:,}, and "
-            f"{type(model).__name__} has {size:,} tokens; the tokenizer is likely another model's, "
-            "so load both by the same name"
-        )
-
-
 class _Detached(TorchFunctionMode):
     """Lets tensors be copied that have a history of gradients."""
 

@@ -1,0 +1,77 @@
+"""The vocabulary of a model, beside that of its tokenizer."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import torch
+
+from .labels import text_tokenizer
+
+
+def vocabulary_size(model: torch.nn.Module) -> int | None:
+    """The number of tokens that a model embeds; None if its embeddings are no plain table."""
+    try:
+        size = getattr(model.get_input_embeddings(), "num_embeddings", None)  # type: ignore[operator]
+    except (AttributeError, NotImplementedError):
+        return None
+    return size if type(size) is int else None
+
+
+def check_vocabulary(model: torch.nn.Module, ids: torch.Tensor | None) -> None:
+    """Check that the model has an embedding of every token id, which its own errors do not say.
+
+    Models whose embeddings have no plain table, such as hashed ones, take any id.
+
+    Raises:
+        ValueError: an id lies outside of the vocabulary.
+    """
+    size = vocabulary_size(model)
+    if ids is None or size is None or not ids.numel():
+        return
+    largest = int(ids.max())
+    if largest >= size:
+        raise ValueError(
+            f"the token ids do not fit the model's vocabulary: there is an id {largest:,}, and "
+            f"{type(model).__name__} has {size:,} tokens; the tokenizer is likely another model's, "
+            "so load both by the same name"
+        )
+
+
+def doubt_of(model: torch.nn.Module, tokenizer: Any) -> str | None:
+    """The sentence that a tokenizer is likely another model's, and why; None if nothing tells.
+
+    Ids of another vocabulary may all fit, and stand for other words.
+    """
+    owner = text_tokenizer(tokenizer)
+    size = vocabulary_size(model)
+    if size is None or not all(hasattr(owner, each) for each in ("__len__", "all_special_ids")):
+        return None
+    name, own = type(model).__name__, len(owner)
+    sign = ""
+    # Embeddings are often padded to a round number; few special tokens may be added to a tokenizer.
+    padded = size % 8 == 0 and own <= size < 1.1 * own
+    if abs(size - own) > 0.01 * size and not padded:
+        sign = f"it has {own:,} tokens, and {name} {size:,}"
+    for key, token in _special_ids(model).items():
+        if not sign and token < size and token not in owner.all_special_ids:
+            there = repr(owner.convert_ids_to_tokens(token)) if token < own else "no token"
+            sign = f"{key} of {name} is {token:,}, which is {there} there"
+    said = f"the tokenizer is likely another model's: {sign}; load both by the same name"
+    return said if sign else None
+
+
+def _special_ids(model: torch.nn.Module) -> dict[str, int]:
+    """The special ids that a configuration states; those of its class say nothing of a model."""
+    config: Any = getattr(model, "config", None)
+    try:
+        usual = signature(type(config)).parameters
+    except ValueError:  # no configuration, or a mapping
+        return {}
+    stated = {}
+    for key in (f"{kind}_token_id" for kind in ("bos", "eos", "pad", "cls", "sep")):
+        token = getattr(config, key, None)
+        if type(token) is int and token >= 0 and key in usual and token != usual[key].default:
+            stated[key] = token
+    return stated
