@@ -12,7 +12,9 @@ import torch
 from attnwidget.record import Tokens
 
 from .inputs import Inputs, labelled
+from .labels import text_tokenizer
 from .padding import Padded
+from .words import Offsets, spans_of_ids
 
 # The arguments that have an entry for each token of a text.
 _PER_TOKEN = re.compile(
@@ -73,7 +75,7 @@ def with_answer(
         ids = torch.cat([given["input_ids"], read], dim=1)
     if ids.shape[1] == length:
         tensors["input_ids"] = ids
-        tokens = _labelled(tokenizer, ids[index], kept, begin)
+        tokens = _labelled(tokenizer, ids[index], kept, begin, inputs.sequences.text)
     else:  # a prompt of vectors
         tokens = _labelled(tokenizer, ids[index], torch.arange(length - start), 0)
         positions = tuple(str(position) for position in range(begin))
@@ -129,13 +131,37 @@ def _longer(value: torch.Tensor, length: int, fill: int) -> torch.Tensor:
     return torch.nn.functional.pad(value, (0, length - value.shape[1]), value=fill)
 
 
-def _labelled(tokenizer: Any, ids: torch.Tensor, kept: torch.Tensor, begin: int) -> Tokens:
+def _labelled(
+    tokenizer: Any, ids: torch.Tensor, kept: torch.Tensor, begin: int, asked: Tokens | None = None
+) -> Tokens:
     """Labels of the tokens that are kept, of which those from `begin` on are generated.
 
     Tokens of several numbers each, such as those of a codec, have positions.
+
+    Args:
+        asked: the tokens of the prompt, in whose text offsets count.
     """
     if ids.ndim > 1:
         tokens = Tokens(tuple(map(str, kept.tolist())))
     else:
-        tokens = labelled(tokenizer, ids.cpu()[kept].tolist())
+        own = ids.cpu()[kept].tolist()
+        tokens = labelled(tokenizer, own)
+        words, offsets = spans_of_ids(text_tokenizer(tokenizer), own, tokens.special)
+        tokens = replace(tokens, words=words, offsets=_following(offsets, asked))
     return replace(tokens, generated=begin if begin < len(tokens) else None)
+
+
+def _following(offsets: Offsets, asked: Tokens | None) -> Offsets:
+    """Offsets in the text of a prompt and what follows it; None if the prompt's own are others."""
+    if offsets is None or asked is None or asked.offsets is None:
+        return offsets
+    shifts = {
+        there[side] - here[side]
+        for there, here in zip(asked.offsets, offsets, strict=False)
+        if there and here
+        for side in (0, 1)
+    }
+    if len(shifts) > 1:
+        return None
+    shift = min(shifts, default=0)
+    return tuple(each and (each[0] + shift, each[1] + shift) for each in offsets)

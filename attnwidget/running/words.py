@@ -59,6 +59,36 @@ def word_spans(
     ), offsets
 
 
+def spans_of_ids(tokenizer: Any, ids: list[int], special: Sequence[int]) -> tuple[Words, Offsets]:
+    """(words, offsets) of token ids without their text, as of a generated one.
+
+    The text is what the tokenizer reads back from them, without special tokens at either end. Both
+    are None if it would split that text in another way, or if it is no fast tokenizer.
+    """
+    inside = [position for position in range(len(ids)) if position not in special]
+    if not inside or not getattr(tokenizer, "is_fast", False):
+        return None, None
+    begin, end = inside[0], inside[-1] + 1
+    text = tokenizer.decode(ids[begin:end], clean_up_tokenization_spaces=False)
+    encoding = tokenizer(text, add_special_tokens=False)
+    if list(encoding["input_ids"]) != ids[begin:end]:
+        return None, None
+    words, offsets = word_spans(encoding, 0, list(range(end - begin)), (text,))
+
+    def placed(values: Sequence[Any] | None) -> dict[int, Any]:
+        own = enumerate(values or (), begin)
+        return {at: each for at, each in own if at not in special}
+
+    numbers: dict[int | None, int] = {}
+    in_words = {at: numbers.setdefault(word, len(numbers)) for at, word in placed(words).items()}
+    in_text = placed(offsets)
+    places = range(len(ids))
+    return (
+        None if words is None else tuple(map(in_words.get, places)),
+        None if offsets is None else tuple(map(in_text.get, places)),
+    )
+
+
 def encoding_of(encoding: Any, batch_index: int) -> Any:
     """The tokenizer's encoding of one item, or None if there is none or the ids have changed."""
     encodings = getattr(encoding, "encodings", None)

@@ -792,3 +792,17 @@ def test_a_model_that_does_not_read_its_answer_again_says_so() -> None:
     model = Stubborn(DECODERS["Llama"]("sdpa").config).eval()
     with pytest.raises(ValueError, match="not read its answer again in one pass: only step"):
         capture(model, None, {"input_ids": token_ids(5)}, generate={"max_new_tokens": 3})
+
+
+def test_an_answer_has_the_words_of_its_text(smollm2: Any) -> None:
+    tokenizer, text, answer = smollm2[1], " The dog was tired", " because it ran."
+    model = tiny("LlamaForCausalLM", vocab_size=len(tokenizer), **GROUPED)
+    whole = tokenizer(text + answer)["input_ids"]
+    forced = {"prefix_allowed_tokens_fn": lambda _, ids: [whole[len(ids)]]}
+    prompt = len(tokenizer(text)["input_ids"])
+    options = {**forced, "max_new_tokens": len(whole) - prompt}
+    found = capture(model, tokenizer, text, generate=options).stack().queries
+    # The model has not read the last token.
+    read = capture(model, tokenizer, text + answer.removesuffix(".")).stack().queries
+    assert (found.words, found.offsets) == (read.words, read.offsets)
+    assert found.generated == prompt

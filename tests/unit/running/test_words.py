@@ -6,7 +6,7 @@ import pytest
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
-from attnwidget.running.words import word_spans
+from attnwidget.running.words import spans_of_ids, word_spans
 from tests.unit import tokenizing
 from tests.unit.tiny import Loaded
 from tests.unit.tokenizing import labels_of, unigram
@@ -177,3 +177,25 @@ def test_without_a_fast_tokenizers_account_nothing_is_known(minilm: Loaded) -> N
     # Someone changed the ids afterwards: they are no longer what the account is about.
     encoding["input_ids"] = encoding["input_ids"][:, 1:]
     assert word_spans(encoding, 0, [1, 2]) == unknown
+
+
+@pytest.mark.parametrize("model", ["minilm", "smollm2"])
+def test_ids_are_read_back_to_their_words(model: str, request: pytest.FixtureRequest) -> None:
+    tokenizer = request.getfixturevalue(model)[1]
+    ids = tokenizer("two lawyers ran.", add_special_tokens=False)["input_ids"]
+    words, offsets = spans(tokenizer, "two lawyers ran.")
+    special = tokenizer.all_special_ids[0]
+    own = [word for word in words if word is not None]
+    inside = [span for span in offsets if span is not None]
+    assert spans_of_ids(tokenizer, [special, *ids], [0]) == ((None, *own), (None, *inside))
+    # A special token within a text has a place there, and no word.
+    words, offsets = spans_of_ids(tokenizer, [*ids, special, *ids[:1]], [len(ids)])
+    assert words == (*own, None, max(own) + 1)
+    assert offsets[len(ids)] is None
+    assert offsets[-1][0] > inside[-1][1]
+
+
+def test_ids_that_a_tokenizer_would_split_otherwise_have_no_words(smollm2: Loaded) -> None:
+    tokenizer = smollm2[1]
+    ids = [tokenizer.convert_tokens_to_ids(letter) for letter in "the"]
+    assert spans_of_ids(tokenizer, ids, []) == (None, None)
