@@ -50,6 +50,7 @@ from .patterns import pattern_of as pattern_of
 from .row_batches import SINGLE_THREADED as SINGLE_THREADED
 from .row_batches import RowBatches as RowBatches
 from .row_batches import batch_of_weights as batch_of_weights
+from .table import Tabular as Tabular
 from .table import data_frame as data_frame
 from .table import metrics as metrics
 from .token_metrics import ALL_METRICS as ALL_METRICS

@@ -18,7 +18,7 @@ from .head_difference import Difference, Side, head_difference, paired_weights
 from .head_pairs import Layers, Matched, pair_heads
 from .head_scores import HeadScores, Rows
 from .metrics import Numbers
-from .table import data_frame
+from .table import Tabular, data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ _WORDS = {
     "moved": "The share of attention that lies elsewhere",
     "divergence": "The Jensen-Shannon divergence of rows, in nats",
     "cosine": "The cosine of all weights of both heads",
-    "mean_difference": "The mean difference of a weight",
+    "weight_change": "The mean change of a weight",
 }
 
 _RECORD = instance(AttentionRecord, "an AttentionRecord, as of attnwidget.capture(...)")
@@ -114,7 +114,7 @@ class _Measured(NamedTuple):
     null: Difference
 
 
-class Comparison:
+class Comparison(Tabular):
     """Two records, and what belongs together in them: `attnwidget.compare` makes one.
 
     Weights of tokens that are compared as one are summed over keys and averaged over queries.

@@ -23,13 +23,13 @@ class Difference(NamedTuple):
         divergence: the Jensen-Shannon divergence of two rows, each scaled to the sum 1, in nats,
             the mean over queries, from 0 to log 2.
         cosine: of all weights of a and b as vectors (Kovaleva et al. 2019, figure 5), from 0 to 1.
-        mean_difference: the mean of |b - a| over all pairs of a query and a key.
+        weight_change: the mean of |b - a| over all pairs of a query and a key.
     """
 
     moved: float
     divergence: float
     cosine: float
-    mean_difference: float
+    weight_change: float
 
 
 class Side(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 from attnwidget.record import of_stack, spans
 
 from .metrics import Numbers
-from .table import data_frame
+from .table import Tabular, data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +33,7 @@ class HeadScore(NamedTuple):
 
 
 @dataclass(frozen=True)
-class HeadScores:
+class HeadScores(Tabular):
     """A number for every head, and the same of a null if there is one.
 
     Whatever measures heads returns this: views, tables and plots take all of it alike, as

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from .token_metrics import ALL_METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# The rows that a notebook shows of a longer table.
+_MOST_ROWS = 20
 
 
 def metrics(record: AttentionRecord) -> pd.DataFrame:
@@ -54,3 +58,22 @@ def data_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
     with extra("analysis", "a table needs pandas"):
         import pandas as pd
     return pd.DataFrame(columns)
+
+
+class Tabular:
+    """A result with a table, which notebooks show below its `repr`; without pandas, that alone."""
+
+    def table(self) -> pd.DataFrame:
+        raise NotImplementedError
+
+    def summary(self) -> pd.DataFrame:
+        """The part of the table that notebooks show: here all of it."""
+        return self.table()
+
+    def _repr_html_(self) -> str | None:
+        try:
+            table = self.summary()
+        except ModuleNotFoundError:
+            return None
+        rows = table.to_html(max_rows=_MOST_ROWS, float_format="{:.3g}".format, na_rep="")
+        return f"<p>{escape(repr(self))}</p>{rows}"

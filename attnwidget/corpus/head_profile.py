@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from attnwidget.analysis import HeadPattern, data_frame, head_pattern
+from attnwidget.analysis import (
+    RESTING_RULES,
+    RULES,
+    HeadPattern,
+    Tabular,
+    data_frame,
+    head_pattern,
+)
 from attnwidget.record import of_stack
 
 from .accumulators import Estimate
@@ -54,7 +61,7 @@ class Examples:
     lowest: tuple[Example, ...]
 
 
-class HeadProfile:
+class HeadProfile(Tabular):
     """Numbers of every head of a model over many texts, and the same of nulls.
 
     `attnwidget.profile` and `HeadProfile.load` return profiles. They need neither torch nor
@@ -175,6 +182,27 @@ class HeadProfile:
                         for number in _flat(stack, metric, field, null)
                     ]
         return data_frame(columns)
+
+    def summary(self) -> pd.DataFrame:
+        """What each head does, and the numbers that tell, as a table of pandas: a row per head.
+
+        Columns: stack, layer, head; words and reasons (see `patterns`); and of each number that a
+        rule reads, where it is known, its `name`, and `name_null` of the first null.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        rows = self.table()
+        patterns = [p for name in self._stacks for layer in self.patterns(name) for p in layer]
+        kept = {name: rows[name] for name in ("stack", "layer", "head")}
+        kept["words"] = [pattern.words for pattern in patterns]
+        kept["reasons"] = ["; ".join(pattern.reasons) for pattern in patterns]
+        for name in (rule.metric for rule in (*RESTING_RULES, *RULES)):
+            if name in self.metrics:
+                kept[name] = rows[name]
+                if self.null:
+                    kept[f"{name}_null"] = rows[f"{name}_{self.null.replace(' ', '_')}"]
+        return data_frame(kept).dropna(axis="columns", how="all")
 
     def patterns(self, stack: str | None = None) -> tuple[tuple[HeadPattern, ...], ...]:
         """Describe each head in words, by heuristic rules that stand beside them.

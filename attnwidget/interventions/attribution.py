@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 import torch
 
-from attnwidget.analysis import HeadScores, Numbers, data_frame
+from attnwidget.analysis import HeadScores, Numbers, Tabular, data_frame
 from attnwidget.arguments import whole_number
 from attnwidget.progress import progress_bar
 from attnwidget.running.labels import text_tokenizer, token_labels
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class LogitAttribution:
+class LogitAttribution(Tabular):
     """The parts of the logit of a token, or of the difference of two, at one position.
 
     The parts are what each component adds to the residual stream, through the model's final

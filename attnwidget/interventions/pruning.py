@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 
-from attnwidget.analysis import HeadScores, Numbers, data_frame
+from attnwidget.analysis import HeadScores, Numbers, Tabular, data_frame
 from attnwidget.arguments import checked, whole, whole_number
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.running.batches import TextBatch, text_batches
@@ -36,7 +36,7 @@ class Head(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PruneCurve:
+class PruneCurve(Tabular):
     """The loss as heads are switched off one after the other, beside random orders.
 
     Attributes:

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadScores, Numbers
+from attnwidget.analysis import HeadScores, Numbers, Tabular
 from attnwidget.analysis.head_scores import Rows
 from attnwidget.arguments import checked, whole
 from attnwidget.progress import progress_bar, step_done
@@ -90,7 +90,7 @@ class LayerScore:
 
 
 @dataclass(frozen=True)
-class LayerScores:
+class LayerScores(Tabular):
     """The scores of the layers for each task; see `layers`.
 
     Attributes:

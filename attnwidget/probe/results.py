@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from attnwidget.analysis import HeadScores, data_frame
+from attnwidget.analysis import HeadScores, Tabular, data_frame
 
 from .shares import Share
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeScores:
+class ProbeScores(Tabular):
     """The findings of a probe: its own numbers, and some of every head.
 
     Attributes:

@@ -34,7 +34,7 @@ def test_a_record_does_not_differ_from_itself(minilm: Loaded) -> None:
     heads = [(n, head) for n in range(record.num_layers()) for head in range(record.num_heads(n))]
     assert not any(same.difference(*head).any() for head in heads)
     table = same.table()
-    assert (table[["moved", "divergence", "mean_difference"]] == 0).all(axis=None)
+    assert (table[["moved", "divergence", "weight_change"]] == 0).all(axis=None)
     assert (table["cosine"] == 1).all()
     # Each head is another than the next.
     assert (table["moved_null"] > 0).all()
@@ -74,7 +74,7 @@ def test_differences_are_those_of_scipy() -> None:
             assert row["divergence"] == pytest.approx(expected, rel=1e-9)
             assert row["cosine"] == pytest.approx(1 - cosine(a.ravel(), b.ravel()), rel=1e-9)
             assert row["moved"] == pytest.approx(np.abs(b - a).sum() / 2 / 7, rel=1e-9)
-            assert row["mean_difference"] == pytest.approx(np.abs(b - a).mean(), rel=1e-9)
+            assert row["weight_change"] == pytest.approx(np.abs(b - a).mean(), rel=1e-9)
 
 
 def test_two_tokenizers_meet_in_words(minilm: Loaded, smollm2: Loaded) -> None:

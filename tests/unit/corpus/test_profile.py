@@ -271,6 +271,24 @@ def test_a_table_of_all_heads() -> None:
         without.null_values("previous")
 
 
+def test_a_summary_says_what_heads_do_beside_the_null(minilm: Loaded) -> None:
+    found = aw.profile(*minilm, TEXTS, metrics=["first", "previous"])
+    rows = found.summary().set_index(["layer", "head"])
+    assert list(rows.columns) == [
+        "stack", "words", "reasons", "first", "first_null", "previous", "previous_null"
+    ]  # fmt: skip
+    pattern = found.patterns()[0][2]
+    assert rows.loc[0, 2]["words"] == pattern.words == "looks at the previous token"
+    assert rows.loc[0, 2]["reasons"] == "; ".join(pattern.reasons)
+    expected = found.null_values("previous").mean[0, 2]
+    assert rows.loc[0, 2]["previous_null"] == expected
+    shown = found._repr_html_()
+    assert shown is not None
+    assert "&lt;HeadProfile" in shown
+    assert pattern.words in shown
+    assert "previous_low" not in shown
+
+
 def test_examples_are_the_extreme_texts(minilm: Loaded) -> None:
     model, tokenizer = minilm
     found = aw.profile(model, tokenizer, TEXTS, metrics=["first", "induction"], null=None)
