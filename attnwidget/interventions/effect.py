@@ -115,6 +115,11 @@ class Effect:
         cosines: Doubles = (before * after).sum(axis=1) / np.maximum(norms, np.finfo(float).tiny)
         return 1 - np.clip(cosines, -1, 1)
 
+    @property
+    def change(self) -> Doubles:
+        """`divergence` of a model that makes predictions, else `moved`, [positions]."""
+        return self.moved if self.logits is None else self.divergence
+
     def changes(self, position: int = -1, count: int = 10) -> list[Change]:
         """The likeliest predictions before and after, by the larger of both probabilities.
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch.utils._pytree import tree_leaves
 
@@ -21,11 +25,15 @@ from .editor import editing, intervene
 from .effect import Effect, Predicts, Softmax
 from .measure import effect_between, labels, read_output
 from .off import Off
-from .sites import followed, sites_of
+from .sites import Site, followed, sites_of
 from .skipping import Block, BlockFinder, ExactSkips
 
 # In bytes. What layers returned is kept up to this; beyond, all of them run again.
 _LARGEST = 1 << 28
+
+# The sets of other heads beside those that are off, and the draws in which as many are sought.
+_OTHERS = 6
+_TRIES = 60
 
 
 class Rerun:
@@ -77,6 +85,18 @@ class Rerun:
         if effect.tokens == ("",):
             return effect, "class"
         return effect, "next" if can_generate(model) else "token"
+
+    def others(self, off: Off) -> tuple[float, ...]:
+        """The mean effects of as many other heads of the same layers, drawn at random.
+
+        Returns:
+            Six, or fewer where there are no more; none beside links that are cut.
+
+        Raises:
+            ReferenceError, TypeError, ValueError: see `effect`.
+        """
+        model = self._present()
+        return self._pass(model).others(model, off)
 
     def record(self, off: Off) -> AttentionRecord:
         """Capture the attention without these; raises as `effect`."""
@@ -166,6 +186,15 @@ class _KeptPass:
             ValueError: see `attnwidget.intervene`.
         """
         self.check(off)
+        return self._effect(model, off, labels(model, tokenizer, self._before))
+
+    def others(self, model: torch.nn.Module, off: Off) -> tuple[float, ...]:
+        drawn = _drawn(sites_of(self._sites, off.stack), off)
+        effects = (self._effect(model, replace(off, heads=heads), str) for heads in drawn)
+        changes = (float(effect.change.mean()) for effect in effects)
+        return tuple(change for change in changes if math.isfinite(change))
+
+    def _effect(self, model: torch.nn.Module, off: Off, label: Callable[[int], str]) -> Effect:
         edits = off.edits
         changed = [site for edit in edits for site in sites_of(self._sites, off.stack, edit.layers)]
         blocks = [Block(name, model.get_submodule(name), out) for name, out in self._returned]
@@ -176,8 +205,26 @@ class _KeptPass:
         ):
             output = run_model(model, self._given.batch, all_logits=True)
         after = read_output(model, output, self._given.row, self._given.sequences)
-        label = labels(model, tokenizer, self._before)
         return effect_between(self._before, after, label, softmax=self._softmax)
+
+
+def _drawn(sites: Sequence[Site], off: Off) -> list[tuple[tuple[int, int], ...]]:
+    """Sets of other heads, as many of each layer as are off."""
+    random = np.random.default_rng(0)
+    count = Counter(layer for layer, _ in off.heads)
+    rest = {
+        site.layer: [head for head in range(site.heads) if (site.layer, head) not in off.heads]
+        for site in sites
+        if site.layer in count
+    }
+    if off.links or any(len(rest[layer]) < number for layer, number in count.items()):
+        return []
+    drawn: set[tuple[tuple[int, int], ...]] = set()
+    for _ in range(_TRIES):
+        if len(drawn) < _OTHERS:
+            chosen = {n: random.choice(rest[n], count[n], replace=False).tolist() for n in count}
+            drawn.add(tuple((n, head) for n in chosen for head in sorted(chosen[n])))
+    return sorted(drawn)
 
 
 def _size(blocks: Sequence[Block]) -> int:

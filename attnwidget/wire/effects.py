@@ -31,18 +31,22 @@ NO_MODEL = (
 )
 
 
+Op = Literal["effect", "others", "changed"]
+
+
 @dataclass(frozen=True)
 class EffectRequest:
     """A request about what a view has switched off.
 
     Attributes:
-        op: "effect" for the change of the model's output, "changed" for its attention without it.
+        op: "effect" for the change of the model's output, "others" for that of other heads,
+            "changed" for its attention without it.
         off: the heads and links.
         query: the locked query of the stack, of which the predictions are shown; None for any.
         labels: the labels of the stack's queries.
     """
 
-    op: Literal["effect", "changed"]
+    op: Op
     off: Off
     query: int | None
     labels: tuple[str, ...]
@@ -114,6 +118,8 @@ class Effects:
             if request.op == "effect":
                 effect, predicts = rerun.effect(request.off)
                 return {"effect": encode_effect(effect, predicts, request)}, []
+            if request.op == "others":
+                return {"others": list(rerun.others(request.off))}, []
             record = rerun.record(request.off)
             manifest, overview = encode_overview(record, lenses=self._lenses)
             self._changed = request.off, record

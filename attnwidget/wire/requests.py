@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from attnwidget.record import AttentionRecord, Layer, Stack
 
 from .block import Block, encode_block, encode_combined
 from .columns import Columns, block_of
-from .effects import EffectRequest, Effects
+from .effects import EffectRequest, Effects, Op
 from .later import Reply
 from .lenses import LensNumbers
 
@@ -46,6 +46,8 @@ class Replies:
       of links [queries, keys, layers, heads], each a list or null for all, and query the position
       of the locked query or null: {id, effect}, what the model does without these heads and links.
       It takes a forward pass, the first one two, and is sent later.
+    - to the same with op: "others": {id, others}, a list of the mean effects of as many other heads
+      of the same layers, drawn at random, later, too.
     - to {id, op: "changed", stack, heads, cut}: the attention without them as {id, manifest} and
       the overview as a buffer, later, too. The first three requests with `without`,
       {stack, heads, cut}, are then for layers of that.
@@ -69,6 +71,7 @@ class Replies:
             "lens": self._lens,
             "row": self._row,
             "effect": self._effect,
+            "others": self._effect,
             "changed": self._effect,
         }
 
@@ -194,9 +197,7 @@ def _off(record: AttentionRecord, request: Request) -> Off:
     return Off.of(record, name, heads, [Link.of(each, name) for each in cut])
 
 
-def effect_request(
-    record: AttentionRecord, op: Literal["effect", "changed"], off: Off, query: Any
-) -> EffectRequest:
+def effect_request(record: AttentionRecord, op: Op, off: Off, query: Any) -> EffectRequest:
     """A request for an effect.
 
     Raises:

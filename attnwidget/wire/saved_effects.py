@@ -33,6 +33,7 @@ class SavedEffect(TypedDict):
     heads: list[list[int]]
     cut: list[SentLink]
     replies: list[dict[str, Any]]
+    others: list[float]
 
 
 def encode_effects(
@@ -72,7 +73,10 @@ def encode_effects(
             for at in dict.fromkeys((None, query))
         ]
         heads, cut = [list(head) for head in off.heads], encode_links(off.links)
-        found.append({"stack": stack, "heads": heads, "cut": cut, "replies": replies})
+        others = list(rerun.others(off))
+        found.append(
+            {"stack": stack, "heads": heads, "cut": cut, "replies": replies, "others": others}
+        )
     return found
 
 

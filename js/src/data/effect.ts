@@ -46,3 +46,6 @@ export type Effect = PredictionEffect | StateEffect;
 
 /** Read a kernel's reply. */
 export const readEffect = either(predictions, states);
+
+/** Read the means of the effects of as many other heads, drawn at random from the same layers. */
+export const readOthers = list(number);

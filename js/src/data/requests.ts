@@ -2,7 +2,7 @@
 
 import { Turns } from "../scheduling/turns.ts";
 import type { Block, BlockError, Part } from "./codec.ts";
-import { type Effect, readEffect } from "./effect.ts";
+import { type Effect, readEffect, readOthers } from "./effect.ts";
 import type { Side } from "./manifest.ts";
 import { Absent } from "./resource-cache.ts";
 
@@ -22,6 +22,7 @@ interface Reply {
   parts?: Part[];
   rounding?: BlockError | null;
   effect?: unknown;
+  others?: unknown;
   manifest?: unknown;
 }
 
@@ -123,6 +124,14 @@ export class Requests {
   effect(off: Off, query: number | null, signal: AbortSignal): Promise<Effect> {
     const read = (reply: Reply) => readEffect(reply.effect);
     const ask = () => this.#ask({ op: "effect", ...off, query }, "the effect", read, signal);
+    return this.#effects.take(ask, signal);
+  }
+
+  /** Request the mean effects of as many other heads. */
+  others(off: Off, signal: AbortSignal): Promise<readonly number[]> {
+    const read = (reply: Reply) => readOthers(reply.others);
+    const what = "the effect of other heads";
+    const ask = () => this.#ask({ op: "others", ...off }, what, read, signal);
     return this.#effects.take(ask, signal);
   }
 

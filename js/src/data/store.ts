@@ -17,6 +17,8 @@ export interface Source extends StackSource {
   readonly effect?:
     | ((off: Off, query: number | null, signal: AbortSignal) => Promise<Effect>)
     | null;
+  /** The mean effects of as many other heads. */
+  readonly others?: ((off: Off, signal: AbortSignal) => Promise<readonly number[]>) | null;
   /** The sentence that says which effects a page has, which cannot run the model. */
   readonly effectsHere?: (stack: string) => string;
   /** Captures the attention without some heads and links, likewise. */
@@ -89,6 +91,11 @@ export class Store {
   /** Run the model without some heads and links; null if nothing here can. */
   get effect(): Source["effect"] {
     return this.source.effect ?? null;
+  }
+
+  /** Measure the effects of as many other heads; null if nothing here can. */
+  get others(): Source["others"] {
+    return this.source.others ?? null;
   }
 
   /** The sentence that says which effects a page has; "" where the model can run. */

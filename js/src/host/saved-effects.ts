@@ -12,7 +12,7 @@ import {
   valid,
 } from "../basics/reader.ts";
 import { same } from "../basics/same.ts";
-import { type Effect, readEffect } from "../data/effect.ts";
+import { type Effect, readEffect, readOthers } from "../data/effect.ts";
 import type { Off } from "../data/requests.ts";
 import { Absent } from "../data/resource-cache.ts";
 import type { Source } from "../data/store.ts";
@@ -28,26 +28,34 @@ const SAVED = list(
     cut: maybe(SCHEMA.cut.read),
     /** One for the query that was locked, and one for none. */
     replies: list(fields({ query: orNull(integer(0)), effect: anything }), integer(1)),
+    /** The mean effects of as many other heads. Pages of older versions have none. */
+    others: maybe(readOthers),
   }),
 );
 
 type Saved = Read<typeof SAVED>;
 
 /** The effects of a page, and words for those of a stack; null if it has none. */
-export function savedEffects(sent: unknown): Pick<Source, "effect" | "effectsHere"> | null {
+export function savedEffects(
+  sent: unknown,
+): Pick<Source, "effect" | "others" | "effectsHere"> | null {
   if (sent === undefined) return null; // a page of an older version
   const all = valid("its effects", SAVED, sent);
   if (!all.length) return null;
   const of = (stack: string) => all.filter((each) => each.stack === stack);
-  const effect = async ({ stack, heads, cut }: Off, query: number | null): Promise<Effect> => {
+  const found = ({ stack, heads, cut }: Off): Saved[number] => {
     const here = of(stack);
-    const found = here.find((each) => same([each.heads, each.cut ?? []], [heads, cut]));
-    if (!found) throw new Absent(`${saved(here)}${OTHERS}`);
-    const { replies } = found;
+    const one = here.find((each) => same([each.heads, each.cut ?? []], [heads, cut]));
+    if (!one) throw new Absent(`${saved(here)}${OTHERS}`);
+    return one;
+  };
+  const effect = async (off: Off, query: number | null): Promise<Effect> => {
+    const { replies } = found(off);
     const reply = replies.find((each) => each.query === query) ?? replies[0];
     return readEffect(reply.effect);
   };
-  return { effect, effectsHere: (stack) => saved(of(stack)) };
+  const others = async (off: Off) => found(off).others ?? [];
+  return { effect, others, effectsHere: (stack) => saved(of(stack)) };
 }
 
 /** The sentence that says which effects are here; "" for none. */

@@ -144,6 +144,9 @@ function sourceOf(
     get effect() {
       return connected() && !compared ? requests.effect.bind(requests) : null;
     },
+    get others() {
+      return connected() && !compared ? requests.others.bind(requests) : null;
+    },
     get changed() {
       return connected()
         ? (off: Off, abort: AbortSignal) => changedStore(requests, off, abort)

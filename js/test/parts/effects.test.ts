@@ -62,6 +62,18 @@ const rows = () =>
     .elements()
     .map((row) => [...row.children].map((cell) => cell.textContent));
 
+test("the range of as many other heads follows the effect", async () => {
+  let arrive = (_: readonly number[]) => {};
+  const others = vi.fn(() => new Promise<readonly number[]>((resolve) => (arrive = resolve)));
+  const { replies } = await mounted({ off: [[1, 1]] }, { others });
+  expect(others).not.toHaveBeenCalled();
+  replies[0].resolve(MAT);
+  await expect.element(panel).toHaveTextContent("mean of 6 positions0.25 nats");
+  await expect.element(panel).not.toHaveTextContent("other heads");
+  arrive([0.02, 0.5, 0.0001]);
+  await expect.element(panel).toHaveTextContent("other heads (3 draws)0.0001–0.50 nats");
+});
+
 test("a head that is switched off brings the panel, and what changes", async () => {
   const { root, state, asked, replies } = await mounted({ layer: 1, head: 1, query: 3 });
   await expect.element(panel).not.toBeInTheDocument();

@@ -84,6 +84,29 @@ def test_the_next_token() -> None:
     assert effect["divergence"] == pytest.approx(expected.divergence[4])
 
 
+def test_other_heads_of_the_layer_beside_one() -> None:
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    view = shown(model)
+
+    def others(id_: str, heads: Any, cut: Any = ()) -> list[float]:
+        view.send(id=id_, op="others", stack="self", heads=heads, cut=list(cut))
+        found: list[float] = view.reply(id_)["others"]
+        return found
+
+    def mean(*heads: tuple[int, int]) -> float:
+        effect = aw.ablate(model, None, INPUTS, heads=heads, record=False)
+        return float(effect.divergence.mean())
+
+    rest = [mean((1, head)) for head in (0, 1, 3)]
+    assert sorted(others("a", [[1, 2]])) == pytest.approx(sorted(rest))
+    pairs = [mean((0, a), (1, b)) for a in (1, 2, 3) for b in (0, 1, 3)]
+    found = others("b", [[0, 0], [1, 2]])
+    assert len(found) == 6
+    assert all(min(abs(each - pair) for pair in pairs) < 1e-6 for each in found)
+    assert others("c", [[1, 0], [1, 1], [1, 2]]) == []
+    assert others("d", [[1, 2]], [[[5], [2], None, None]]) == []
+
+
 def test_the_masked_token_that_changes_most() -> None:
     model = tiny("BertForMaskedLM")
     view = shown(model)

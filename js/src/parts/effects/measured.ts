@@ -11,7 +11,12 @@ import type { State } from "../../state/state.ts";
 
 export type Measured =
   | { readonly status: "waiting" }
-  | { readonly status: "ready"; readonly effect: Effect }
+  | {
+      readonly status: "ready";
+      readonly effect: Effect;
+      /** The mean effects of as many other heads; none until they are measured. */
+      readonly others: readonly number[];
+    }
   | {
       readonly status: "failed";
       readonly message: string;
@@ -52,7 +57,14 @@ export function measured(
       if (!own.signal.aborted) result.value = settled;
     };
     ask(off, query, own.signal).then(
-      (effect) => settle({ status: "ready", effect }),
+      (effect) => {
+        settle({ status: "ready", effect, others: [] });
+        // What these would say is of the effect itself, which is here.
+        store.others?.(off, own.signal).then(
+          (others) => settle({ status: "ready", effect, others }),
+          () => {},
+        );
+      },
       (error: Error) =>
         settle({ status: "failed", message: error.message, absent: error instanceof Absent }),
     );

@@ -1,14 +1,13 @@
 /** The panel beside the views: the heads and links that are off, and what the model does then. */
 
 import { computed } from "@preact/signals-core";
-import type { Effect } from "../../data/effect.ts";
 import type { Store } from "../../data/store.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { offNow, restore, switchAllOn, toggleLayerOff, toggleOff } from "../../state/off.ts";
 import type { State } from "../../state/state.ts";
 import { button, el, setAttributes } from "../dom.ts";
 import { headsText, linkName, linkText } from "../links.ts";
-import { measured } from "./measured.ts";
+import { type Measured, measured } from "./measured.ts";
 import { predictions } from "./predictions.ts";
 import { states } from "./states.ts";
 
@@ -73,7 +72,7 @@ export function effectsPanel(scope: Scope, state: State, store: Store, leave: ()
     if (waiting) return;
     if (now === null) content.replaceChildren();
     else if (now.status === "ready") {
-      const shown = shownOf(now.effect);
+      const shown = shownOf(now);
       content.replaceChildren(...shown.content);
       summary.textContent = shown.summary;
     } else {
@@ -87,13 +86,13 @@ export function effectsPanel(scope: Scope, state: State, store: Store, leave: ()
   });
   const tables = computed(() => {
     const now = result.value;
-    return now?.status === "ready" ? [shownOf(now.effect).table] : [];
+    return now?.status === "ready" ? [shownOf(now).table] : [];
   });
   return { element, tables };
 }
 
-const shownOf = (effect: Effect) =>
-  effect.predicts === null ? states(effect) : predictions(effect);
+const shownOf = ({ effect, others }: Extract<Measured, { status: "ready" }>) =>
+  effect.predicts === null ? states(effect, others) : predictions(effect, others);
 
 const chipsOf = (state: State): readonly HTMLElement[] => [...headChips(state), ...cutChips(state)];
 

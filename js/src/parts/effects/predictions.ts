@@ -24,7 +24,7 @@ export interface ShownEffect {
   readonly table: Table;
 }
 
-export function predictions(effect: PredictionEffect): ShownEffect {
+export function predictions(effect: PredictionEffect, others: readonly number[]): ShownEffect {
   const { changes } = effect;
   const [before, after] = [ranked(changes, "before"), ranked(changes, "after")];
   const largest = Math.max(before[0].before, after[0].after);
@@ -37,7 +37,7 @@ export function predictions(effect: PredictionEffect): ShownEffect {
   );
   const title = el("h3", {}, ...titleOf(effect));
   return {
-    content: [title, lists, hiddenTable(changes), numbers(effect, before[0])],
+    content: [title, lists, hiddenTable(changes), numbers(effect, before[0], others)],
     summary: summaryOf(effect, before[0]),
     table: { name: "Effect", rows: () => [HEADER, ...changes.map(cellsOf)] },
   };
@@ -131,7 +131,7 @@ const cellsOf = ({ label, before, rank_before, after, rank_after }: Change) => [
   rank_after,
 ];
 
-function numbers(effect: PredictionEffect, first: Change): HTMLElement {
+function numbers(effect: PredictionEffect, first: Change, others: readonly number[]): HTMLElement {
   const { divergence, mean, positions } = effect;
   const [before, after] = [first.before, first.after].map(Math.log);
   const by = number(after - before);
@@ -144,7 +144,15 @@ function numbers(effect: PredictionEffect, first: Change): HTMLElement {
     entry(["rank of ", name()], `${first.rank_before} → ${first.rank_after}`),
     entry(["KL divergence, before ‖ after"], `${small(divergence)} nats`),
     ...(positions > 1 ? [entry([`mean of ${positions} positions`], `${small(mean)} nats`)] : []),
+    ...beside(others, " nats"),
   );
+}
+
+/** The range of the mean effects of as many other heads, as a measure of the one above. */
+export function beside(others: readonly number[], unit: string): readonly HTMLElement[] {
+  if (!others.length) return [];
+  const [least, most] = [Math.min(...others), Math.max(...others)].map(small);
+  return [entry([`other heads (${others.length} draws)`], `${least}–${most}${unit}`)];
 }
 
 export function entry(name: readonly (Node | string)[], value: string): HTMLElement {

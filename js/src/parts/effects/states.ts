@@ -2,9 +2,12 @@
 
 import type { StateEffect } from "../../data/effect.ts";
 import { el } from "../dom.ts";
-import { entry, type ShownEffect, small } from "./predictions.ts";
+import { beside, entry, type ShownEffect, small } from "./predictions.ts";
 
-export function states({ positions, mean, moved }: StateEffect): ShownEffect {
+export function states(
+  { positions, mean, moved }: StateEffect,
+  others: readonly number[],
+): ShownEffect {
   const largest = Math.max(...moved.map((each) => each.moved), Number.MIN_VALUE);
   const rows = moved.map((each) => {
     const row = el(
@@ -30,7 +33,7 @@ export function states({ positions, mean, moved }: StateEffect): ShownEffect {
       ),
       el("tbody", {}, ...rows),
     ),
-    el("dl", {}, entry([`mean of ${positions} tokens`], small(mean))),
+    el("dl", {}, entry([`mean of ${positions} tokens`], small(mean)), ...beside(others, "")),
   ];
   return {
     content,
