@@ -18,7 +18,7 @@ import { bindKeys } from "./parts/shortcuts.ts";
 import { type Phrase, strong } from "./parts/text.ts";
 import { tour } from "./parts/tour.ts";
 import type { Scope } from "./scheduling/scope.ts";
-import type { HeadPlace } from "./state/choices.ts";
+import type { HeadPlace, ViewName } from "./state/choices.ts";
 import { toggleCut } from "./state/off.ts";
 import type { Side, State } from "./state/state.ts";
 import { palette as paletteOf } from "./styles/palette.ts";
@@ -146,6 +146,9 @@ function mountViews(scope: Scope, frame: Frame, state: State, store: Store) {
   const { shadow, root, body, tools, palette, onPaper, width, height } = frame;
   const view = signal<View | null>(null);
   const shownStore = signal(store);
+  /** Where each view was scrolled to, from left and top. */
+  const scrolled = new Map<ViewName, readonly [number, number]>();
+  let shown = state.view.peek();
   let viewScope = scope.child();
   const changed = changedStore(scope, state, store);
   scope.effect(() => {
@@ -177,7 +180,13 @@ function mountViews(scope: Scope, frame: Frame, state: State, store: Store) {
       viewScope = scope.child();
       const space = { palette, width, height, onPaper };
       const next = VIEWS[name].mount({ scope: viewScope, store: source, state, ...space });
+      scrolled.set(shown, [body.scrollLeft, body.scrollTop]);
       body.replaceChildren(next.element);
+      body.scrollTo(0, 0);
+      const before = scrolled.get(name);
+      // Once its effects have run, it has its height.
+      if (before) queueMicrotask(() => body.scrollTo(...before));
+      shown = name;
       tools.replaceChildren(...next.tools);
       body.setAttribute("aria-labelledby", `tab-${name}`);
       view.value = next;

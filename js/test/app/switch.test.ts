@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { userEvent } from "vitest/browser";
 import { goTo } from "../../src/state/navigation.ts";
 import { parts } from "../support/locators.ts";
-import { drawn, mountApp } from "../support/mounted.ts";
+import { drawn, find, mountApp, mountModel } from "../support/mounted.ts";
 import { expectNoProblems } from "../support/problems.ts";
 
 expectNoProblems();
@@ -22,6 +22,18 @@ test("a switch of views keeps layer, head and the locked token", async () => {
     await expect.element(option("Queries", 2)).toHaveAttribute("aria-selected", "true");
     expect([selected("Queries"), selected("Keys")]).toEqual([["cat"], []]);
   }
+});
+
+test("each view is scrolled to where the reader left it", async () => {
+  const app = await mountModel();
+  const body = find(app, ".body");
+  body.style.setProperty("max-height", "100px", "important");
+  body.scrollTop = 60;
+  expect(body.scrollTop).toBe(60);
+  app.state.view.value = "head";
+  expect(body.scrollTop).toBe(0);
+  app.state.view.value = "model";
+  await expect.poll(() => body.scrollTop).toBe(60);
 });
 
 test("a switch of views lets go of what was hovered", async () => {
