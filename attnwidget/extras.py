@@ -10,8 +10,8 @@ from contextlib import contextmanager
 def extra(name: str, needs: str) -> Iterator[None]:
     """Import optional packages within this context.
 
-        with extra("probe", "reading CoNLL-U needs conllu"):
-            import conllu
+        with extra("analysis", "a table needs pandas"):
+            import pandas as pd
 
     Raises:
         ModuleNotFoundError: one is not installed; the message says how to install the extra.

@@ -4,6 +4,7 @@ from .annotated import annotated as annotated
 from .attention_parser import ParserScores as ParserScores
 from .attention_parser import attention_parser as attention_parser
 from .best_heads import BestHead as BestHead
+from .conllu_files import Treebank as Treebank
 from .conllu_files import read_conllu as read_conllu
 from .coreference import CoreferenceScores as CoreferenceScores
 from .coreference import coreference as coreference

@@ -17,6 +17,7 @@ class Mention:
         head: the index of the word that stands for the mention. None for the first word whose
             head lies outside of the mention, and without heads for the last word.
         kind: the class of the entity, such as "person", or "".
+        rest: (start, end) of the further parts of a mention that is interrupted.
     """
 
     start: int
@@ -24,6 +25,12 @@ class Mention:
     entity: str
     head: int | None = None
     kind: str = ""
+    rest: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def words(self) -> list[int]:
+        """The indices of its words."""
+        return [word for part in ((self.start, self.end), *self.rest) for word in range(*part)]
 
 
 @dataclass(frozen=True)
@@ -74,8 +81,9 @@ class Annotated:
                     f"{count - 1}, or None for the root"
                 )
         for mention in self.mentions:
-            self._check_range("a mention", mention.start, mention.end)
-            if mention.head is not None and not mention.start <= mention.head < mention.end:
+            for start, end in ((mention.start, mention.end), *mention.rest):
+                self._check_range("a mention", start, end)
+            if mention.head is not None and mention.head not in mention.words:
                 raise ValueError(f"the head of {mention} is none of its words")
         for start, end in self.segments:
             self._check_range("a segment", start, end)
@@ -109,11 +117,10 @@ class Annotated:
         """The index of the word that stands for a mention."""
         if mention.head is not None:
             return mention.head
-        for word in range(mention.start, mention.end):
-            head = None if self.heads is None else self.heads[word]
-            if self.heads is not None and (head is None or not mention.start <= head < mention.end):
-                return word
-        return mention.end - 1
+        words = mention.words
+        if self.heads is None:
+            return words[-1]
+        return next((word for word in words if self.heads[word] not in words), words[-1])
 
 
 class Dependency(NamedTuple):
@@ -140,9 +147,9 @@ def dependencies(text: Annotated) -> list[Dependency]:
 
 
 def annotated(text: Any) -> Annotated:
-    """An annotated text as it is, or that of a spaCy `Doc`.
+    """An annotated text as it is, or that of a spaCy `Doc` or `Span`, such as a sentence.
 
-    Of a Doc: its tokens that are no whitespace, their heads, relations and tags, and the named
+    Of these: its tokens that are no whitespace, their heads, relations and tags, and the named
     entities as mentions, each of an entity of its own. Its relations are those of its pipeline.
 
     Raises:
@@ -157,6 +164,8 @@ def annotated(text: Any) -> Annotated:
         )
     tokens = [token for token in text if token.text.strip()]
     place = {token.i: number for number, token in enumerate(tokens)}
+    # Offsets of a span's tokens are those of its document.
+    first = getattr(text, "start_char", 0)
     # Without a parser, each token is its own head.
     parsed = any(token.dep_ for token in tokens)
     mentions = []
@@ -173,7 +182,7 @@ def annotated(text: Any) -> Annotated:
         mentions=mentions,
         tags=[token.pos_ for token in tokens],
         text=text.text,
-        spans=[(token.idx, token.idx + len(token.text)) for token in tokens],
+        spans=[(token.idx - first, token.idx - first + len(token.text)) for token in tokens],
     )
 
 

@@ -6,70 +6,121 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from typing import Any, TypeAlias
 
 from attnwidget.arguments import checked, whole
-from attnwidget.extras import extra
+from attnwidget.warning import warn
 
 from .annotated import Annotated, Mention
+from .conllu_mentions import Mentions, Token, Wrong
 
-# The fields of a mention where "# global.Entity" does not name them, as in CorefUD.
-_ENTITY_FIELDS = "eid-etype-head-minspan-infstat-link-identity"
+_COLUMNS = 10
 
-# "(e1-person-1" opens a mention, "e1)" closes it, "(e1-person-1)" has one word.
-_BRACKET = re.compile(r"(?P<opens>\()?(?P<content>[^()]+)(?P<closes>\))?")
 
-# A part of a mention that is interrupted: "e1[2/3]".
-_PART = re.compile(r"\[(\d+)/(\d+)\]$")
+class Treebank(list[Annotated]):
+    """The texts of a CoNLL-U file, in order.
 
-_Token: TypeAlias = Mapping[str, Any]
+    Attributes:
+        name: the path of the file.
+        skipped: the numbers of mentions that were left out, by the reason.
+    """
+
+    def __init__(self, texts: Iterable[Annotated], name: str, skipped: Mapping[str, int]) -> None:
+        super().__init__(texts)
+        self.name = name
+        self.skipped = skipped
+
+    def __repr__(self) -> str:
+        mentions = sum(len(text.mentions) for text in self)
+        without = "".join(f", without {count:,} {why}" for why, count in self.skipped.items())
+        return f"<Treebank {self.name}: {len(self):,} texts, {mentions:,} mentions{without}>"
 
 
 @checked(window=whole(1, none=True))
-def read_conllu(path: PathLike[str] | str, *, window: int | None = None) -> Iterator[Annotated]:
+def read_conllu(path: PathLike[str] | str, *, window: int | None = None) -> Treebank:
     """Read the sentences of a CoNLL-U file, such as a treebank of Universal Dependencies.
 
     Words are the syntactic words: the parts of a multiword token ("do" and "n't" of "don't") are
     words of their own, and empty nodes are left out. The text is that of the file, with the spaces
-    that it has. `Entity=` annotations, as of GUM and CorefUD, become mentions; of a mention that is
-    interrupted, its first part.
+    that it has. `Entity=` annotations, as of GUM and CorefUD, become mentions, by the fields that
+    the file's line "# global.Entity = ..." names. Mentions that are never closed, or whose words
+    are empty nodes alone, are left out and counted, with a warning.
 
     Args:
-        path: of the file.
+        path: of the file, in UTF-8.
         window: joins consecutive sentences of a document into texts of at most so many words, in
             which mentions may corefer; a longer sentence is a text of its own. None for a text
             for each sentence.
 
-    Yields:
-        The texts in order.
-
     Raises:
-        ModuleNotFoundError: conllu is not installed: `pip install 'attnwidget[probe]'`.
-        ValueError: the content is no CoNLL-U; window is no number from 1.
+        ValueError: the content is no CoNLL-U: the message has the line. Mentions have no line
+            "# global.Entity", or one without the field "eid" (or GUM's "GRP"); one is closed that
+            was not opened, or in another sentence; window is no number from 1.
         OSError: the file cannot be read.
     """
-    with extra("probe", "reading CoNLL-U needs conllu"):
-        import conllu
-    sentences = _sentences(conllu, path)
-    if window is None:
-        return (sentence for _, sentence in sentences)
-    return _joined(sentences, window)
+    mentions = Mentions()
+    sentences = list(_sentences(path, mentions))
+    skipped = mentions.left_out()
+    if skipped:
+        counts = ", ".join(f"{count:,} {why}" for why, count in skipped.items())
+        warn(f"mentions of {path} are left out: {counts}")
+    texts = (sentence for _, sentence in sentences)
+    joined = texts if window is None else _joined(sentences, window)
+    return Treebank(joined, str(path), skipped)
 
 
-def _sentences(conllu: Any, path: PathLike[str] | str) -> Iterator[tuple[int, Annotated]]:
+def _sentences(path: PathLike[str] | str, mentions: Mentions) -> Iterator[tuple[int, Annotated]]:
     """(number of the document, sentence)."""
-    document = 0
-    fields = _ENTITY_FIELDS
-    with open(path, encoding="utf-8") as lines:
-        try:
-            for sentence in conllu.parse_incr(lines):
-                if any(name.startswith("newdoc") for name in sentence.metadata):
-                    document += 1
-                fields = sentence.metadata.get("global.Entity", fields)
-                yield document, _sentence(sentence, fields.split("-"))
-        # A line with too few columns has no key for the others.
-        except (conllu.exceptions.ParseException, KeyError) as error:
-            raise ValueError(f"{path} is no CoNLL-U: {error}") from error
+    document, line, tokens = 0, 0, list[Token]()
+    try:
+        # A byte-order mark is no part of the text.
+        with open(path, encoding="utf-8-sig") as lines:
+            for line, content in enumerate(_ended(lines), 1):
+                text = content.rstrip("\r\n")
+                if not text.strip():
+                    if tokens:
+                        yield document, _sentence(tokens, mentions)
+                    tokens = []
+                elif text.startswith("#"):
+                    name, _, value = (part.strip() for part in text[1:].partition("="))
+                    if name.split()[:1] == ["newdoc"]:
+                        document += 1
+                        mentions.document = document
+                    elif name == "global.Entity":
+                        mentions.fields = value.split("-")
+                else:
+                    tokens.append(_token(line, text, tokens))
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path} is no UTF-8 after line {line}: {error.reason}; is it UTF-16, or of another "
+            "encoding? Save it as UTF-8"
+        ) from error
+    except Wrong as error:
+        raise ValueError(f"{path} is no CoNLL-U that can be read: {error}") from error
+
+
+def _ended(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, and an empty one after the last sentence."""
+    yield from lines
+    yield ""
+
+
+def _token(line: int, text: str, before: list[Token]) -> Token:
+    """Read a line, and check that its number follows from those before it in the sentence."""
+    columns = text.split("\t")
+    if len(columns) != _COLUMNS:
+        raise Wrong(line, f"{len(columns)} columns, expected {_COLUMNS}, with tabs between them")
+    last = max((token.last for token in before if token.is_word), default=0)
+    number = re.fullmatch(r"(\d+)(?:-(\d+)|(\.\d+))?", columns[0])
+    if number is None:
+        raise Wrong(line, f"{columns[0]!r} is no number of a word, a range or an empty node")
+    if number[3]:
+        return Token(line, 0, 0, columns)
+    first = int(number[1])
+    token = Token(line, first, int(number[2] or first), columns)
+    covered = max((token.last for token in before), default=0)
+    if first != last + 1 or token.last < first or (number[2] and first <= covered):
+        raise Wrong(line, f"{columns[0]} comes after word {last}")
+    return token
 
 
 @dataclass
@@ -86,78 +137,53 @@ class _Surface:
     spans: list[tuple[int, int]] = field(default_factory=list)
     space: bool = False
 
-    def add(self, token: _Token, words: list[str]) -> None:
+    def add(self, token: Token, words: list[str]) -> None:
         """Add a token as it is written, with its syntactic words."""
         start = len(self.text) + self.space
-        form = str(token["form"])
-        self.text += " " * self.space + form
-        self.space = (token["misc"] or {}).get("SpaceAfter") != "No"
-        if "".join(words) != form:
-            self.spans += [(start, start + len(form))] * len(words)
+        self.text += " " * self.space + token.form
+        self.space = token.misc("SpaceAfter") != "No"
+        if "".join(words) != token.form:
+            self.spans += [(start, start + len(token.form))] * len(words)
             return
         for word in words:
             self.spans.append((start, start + len(word)))
             start += len(word)
 
 
-def _sentence(sentence: Iterable[_Token], fields: list[str]) -> Annotated:
-    tokens = list(sentence)
-    words = [token for token in tokens if isinstance(token["id"], int)]
-    place = {token["id"]: number for number, token in enumerate(words)}
+def _sentence(tokens: list[Token], mentions: Mentions) -> Annotated:
+    words = [token for token in tokens if token.is_word]
     surface = _Surface()
     last_written = 0
     for token in tokens:
-        if isinstance(token["id"], int):
-            if token["id"] > last_written:
-                surface.add(token, [token["form"]])
-        elif token["id"][1] == "-":
-            first, _, last_written = token["id"]
-            parts = [words[place[number]]["form"] for number in range(first, last_written + 1)]
-            surface.add(token, parts)
+        if token.last > len(words):
+            raise Wrong(token.line, f"the words of {token.columns[0]} are missing")
+        if token.first > last_written:
+            last_written = token.last
+            surface.add(token, [word.form for word in words[token.first - 1 : token.last]])
     # Treebanks without trees have no heads.
-    has_heads = all(token["head"] is not None for token in words)
-    return Annotated(
-        words=[token["form"] for token in words],
-        heads=[place.get(token["head"]) for token in words] if has_heads else None,
-        relations=[token["deprel"] or "" for token in words] if has_heads else None,
-        mentions=_mentions(words, fields),
-        tags=[token["upos"] or "" for token in words],
-        text=surface.text,
-        spans=surface.spans,
-    )
+    has_heads = all(word.columns[6] != "_" for word in words)
+    named = [
+        ["" if word.columns[at] == "_" else word.columns[at] for word in words] for at in (3, 7)
+    ]
+    try:
+        return Annotated(
+            words=[word.form for word in words],
+            heads=[_head(word, len(words)) for word in words] if has_heads else None,
+            relations=named[1] if has_heads else None,
+            mentions=mentions.of(tokens),
+            tags=named[0],
+            text=surface.text,
+            spans=surface.spans,
+        )
+    except ValueError as error:
+        raise Wrong(tokens[0].line, f"in the sentence that begins here, {error}") from error
 
 
-def _mentions(words: list[_Token], fields: list[str]) -> list[Mention]:
-    """The mentions of a sentence in the order of their first words, the longer ones first."""
-    mentions = []
-    # By name, the starts and the fields of mentions.
-    unclosed: dict[str, list[tuple[int, list[str]]]] = {}
-    for number, word in enumerate(words):
-        for bracket in _BRACKET.finditer((word["misc"] or {}).get("Entity") or ""):
-            values = bracket["content"].split("-")
-            if bracket["opens"]:
-                unclosed.setdefault(values[0], []).append((number, values))
-            if bracket["closes"] and unclosed.get(values[0]):
-                start, values = unclosed[values[0]].pop()
-                mention = _mention(start, number + 1, dict(zip(fields, values, strict=False)))
-                if mention is not None:
-                    mentions.append(mention)
-    return sorted(mentions, key=lambda mention: (mention.start, -mention.end))
-
-
-def _mention(start: int, end: int, values: Mapping[str, str]) -> Mention | None:
-    """A mention; None for a further part of one that is interrupted."""
-    name = values.get("eid") or values.get("GRP") or next(iter(values.values()))
-    part = _PART.search(name)
-    if part is not None:
-        if part[1] != "1":
-            return None
-        name = name[: part.start()]
-    head = values.get("head", "")
-    inside = start + int(head) - 1 if head.isdigit() else None
-    if inside is not None and not start <= inside < end:
-        inside = None
-    return Mention(start, end, name, inside, values.get("etype", ""))
+def _head(word: Token, count: int) -> int | None:
+    head = word.columns[6]
+    if not head.isdecimal() or int(head) > count:
+        raise Wrong(word.line, f"the head of a word is {head!r}; expected a number up to {count}")
+    return int(head) - 1 if int(head) else None
 
 
 def _joined(sentences: Iterable[tuple[int, Annotated]], window: int) -> Iterator[Annotated]:
@@ -190,7 +216,8 @@ def _join(sentences: list[Annotated]) -> Annotated:
         for mention in sentence.mentions:
             start, end = mention.start + first, mention.end + first
             head = None if mention.head is None else mention.head + first
-            mentions.append(replace(mention, start=start, end=end, head=head))
+            rest = tuple((start + first, end + first) for start, end in mention.rest)
+            mentions.append(replace(mention, start=start, end=end, head=head, rest=rest))
         spans += [(start + offset, end + offset) for start, end in sentence.spans or ()]
         words += sentence.words
         relations += sentence.relations or ()

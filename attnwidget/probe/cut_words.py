@@ -127,7 +127,7 @@ def with_words(text: Annotated, kept: NDArray[np.bool_]) -> Annotated:
         words=[text.words[word] for word in places],
         heads=None if heads is None else [None if h is None else places.get(h) for h in heads],
         relations=of_kept(text.relations),
-        mentions=[_moved(m, places) for m in text.mentions if kept[m.start : m.end].all()],
+        mentions=[_moved(m, places) for m in text.mentions if kept[m.words].all()],
         segments=[(inside[0], inside[-1] + 1) for inside in segments if inside],
         tags=of_kept(text.tags),
         spans=of_kept(text.spans),
@@ -135,6 +135,7 @@ def with_words(text: Annotated, kept: NDArray[np.bool_]) -> Annotated:
 
 
 def _moved(mention: Mention, places: dict[int, int]) -> Mention:
-    start, end = places[mention.start], places[mention.end - 1] + 1
+    parts = ((mention.start, mention.end), *mention.rest)
+    (start, end), *rest = ((places[first], places[last - 1] + 1) for first, last in parts)
     head = None if mention.head is None else places[mention.head]
-    return replace(mention, start=start, end=end, head=head)
+    return replace(mention, start=start, end=end, head=head, rest=tuple(rest))

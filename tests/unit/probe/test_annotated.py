@@ -1,74 +1,11 @@
-"""Annotated texts, and their readers."""
+"""Annotated texts, and those of spaCy."""
 
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import Any
 
 import pytest
 
-from attnwidget.probe import Annotated, Mention, annotated, read_conllu
-
-TREEBANK = """\
-# newdoc id = one
-# global.Entity = eid-etype-head-other
-# text = I don't like du café.
-1\tI\tI\tPRON\t_\t_\t4\tnsubj\t_\tEntity=(e1-person-1-)
-2-3\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
-2\tdo\tdo\tAUX\t_\t_\t4\taux\t_\t_
-3\tn't\tnot\tPART\t_\t_\t4\tadvmod\t_\t_
-4\tlike\tlike\tVERB\t_\t_\t0\troot\t_\t_
-4.1\tnothing\t_\tNOUN\t_\t_\t_\t_\t4:dep\t_
-5-6\tdu\t_\t_\t_\t_\t_\t_\t_\t_
-5\tde\tde\tADP\t_\t_\t7\tcase\t_\tEntity=(e2-object-3-
-6\tle\tle\tDET\t_\t_\t7\tdet\t_\t_
-7\tcafé\tcafé\tNOUN\t_\t_\t4\tnmod:poss\t_\tEntity=e2)|SpaceAfter=No
-8\t.\t.\tPUNCT\t_\t_\t4\tpunct\t_\t_
-
-# text = It
-1\tIt\tit\tPRON\t_\t_\t0\troot\t_\tEntity=(e2-object-1-)
-
-# newdoc id = two
-# text = Two
-1\tTwo\ttwo\tNUM\t_\t_\t0\troot\t_\t_
-
-"""
-
-
-@pytest.fixture
-def treebank(tmp_path: Path) -> Path:
-    path = tmp_path / "x.conllu"
-    path.write_text(TREEBANK, encoding="utf-8")
-    return path
-
-
-def test_conllu_has_syntactic_words_in_the_text_as_it_is_written(treebank: Path) -> None:
-    first, second, _ = read_conllu(treebank)
-    assert first.words == ["I", "do", "n't", "like", "de", "le", "café", "."]
-    assert first.text == "I don't like du café."
-    assert [first.text[slice(*span)] for span in first.spans or ()] == [
-        *("I", "do", "n't", "like", "du", "du", "café", ".")
-    ]
-    assert first.heads == [3, 3, 3, None, 6, 6, 3, 3]
-    assert first.relations is not None
-    assert first.relations[6] == "nmod:poss"
-    assert first.mentions == [Mention(0, 1, "e1", 0, "person"), Mention(4, 7, "e2", 6, "object")]
-    assert second.tags == ["PRON"]
-
-
-def test_conllu_joins_the_sentences_of_a_document(treebank: Path) -> None:
-    both, other = read_conllu(treebank, window=100)
-    assert both.text == "I don't like du café. It"
-    assert (both.spans or ())[8] == (22, 24)
-    assert both.heads == [3, 3, 3, None, 6, 6, 3, 3, None]
-    assert both.mentions[2] == Mention(8, 9, "e2", 8, "object")
-    assert other.words == ["Two"]
-    assert len(list(read_conllu(treebank, window=8))) == 3
-
-
-def test_files_that_are_no_conllu_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "wrong.conllu"
-    path.write_text("1\tonly\n\n")
-    with pytest.raises(ValueError, match=r"wrong\.conllu is no CoNLL-U"):
-        list(read_conllu(path))
+from attnwidget.probe import Annotated, Mention, annotated
 
 
 def test_the_head_of_a_mention_is_the_word_that_depends_on_others_outside() -> None:
@@ -76,6 +13,9 @@ def test_the_head_of_a_mention_is_the_word_that_depends_on_others_outside() -> N
     words = ["the", "dog", "there", "barks"]
     assert Annotated(words, [1, 3, 1, None]).mention_head(mention) == 1
     assert Annotated(words).mention_head(mention) == 2
+    # The further part of a mention that is interrupted.
+    apart = Mention(0, 1, "x", rest=((2, 3),))
+    assert Annotated(words, [2, 3, 3, None], mentions=[apart]).mention_head(apart) == 2
 
 
 @pytest.mark.parametrize(
@@ -139,5 +79,12 @@ def test_a_doc_of_spacy_is_an_annotated_text() -> None:
     assert text.relations == ["det", "nsubj", "ROOT"]
     assert text.mentions == [Mention(0, 2, "0 The  dog", kind="ANIMAL")]
     assert text.spans == [(0, 3), (5, 8), (9, 14)]
+    # A span has the offsets and numbers of its document.
+    span: Any = Doc([space, dog, barks])
+    span.text, span.start_char = " dog barks", 4
+    span.ents = (Span(2, 3, "dog", "ANIMAL"),)
+    text = annotated(span)
+    assert [text.text[slice(*each)] for each in text.spans or ()] == ["dog", "barks"]
+    assert (text.heads, text.mentions) == ([1, None], [Mention(0, 1, "0 dog", kind="ANIMAL")])
     with pytest.raises(TypeError, match=r"list of words is Annotated\(words\)"):
         annotated(["a", "list"])
