@@ -12,10 +12,9 @@ import traitlets
 
 from attnwidget.page import layers_within
 from attnwidget.record.files import printable
-from attnwidget.session import executed_without_reader, ipython
 from attnwidget.view_state import CHOICES
 from attnwidget.view_state.table import described
-from attnwidget.wire import MESSAGE_VARIABLE, Replies, in_pieces, largest_message, message_size
+from attnwidget.wire import Replies, check_state, in_pieces
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
@@ -75,11 +74,11 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
 
     def open(self) -> None:
         """Send the state to the page, in one message."""
-        self._check_size("show it with static=True, or capture fewer layers")
+        check_state(self.get_state(), "show it with static=True, or capture fewer layers")
         super().open()
 
     def _opened(self) -> None:
-        replies = self._replies = Replies(in_pieces(self.send, largest_message()), self._lenses)
+        replies = self._replies = Replies(in_pieces(self.send), self._lenses)
         self.on_msg(lambda _widget, request, _buffers: replies.to(self._record, request))
         embed_after_cell(self)
 
@@ -120,27 +119,13 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         }
         for (stack, number, lens), each in numbers.items():
             blocks[f"{stack}.{number}.{lens}"] = each.content | {"data": each.data}
-        self._check_size("embed fewer layers, with layers=… or budget=…", _blocks=blocks)
+        # A page that is loaded again gets all of the state in one message.
+        state = {**self.get_state(), "_blocks": blocks}
+        check_state(state, "embed fewer layers, with layers=… or budget=…")
         with self.hold_sync():
             self._blocks, self._note = blocks, note
         do_not_embed(self)
         return self
-
-    def _check_size(self, advice: str, **changes: Any) -> None:
-        """Raise an error if the state, with these changes, is larger than a message may be.
-
-        A page that is loaded again gets all of it in one message.
-        """
-        largest = largest_message()
-        # What nobody reads while it is executed passes no host.
-        if largest is None or executed_without_reader(ipython()):
-            return
-        size = message_size({**self.get_state(), **changes})
-        if size > largest:
-            raise ValueError(
-                f"the widget's state has {size:,} bytes, and {MESSAGE_VARIABLE} is {largest:,}: "
-                f"{advice}"
-            )
 
     def _measure_with(self, rerun: Rerun) -> None:
         """Let readers of the view switch heads of this model off."""

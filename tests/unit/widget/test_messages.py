@@ -176,16 +176,11 @@ def test_a_page_of_ipywidgets_holds_what_is_as_it_was_at_first(record: Attention
     assert (state["view"], state["layer"], state["query"], state["_note"]) == ("head", 0, None, "")
 
 
-def test_a_state_that_the_host_does_not_take_is_refused(
-    record: AttentionRecord, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_state_that_the_host_does_not_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """It cannot be split, and would be the end of the notebook's connection."""
-    heads = [layer_of(PROGRAMS["causal"])] * 1200
-    many = record_of(*heads)
-    AttentionWidget(many).close()
     monkeypatch.setenv("ATTNWIDGET_LARGEST_MESSAGE", "1_000_000")
-    with pytest.raises(ValueError, match=r"state has .* is 1,000,000: show it with static=True"):
-        AttentionWidget(many)
+    with pytest.raises(ValueError, match=r"state takes .* is 1,000,000: show it with static=True"):
+        AttentionWidget(record_of(*[layer_of(PROGRAMS["causal"])] * 1200))
     queries, keys = floats(4, 2000, 64), floats(4, 2000, 64, seed=1)
     large = record_of(Layer(queries, keys, program(), None, FIDELITY))
     widget = AttentionWidget(large)

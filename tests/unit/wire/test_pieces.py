@@ -5,16 +5,21 @@ from typing import Any
 
 import pytest
 
-from attnwidget.wire import in_pieces, largest_message
+from attnwidget.wire import in_pieces
 
 # What is left of the least limit beside a host's headers.
 ROOM = 1_000_000 - 4096
 CONTENT = {"id": "a.1", "parts": [{"name": "é"}]}
 
 
+@pytest.fixture(autouse=True)
+def _limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTNWIDGET_LARGEST_MESSAGE", "1_000_000")
+
+
 def _sent(buffers: list[bytes], content: dict[str, Any] = CONTENT) -> list[Any]:
     sent: list[Any] = []
-    in_pieces(lambda *message: sent.append(message), 1_000_000)(content, buffers)
+    in_pieces(lambda *message: sent.append(message))(content, buffers)
     return sent
 
 
@@ -59,21 +64,24 @@ def test_so_does_a_reply_of_text_alone() -> None:
     assert _joined(sent) == (manifest, [])
 
 
-@pytest.mark.parametrize("value", ["5 MB", "5e6", "0", "-1", "999999"])
+@pytest.mark.parametrize("value", ["5 MB", "5e6", "0", "-1", "999_999"])
 def test_a_wrong_limit_is_refused(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("ATTNWIDGET_LARGEST_MESSAGE", value)
     expected = (
         f"^ATTNWIDGET_LARGEST_MESSAGE is '{value}'; expected a number of bytes from 1_000_000"
     )
     with pytest.raises(ValueError, match=expected):
-        largest_message()
+        in_pieces(lambda *message: None)
 
 
-@pytest.mark.parametrize(
-    ("value", "largest"), [("", None), ("1000000", 1_000_000), ("5_000_000", 5_000_000)]
-)
-def test_a_limit_is_a_number_of_bytes(
-    monkeypatch: pytest.MonkeyPatch, value: str, largest: int | None
-) -> None:
-    monkeypatch.setenv("ATTNWIDGET_LARGEST_MESSAGE", value)
-    assert largest_message() == largest
+@pytest.mark.parametrize("value", [None, ""])
+def test_without_a_limit_it_is_32_mb(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
+    if value is None:
+        monkeypatch.delenv("ATTNWIDGET_LARGEST_MESSAGE")
+    else:
+        monkeypatch.setenv("ATTNWIDGET_LARGEST_MESSAGE", value)
+    sent: list[Any] = []
+    reply = in_pieces(lambda *message: sent.append(message))
+    reply({"id": "a"}, [bytes(33_000_000)])
+    reply({"id": "b"}, [bytes(34_000_000)])
+    assert [content["id"] for content, _ in sent] == ["a", "b", "b"]
