@@ -14,7 +14,7 @@ from attnwidget.page import layers_within
 from attnwidget.record.files import printable
 from attnwidget.view_state import CHOICES
 from attnwidget.view_state.table import described
-from attnwidget.wire import Replies
+from attnwidget.wire import Replies, check_state, in_pieces
 from attnwidget.wire.compression import Quality
 
 from .autoembed import do_not_embed, embed_after_cell
@@ -60,6 +60,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     Raises:
         TypeError: `record` is no record, or no such choice exists.
         traitlets.TraitError: a value that this record does not have, or metrics of another shape.
+        ValueError: the environment variable ATTNWIDGET_LARGEST_MESSAGE, the most bytes of a message
+            that the host takes, is no such number, or less than the widget's state.
     """
 
     # A path would let anywidget hold every widget by its signal of a changed file.
@@ -70,8 +72,13 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     _blocks = traitlets.Dict().tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
 
+    def open(self) -> None:
+        """Send the state to the page, in one message."""
+        check_state(self.get_state(), "show it with static=True, or capture fewer layers")
+        super().open()
+
     def _opened(self) -> None:
-        replies = self._replies = Replies(self.send, self._lenses)
+        replies = self._replies = Replies(in_pieces(self.send), self._lenses)
         self.on_msg(lambda _widget, request, _buffers: replies.to(self._record, request))
         embed_after_cell(self)
 
@@ -100,7 +107,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
                 the `lens`, and of `lenses`.
 
         Raises:
-            TypeError, ValueError, IndexError: there is no such layer or quality.
+            TypeError, ValueError, IndexError: there is no such layer or quality, or the layers are
+                more than ATTNWIDGET_LARGEST_MESSAGE has room for.
         """
         packed, numbers, note = layers_within(
             self._shown_now(), layers=layers, quality=quality, budget=budget, method="embed"
@@ -111,6 +119,9 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         }
         for (stack, number, lens), each in numbers.items():
             blocks[f"{stack}.{number}.{lens}"] = each.content | {"data": each.data}
+        # A page that is loaded again gets all of the state in one message.
+        state = {**self.get_state(), "_blocks": blocks}
+        check_state(state, "embed fewer layers, with layers=… or budget=…")
         with self.hold_sync():
             self._blocks, self._note = blocks, note
         do_not_embed(self)

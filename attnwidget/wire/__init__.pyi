@@ -21,6 +21,8 @@ from .manifest import encode_record as encode_record
 from .metrics import Metrics as Metrics
 from .metrics import SentMetric as SentMetric
 from .metrics import encode_own_metrics as encode_own_metrics
+from .pieces import check_state as check_state
+from .pieces import in_pieces as in_pieces
 from .profile import SentSimilarity as SentSimilarity
 from .profile import encode_profile as encode_profile
 from .profile import encode_similarity as encode_similarity

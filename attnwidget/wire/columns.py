@@ -1,4 +1,4 @@
-"""Columns of layers that are too large to be sent: the attention of every query to one key.
+"""Columns of layers that are too large for a view to hold: the attention of every query to one key.
 
 A weight follows from its score and its row's normalizers. These need all scores of the layer, so
 they are computed once, in a thread beside the kernel's other work.

@@ -1,4 +1,4 @@
-"""A layer that is too large to be sent, row by row."""
+"""A layer that is too large: for a view to hold, row by row; for a message, in pieces."""
 
 import re
 from typing import Any
@@ -6,21 +6,44 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import expect
 
-from tests.browser.view import View, expect_strongest
+from tests.browser.view import View, expect_lines, expect_strongest
 from tests.lab.lab import Lab
 
-# 34 million bytes of queries and keys in 16 bits each: just too large.
-RECORD = """
+IMPORTS = """
+import os
 import numpy as np
 from attnwidget.record import Fidelity, Layer, ScoreProgram, Stack, Tokens
 
-values = np.random.default_rng(5).standard_normal((2, 8, 600, 1800), np.float32)
-values[1, :, :, 0] += 3
 program = ScoreProgram(0.06, "causal")
 fidelity = Fidelity("given", "", "queries and keys", None, None, 1e-4, 0)
+"""
+
+# 34 million bytes of queries and keys in 16 bits each: just too large.
+RECORD = """
+values = np.random.default_rng(5).standard_normal((2, 8, 600, 1800), np.float32)
+values[1, :, :, 0] += 3
 layer = Layer(values[0], values[1], program, None, fidelity)
 tokens = Tokens(tuple(f"w{n}" for n in range(600)))
 large = aw.AttentionRecord({"self": Stack(tokens, tokens, (layer,))})
+"""
+
+# 3.3 million bytes, in a host that takes one million in a message.
+IN_PIECES = """
+vectors = np.random.default_rng(5).standard_normal((2, 8, 400, 256), np.float32)
+tokens = Tokens(tuple(f"w{n}" for n in range(400)))
+layer = Layer(vectors[0], vectors[1], program, None, fidelity)
+large = aw.AttentionRecord({"self": Stack(tokens, tokens, (layer,))})
+os.environ["ATTNWIDGET_LARGEST_MESSAGE"] = "1_000_000"
+w = aw.show(large)
+del os.environ["ATTNWIDGET_LARGEST_MESSAGE"]
+sizes, send = [], w.comm.send
+
+def count(data, buffers=None, **more):
+    sizes.append(sum(map(len, buffers or [])))
+    send(data, buffers=buffers, **more)
+
+w.comm.send = count
+w
 """
 
 COUNT = """
@@ -40,7 +63,7 @@ def _weights(lab: Lab, index: str) -> dict[int, Any]:
 
 
 def test_its_rows_and_columns_are_the_records(lab: Lab) -> None:
-    lab.run(RECORD)
+    lab.run(IMPORTS + RECORD)
     view = View(lab.run("w = aw.AttentionWidget(large); w").output)
     expect(view.query(20)).to_be_visible()
     expect(view.body.locator("xpath=../..")).to_contain_text("drawn from the overview")
@@ -69,4 +92,15 @@ def test_its_rows_and_columns_are_the_records(lab: Lab) -> None:
     assert {("query", 20), ("key", 3)} <= set(rows)
     assert not [message for message in asked if message["op"] == "block"]
     view.open("Neuron")
-    expect(view.body).to_contain_text("too large to be sent as a whole")
+    expect(view.body).to_contain_text("too large to be here as a whole")
+
+
+def test_a_layer_that_is_larger_than_a_message_comes_in_pieces(lab: Lab) -> None:
+    view = View(lab.run(IMPORTS + IN_PIECES).output)
+    expect_lines(view)
+    row = _weights(lab, "20")
+    view.query(20).hover()
+    expect_strongest(view, "Layer 0 w20 →", row, [f"w{n}" for n in range(400)])
+    sizes = lab.evaluate("sizes")
+    assert len(sizes) == 4
+    assert max(sizes) < 1_000_000 < sum(sizes)

@@ -44,7 +44,10 @@ export interface StackSource {
 /** The largest change of a weight by rounding it to float16. */
 const FLOAT16 = 2 ** -12;
 
-/** A layer with a larger block is fetched row by row, if the source can. */
+/**
+ * A layer with a larger block is fetched row by row, if the source can: decoded, it would fill the
+ * budget alone. It is about memory; a kernel sends blocks of any size, in pieces if need be.
+ */
 export const LARGEST_BLOCK = 32 * 2 ** 20;
 
 export class RecordStack extends StackStore {

@@ -1,4 +1,4 @@
-/** A layer that is too large to be sent as a whole: its rows and columns are fetched one by one. */
+/** A layer that is too large to be here as a whole: its rows and columns are fetched one by one. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { type Arrays, bytesIn } from "./arrays.ts";

@@ -4,6 +4,7 @@ import { Turns } from "../scheduling/turns.ts";
 import type { Block, BlockError, Part } from "./codec.ts";
 import { type Effect, readEffect, readOthers } from "./effect.ts";
 import type { Side } from "./manifest.ts";
+import { Pieces } from "./pieces.ts";
 import { Absent } from "./resource-cache.ts";
 
 export interface Channel {
@@ -24,6 +25,9 @@ interface Reply {
   effect?: unknown;
   others?: unknown;
   manifest?: unknown;
+  /** Of a piece of a reply: its first byte in the whole, and the sizes of what the whole is. */
+  at?: number;
+  sizes?: readonly number[];
 }
 
 /** The heads and links of a stack that are switched off. */
@@ -69,9 +73,7 @@ export class Requests {
     const receive = (content: unknown, buffers: unknown) => {
       const reply = content as Reply | null;
       if (typeof reply?.id !== "string") return;
-      const answer = this.#waiting.get(reply.id);
-      this.#waiting.delete(reply.id);
-      answer?.(reply, (buffers ?? []) as Iterable<unknown>);
+      this.#waiting.get(reply.id)?.(reply, (buffers ?? []) as Iterable<unknown>);
     };
     channel.on("msg:custom", receive);
     this.#blocks = new Turns(end);
@@ -169,17 +171,25 @@ export class Requests {
           );
         }
       };
-      this.#waiting.set(id, (reply, buffers) => {
-        if (reply.error !== undefined) {
-          reject(reply.absent ? new Absent(`${reply.error}`) : new Error(`${reply.error}`));
-        } else if (reply.aborted) reject(signal?.reason);
-        else {
-          try {
-            resolve(read(reply, buffers));
-          } catch {
-            reject(new Error(`The kernel's reply with ${what} is damaged.`));
+      let pieces: Pieces | undefined;
+      this.#waiting.set(id, (message, sent) => {
+        try {
+          let [reply, buffers] = [message, sent];
+          if (message.sizes) {
+            pieces ??= new Pieces(message.sizes);
+            const [piece] = sent;
+            const whole = pieces.add(message.at ?? 0, bytesOf(piece));
+            if (!whole) return;
+            [reply, buffers] = whole as [Reply, Uint8Array[]];
           }
+          if (reply.error !== undefined) {
+            reject(reply.absent ? new Absent(`${reply.error}`) : new Error(`${reply.error}`));
+          } else if (reply.aborted) reject(signal?.reason);
+          else resolve(read(reply, buffers));
+        } catch {
+          reject(new Error(`The kernel's reply with ${what} is damaged.`));
         }
+        this.#waiting.delete(id);
       });
       signal?.addEventListener("abort", () => {
         if (this.#waiting.has(id)) send({ op: "abort", of: [id] });

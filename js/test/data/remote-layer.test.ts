@@ -1,4 +1,4 @@
-/** Rows of a layer that is too large to be sent are the layer's, or not known. */
+/** Rows of a layer that is too large to be here as a whole are the layer's, or not known. */
 
 import { computed } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";

@@ -234,3 +234,86 @@ test.for([[2 ** 40], 7, {}, [null]])(
     await expect(block).rejects.toThrow("The kernel's reply with layer 0 is damaged.");
   },
 );
+
+describe("a reply in pieces", () => {
+  const text = { parts: [{ name: "é", dtype: "f16", shape: [2] }], rounding: null };
+  const buffers = [new Uint8Array(0), new Uint8Array([1, 2, 3]), new Uint8Array([4, 5])];
+
+  /** The messages with pieces of up to 20 bytes. */
+  function split(id: string, content: object = text): [content: object, buffers: DataView[]][] {
+    const all = [new TextEncoder().encode(JSON.stringify({ id, ...content })), ...buffers];
+    const sizes = all.map(({ length }) => length);
+    const whole = new Uint8Array(all.flatMap((bytes) => [...bytes]));
+    return Array.from({ length: Math.ceil(whole.length / 20) }, (_, n) => {
+      return [{ id, at: 20 * n, sizes }, [new DataView(whole.slice(20 * n, 20 * n + 20).buffer)]];
+    });
+  }
+
+  async function asked() {
+    const { model, source } = conversation();
+    const block = source.block("self", 0, WANTED);
+    await sent(model, 1);
+    return { model, block, id: model.sent[0].id };
+  }
+
+  test("is the reply, in whatever order they come, and if one comes twice", async () => {
+    const { model, block, id } = await asked();
+    const [first, ...others] = split(id).reverse();
+    for (const piece of [first, first, ...others.slice(0, -1), first]) model.deliver(...piece);
+    expect(await isPending(block)).toBe(true);
+    const last = others[others.length - 1];
+    model.deliver(...last);
+    model.deliver(...last);
+    const { parts, buffers: joined } = await block;
+    expect(parts).toEqual(text.parts);
+    expect(joined).toEqual(buffers);
+  });
+
+  test("of several requests at once is each one's own", async () => {
+    const { model, source } = conversation();
+    const asked_ = [source.block("self", 0, WANTED), source.rows("self", 0)("key", 5, WANTED)];
+    await sent(model, 2);
+    const [one, other] = model.sent.map(({ id }, at) =>
+      split(id, { parts: [{ ...text.parts[0], name: `${at}` }] }),
+    );
+    for (const [at, piece] of one.entries()) {
+      model.deliver(...piece);
+      model.deliver(...other[at]);
+    }
+    const names = (await Promise.all(asked_)).map(({ parts }) => parts[0].name);
+    expect(names).toEqual(["0", "1"]);
+  });
+
+  test("of a request that was called off, or of nobody's, reaches no one", async () => {
+    const { model, source } = conversation();
+    const controller = new AbortController();
+    const row = source.rows("self", 0)("key", 5, controller.signal);
+    await sent(model, 1);
+    const { id } = model.sent[0];
+    const [first, ...others] = split(id);
+    model.deliver(...first);
+    controller.abort();
+    model.deliver({ id, aborted: true });
+    for (const piece of [...others, ...split("another.0")]) model.deliver(...piece);
+    await expect(row).rejects.toThrow("abort");
+  });
+
+  test("that is followed by an error is that error", async () => {
+    const { model, block, id } = await asked();
+    model.deliver(...split(id)[0]);
+    model.deliver({ id, error: "the memory is full" });
+    await expect(block).rejects.toThrow("the memory is full");
+  });
+
+  test.for([
+    { sizes: [2, 3], buffers: [] },
+    { sizes: 7, buffers: [new Uint8Array(7)] },
+    { sizes: [2 ** 60], buffers: [new Uint8Array(7)] },
+    { sizes: [2, 3], buffers: [new Uint8Array(6)] },
+    { sizes: [2, 3], buffers: [new Uint8Array(5)] },
+  ])("that is damaged is an error to read: $sizes, $buffers", async ({ sizes, buffers }) => {
+    const { model, block, id } = await asked();
+    model.deliver({ id, at: 0, sizes }, buffers);
+    await expect(block).rejects.toThrow("The kernel's reply with layer 0 is damaged.");
+  });
+});

@@ -98,7 +98,7 @@ describe("when there is nothing to do", () => {
   );
 });
 
-describe("a layer that is too large to be sent", () => {
+describe("a layer that is too large to be here as a whole", () => {
   function large(rows: Source["rows"]) {
     const manifest = structuredClone(RECORD.manifest) as {
       stacks: { layers: { bytes: number }[] }[];

@@ -47,6 +47,16 @@ def test_not_where_a_reader_can_ask_for_layers(shell: Shell) -> None:
     assert _run(shell, "1", allow_stdin=False)._blocks == {}
 
 
+def test_no_limit_of_a_hosts_messages_holds_there(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNWIDGET_LARGEST_MESSAGE", "1_000_000")
+    large = CELL.replace("in range(3)", "in range(1200)")
+    assert _run(shell, large, allow_stdin=False)._blocks
+    with pytest.raises(ValueError, match="ATTNWIDGET_LARGEST_MESSAGE is 1,000,000: show it with"):
+        _run(shell, large, allow_stdin=True)
+
+
 def test_not_in_voila_whose_readers_have_a_kernel(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -176,6 +176,28 @@ def test_a_page_of_ipywidgets_holds_what_is_as_it_was_at_first(record: Attention
     assert (state["view"], state["layer"], state["query"], state["_note"]) == ("head", 0, None, "")
 
 
+def test_a_state_that_the_host_does_not_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot be split, and would be the end of the notebook's connection."""
+    monkeypatch.setenv("ATTNWIDGET_LARGEST_MESSAGE", "1_000_000")
+    with pytest.raises(ValueError, match=r"state takes .* is 1,000,000: show it with static=True"):
+        AttentionWidget(record_of(*[layer_of(PROGRAMS["causal"])] * 1200))
+    queries, keys = floats(4, 2000, 64), floats(4, 2000, 64, seed=1)
+    large = record_of(Layer(queries, keys, program(), None, FIDELITY))
+    widget = AttentionWidget(large)
+    with pytest.raises(ValueError, match="embed fewer layers, with layers=… or budget=…"):
+        widget.embed(quality="exact")
+    assert widget._blocks == {}
+    widget.embed(budget=100_000)
+
+
+def test_a_wrong_limit_of_messages_is_refused_at_once(
+    record: AttentionRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ATTNWIDGET_LARGEST_MESSAGE", "5 MB")
+    with pytest.raises(ValueError, match="ATTNWIDGET_LARGEST_MESSAGE is '5 MB'"):
+        AttentionWidget(record)
+
+
 def _updates(sent: list[tuple[Any, Any]]) -> dict[str, Any]:
     """The state that the view ends with, of what was sent to it."""
     states = [message["state"] for message, _ in sent if message["method"] == "update"]

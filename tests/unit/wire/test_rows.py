@@ -1,4 +1,4 @@
-"""Rows and columns of layers that are too large to be sent are the layer's own."""
+"""Rows and columns of layers that are too large for a view to hold are the layer's own."""
 
 import threading
 import time

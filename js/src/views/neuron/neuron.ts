@@ -44,7 +44,7 @@ export function neuronView(context: Context): View {
   const ofSide = ({ whole }: Layer, own: Scope) =>
     whole === null
       ? notice(
-          "This view needs the layer's vectors, and this layer is too large to be sent as a whole. " +
+          "This view needs the layer's vectors, and this layer is too large to be here as a whole. " +
             "The head view shows its weights. For this view, capture a shorter text.",
         )
       : whole.info.dim === null

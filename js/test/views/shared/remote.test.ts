@@ -1,4 +1,4 @@
-/** Views of a layer that is too large to be sent show the numbers that are known and no others. */
+/** Views of a layer that is too large to be here as a whole show the numbers that are known and no others. */
 
 import { expect, test } from "vitest";
 import { readManifest } from "../../../src/data/read-manifest.ts";
@@ -95,5 +95,7 @@ test("its pictures are drawn, and nothing is asked for them", async () => {
 
 test("the neuron view says why it has nothing to show", async () => {
   const { view } = mounted("neuron");
-  await eventually(() => expect(view.element.textContent).toContain("too large to be sent"));
+  await eventually(() =>
+    expect(view.element.textContent).toContain("too large to be here as a whole"),
+  );
 });
