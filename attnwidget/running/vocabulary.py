@@ -56,7 +56,7 @@ def doubt_of(model: torch.nn.Module, tokenizer: Any) -> str | None:
         sign = f"it has {own:,} tokens, and {name} {size:,}"
     for key, token in _special_ids(model).items():
         if not sign and token < size and token not in owner.all_special_ids:
-            there = repr(owner.convert_ids_to_tokens(token)) if token < own else "no token"
+            there = repr(owner.convert_ids_to_tokens([token])[0]) if token < own else "no token"
             sign = f"{key} of {name} is {token:,}, which is {there} there"
     said = f"the tokenizer is likely another model's: {sign}; load both by the same name"
     return said if sign else None

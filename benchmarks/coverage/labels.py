@@ -35,8 +35,6 @@ _NO_TEXT = ("vision", "image", "audio", "pixel", "speech")
 class _Names:
     """A tokenizer that names token 5 "w5"."""
 
-    all_special_ids: tuple[int, ...] = ()
-
     def __len__(self) -> int:
         return VOCABULARY
 

@@ -38,8 +38,8 @@ class Sized:
     def __len__(self) -> int:
         return self.size
 
-    def convert_ids_to_tokens(self, token: int) -> str:
-        return f"w{token}"
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        return [f"w{token}" for token in ids]
 
 
 @pytest.mark.parametrize("name", OWN | OTHERS)
