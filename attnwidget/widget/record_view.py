@@ -153,6 +153,12 @@ class RecordView(Choices):
             manifest, overview = self._named_overview(record)
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
+            if self._comparison is not None and "head" not in choices:
+                moved = self._comparison.metrics()["moved"].rows[stack]
+                numbers = record.stack(stack).numbers
+                heads = [(number, head) for number in numbers for head in range(len(moved[number]))]
+                largest = max(heads, key=lambda place: moved[place[0]][place[1]])
+                choices["layer"], choices["head"] = largest
         # A profile may lack the usual metrics.
         names = [metric["name"] for metric in manifest["metrics"]]
         choices.setdefault("map_x", default_metric("map_x", names))

@@ -1,0 +1,28 @@
+/** Words for layers and heads of A that are compared with others of B: "A 3 ↔ B 7". */
+
+import type { Head, LayerInfo } from "./manifest.ts";
+
+/** "3", or "A 3 ↔ B 7" where its heads are compared with those of one other layer. */
+export function layerNumber({ number, partners }: LayerInfo): string {
+  const [other = number, ...more] = layersOf(partners);
+  return paired(number, more.length ? number : other);
+}
+
+/** "2", or "A 2 ↔ B 5"; "A 2 ↔ B 7-5" where a layer's heads have partners in several. */
+export function headNumber({ partners }: LayerInfo, head: number): string {
+  const [other, number] = partners?.[head] ?? [0, head];
+  return paired(head, layersOf(partners).length > 1 ? `${other}-${number}` : number);
+}
+
+/** "3-2", or "A 3-2 ↔ B 7-2". */
+export function headPlace({ layer, head }: Head): string {
+  const partner = layer.partners?.[head] ?? [layer.number, head];
+  return paired(`${layer.number}-${head}`, partner.join("-"));
+}
+
+const layersOf = (partners: LayerInfo["partners"]) => [
+  ...new Set(partners?.map(([layer]) => layer)),
+];
+
+const paired = (own: number | string, other: number | string) =>
+  own === other ? `${own}` : `A ${own} ↔ B ${other}`;
