@@ -92,8 +92,9 @@ class RecordView(Choices):
     """A record with the choices of a view, which can be saved as a page and drawn as a figure.
 
     Of a comparison, it has the views of both records, and of their difference: `compared` says
-    which is shown, by default "difference", b - a, and the numbers of `Comparison.metrics` are
-    among its `metrics`. More of them, and `lenses`, are given by stack, those of b as "self of B".
+    which is shown, by default "difference", b - a. Without `layer` and `head`, it opens at the head
+    whose attention moves most. The numbers of `Comparison.metrics` are among its `metrics`. More of
+    them, and `lenses`, are given by stack, those of b as "self of B".
 
     See `AttentionWidget` for the choices, `metrics` and `arcs`.
 

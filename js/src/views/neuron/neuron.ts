@@ -156,7 +156,7 @@ function neuronContent(
       const { manifest } = context.store;
       const inSight = rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "";
       return figureOf(manifest, "neuron", stack, {
-        of: headName(shown).toLowerCase(),
+        of: headName(shown).replace("Layer", "layer"),
         heading: headTitle(shown),
         note: joined(inSight, manifest.model),
         // Only the visible rows are rendered.
