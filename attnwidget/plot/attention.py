@@ -14,7 +14,7 @@ from attnwidget.analysis.levels import Unit, joined_tokens, summed, word_units
 from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, runs
 from attnwidget.view_state.segments import segment_choice, shown_positions
 from attnwidget.view_state.table import Combine
-from attnwidget.wire import Partners, head_number, layer_number
+from attnwidget.wire.pairing import Partners, head_number, layer_number
 
 SideName = Literal["query", "key"]
 

@@ -17,17 +17,15 @@ from attnwidget.record import AttentionRecord, Stack
 from attnwidget.view_state import SIMILARITY
 from attnwidget.wire import Metrics as OwnMetrics
 from attnwidget.wire import (
-    Partners,
     SentMetric,
     SentSimilarity,
     encode_overview,
     encode_own_metrics,
     encode_profile,
-    head_place,
     heads_alone,
-    partners_of,
 )
 from attnwidget.wire.metrics import HeadNumbers
+from attnwidget.wire.pairing import Partners, head_place, partners_of
 
 from .colors import Palette, mixed, rgb
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from attnwidget.analysis import ATTENTION, Lens, sampled_rows
 from attnwidget.record import runs
 from attnwidget.view_state.segments import segment_choice
-from attnwidget.wire import layer_number
+from attnwidget.wire.pairing import layer_number
 
 from .attention import lens_of
 from .axes import (

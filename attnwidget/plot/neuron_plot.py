@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 
 from attnwidget.record import AttentionRecord, Floats
-from attnwidget.wire import head_number, layer_number
+from attnwidget.wire.pairing import head_number, layer_number
 
 from .attention import Attention
 from .axes import PLAIN, Size, font_points, grown, label_tokens, new_axes, set_title, size_in_points

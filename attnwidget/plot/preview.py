@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from attnwidget.analysis import ATTENTION
-from attnwidget.wire import layer_number
+from attnwidget.wire.pairing import layer_number
 
 from .attention import Attention, Side
 from .colors import DARK, LIGHT

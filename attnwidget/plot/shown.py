@@ -15,7 +15,8 @@ import numpy as np
 
 from attnwidget.analysis import HeadScores, Lens
 from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY, ShownRecord
-from attnwidget.wire import SentArc, SentMetric, encode_own_metrics, partner_stacks, partners_of
+from attnwidget.wire import SentArc, SentMetric, encode_own_metrics, partner_stacks
+from attnwidget.wire.pairing import partners_of
 
 from .attention import Attention, SideName
 from .heads import Heads

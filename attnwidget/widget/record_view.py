@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from operator import itemgetter
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -155,11 +156,10 @@ class RecordView(Choices):
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
             if self._comparison is not None and "head" not in choices:
-                moved = self._comparison.metrics()["moved"].rows[stack]
+                rows = self._comparison.metrics()["moved"].rows[stack]
                 numbers = record.stack(stack).numbers
-                heads = [(number, head) for number in numbers for head in range(len(moved[number]))]
-                largest = max(heads, key=lambda place: moved[place[0]][place[1]])
-                choices["layer"], choices["head"] = largest
+                heads = ((moved, at, head) for at in numbers for head, moved in enumerate(rows[at]))
+                _, choices["layer"], choices["head"] = max(heads, key=itemgetter(0))
         # A profile may lack the usual metrics.
         names = [metric["name"] for metric in manifest["metrics"]]
         choices.setdefault("map_x", default_metric("map_x", names))

@@ -21,11 +21,6 @@ from .manifest import encode_record as encode_record
 from .metrics import Metrics as Metrics
 from .metrics import SentMetric as SentMetric
 from .metrics import encode_own_metrics as encode_own_metrics
-from .pairing import Partners as Partners
-from .pairing import head_number as head_number
-from .pairing import head_place as head_place
-from .pairing import layer_number as layer_number
-from .pairing import partners_of as partners_of
 from .profile import SentSimilarity as SentSimilarity
 from .profile import encode_profile as encode_profile
 from .profile import encode_similarity as encode_similarity

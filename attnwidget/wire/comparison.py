@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import groupby
 from operator import itemgetter
 from typing import Any, TypedDict
 
@@ -186,10 +186,7 @@ def _names(comparison: Comparison) -> list[list[str]]:
     sides = _alignments(stack, comparison)
     differing = {name: each for name, each in sides.items() if _differ(each)}
     texts = [
-        _parts(
-            _words(getattr(record.stack(stack), name), _unequal(each, side))
-            for name, each in (differing or sides).items()
-        )
+        _text(record.stack(stack), differing or sides, side)
         for side, record in (("a", a), ("b", b))
     ]
     if not differing:
@@ -218,38 +215,31 @@ def _differ(alignment: Alignment) -> bool:
     return bool(alignment.differing or alignment.only_a or alignment.only_b)
 
 
-def _unequal(alignment: Alignment, side: str) -> set[int]:
-    """The positions in a or b of the tokens that differ."""
-    alone = {"a": alignment.only_a, "b": alignment.only_b}[side]
-    pairs = [getattr(pair, side) for pair in alignment.pairs if not pair.equal]
-    return {*alone, *chain.from_iterable(pairs)}
-
-
-def _words(tokens: Tokens, unequal: set[int]) -> list[tuple[str, bool]]:
-    """The labels of tokens, as many as a name has, and whether each differs."""
-    places = [at for at in range(len(tokens)) if at not in tokens.special]
-    first = next((n for n, at in enumerate(places) if at in unequal), 0)
-    start = first - _BEFORE if first >= _NAMED_TOKENS else 0
-    end = start + _NAMED_TOKENS
-    words = [(tokens.labels[at], at in unequal) for at in places[start:end]]
-    more = [("…", False)]
-    return [*(more if start else []), *words, *(more if end < len(places) else [])]
-
-
-def _parts(texts: Iterable[list[tuple[str, bool]]]) -> list[str]:
-    """Texts with arrows between them, in parts of which every second one differs."""
-    words = [word for text in texts for word in (("→", False), *text)][1:]
-    parts = [" ".join(label for label, _ in run) for _, run in groupby(words, itemgetter(1))]
-    return ["", *parts] if words and words[0][1] else parts
+def _text(stack: Stack, alignments: Mapping[str, Alignment], side: str) -> list[str]:
+    """The texts of a or b, as far as labels give them; every second part differs."""
+    words, more = [("", False)], [("…", False)]
+    for name, alignment in alignments.items():
+        equal = {at for pair in alignment.pairs if pair.equal for at in getattr(pair, side)}
+        tokens: Tokens = getattr(stack, name)
+        labels = [
+            (label, at not in equal)
+            for at, label in enumerate(tokens.labels)
+            if at not in tokens.special
+        ]
+        first = next((n for n, (_, differs) in enumerate(labels) if differs), 0)
+        start = max(0, min(first - _BEFORE, len(labels) - _NAMED_TOKENS))
+        end = start + _NAMED_TOKENS
+        words += [("→", False)] * (len(words) > 1) + more * (start > 0)
+        words += labels[start:end] + more * (end < len(labels))
+    runs = groupby(words, itemgetter(1))
+    return [" ".join(label for label, _ in run).strip() for _, run in runs]
 
 
 def _remark(comparison: Comparison) -> str:
     """Say how the tokens belong together, "1 of 16 tokens differs", and that heads need not."""
     alignments = _alignments(_shown_stack(comparison), comparison)
-    remarks = [
-        f"{name}: {_differences(each)}" if len(alignments) > 1 else _differences(each)
-        for name, each in alignments.items()
-    ]
+    several = len(alignments) > 1
+    remarks = [f"{name}: " * several + _differences(each) for name, each in alignments.items()]
     a, b = comparison.a.model, comparison.b.model
     if a != b and not _change(a, b):
         remarks.append("heads of two trainings need not correspond")

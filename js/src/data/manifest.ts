@@ -195,10 +195,7 @@ const layer = also(
   ({ heads, dim }) =>
     fields({
       key_heads: where(integer(1, heads), (own) => (heads % own === 0 ? null : "")),
-      /**
-       * Of a comparison, the layer and head of B with which each head is compared, unless all have
-       * the same numbers.
-       */
+      /** By head, the layer and head of B beside it; missing where all have the same numbers. */
       partners: optional(list(tuple(index, index), exactly(heads))),
       /** Null for a layer that has weights alone. */
       program: dim === null ? oneOf([null]) : orNull(program(heads)),

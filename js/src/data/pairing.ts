@@ -9,16 +9,18 @@ export function layerNumber({ number, partners }: LayerInfo): string {
 }
 
 /** "2", or "A 2 ↔ B 5"; "A 2 ↔ B 7-5" where a layer's heads have partners in several. */
-export function headNumber({ partners }: LayerInfo, head: number): string {
-  const [other, number] = partners?.[head] ?? [0, head];
-  return paired(head, layersOf(partners).length > 1 ? `${other}-${number}` : number);
+export function headNumber(layer: LayerInfo, head: number): string {
+  const partner = partnerOf({ layer, head });
+  return paired(head, layersOf(layer.partners).length > 1 ? partner.join("-") : partner[1]);
 }
 
 /** "3-2", or "A 3-2 ↔ B 7-2". */
-export function headPlace({ layer, head }: Head): string {
-  const partner = layer.partners?.[head] ?? [layer.number, head];
-  return paired(`${layer.number}-${head}`, partner.join("-"));
-}
+export const headPlace = (at: Head): string =>
+  paired(`${at.layer.number}-${at.head}`, partnerOf(at).join("-"));
+
+/** The layer and head that a head is compared with: of a single record, its own. */
+export const partnerOf = ({ layer, head }: Head): readonly [layer: number, head: number] =>
+  layer.partners?.[head] ?? [layer.number, head];
 
 const layersOf = (partners: LayerInfo["partners"]) => [
   ...new Set(partners?.map(([layer]) => layer)),

@@ -101,10 +101,10 @@ def test_it_opens_at_the_head_whose_attention_moves_most(comparison: aw.Comparis
 
 
 def test_words_that_differ_are_marked_in_a_long_text() -> None:
-    labels = [f"w{n}" for n in range(60)]
+    labels = [f"w{n}" for n in range(100)]
     a, b = (_record([*labels[:50], word, *labels[51:]], heads=(1,)) for word in ("big", "small"))
     names = aw.show(aw.compare(a, b))._manifest["compared"]["names"]
-    before, after = " ".join(["…", *labels[45:50]]), " ".join(labels[51:])
+    before, after = " ".join(["…", *labels[45:50]]), " ".join([*labels[51:85], "…"])
     assert names == [[before, "big", after], [before, "small", after]]
 
 

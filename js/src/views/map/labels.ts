@@ -85,12 +85,10 @@ function farthestFirst(points: readonly Point[]): readonly Point[] {
   return [...points].sort((a, b) => distance(b) - distance(a));
 }
 
-export const shortName = ({ layer, head }: Head): string => `${layer.number}-${head}`;
-
 /** The heads that share their keys with this one, as "18-3…18-5"; "" if none does. */
 export function groupName({ layer, head }: Head): string {
   const size = layer.heads / layer.key_heads;
   if (size === 1) return "";
   const first = Math.floor(head / size) * size;
-  return `${shortName({ layer, head: first })}…${shortName({ layer, head: first + size - 1 })}`;
+  return `${headPlace({ layer, head: first })}…${headPlace({ layer, head: first + size - 1 })}`;
 }

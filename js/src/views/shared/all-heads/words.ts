@@ -8,12 +8,12 @@ import {
   type Patterns,
   type StackInfo,
 } from "../../../data/manifest.ts";
-import { headNumber, layerNumber } from "../../../data/pairing.ts";
+import { headNumber, layerNumber, partnerOf } from "../../../data/pairing.ts";
 import { el } from "../../../parts/dom.ts";
 import type { Table } from "../../../parts/table.ts";
 import { colored, number, type Phrase, strong } from "../../../parts/text.ts";
 import type { Palette } from "../../../styles/palette.ts";
-import { type Column, statusLine, tableOf } from "../words.ts";
+import { statusLine, tableOf } from "../words.ts";
 import { allHeads, type Row } from "./heads.ts";
 
 /** The name of a head in the status line and the preview. */
@@ -120,7 +120,7 @@ export const headsTable = (
   tableOf("Heads", allHeads(rows), () => [
     { name: "layer", of: ({ layer }) => layer.number },
     { name: "head", of: ({ head }) => head },
-    ...partnerColumns(rows),
+    ...(rows.some(({ layer }) => layer.partners) ? PARTNER : []),
     { name: "pattern", of: (each) => patterns.kinds[patternOf(patterns, each)].label },
     ...metrics.map((metric) => ({
       name: metric.name,
@@ -128,14 +128,11 @@ export const headsTable = (
     })),
   ]);
 
-/** The layer and head of B, where a comparison pairs heads of other numbers. */
-const partnerColumns = (rows: readonly Row[]): readonly Column<Head>[] =>
-  rows.some(({ layer }) => layer.partners)
-    ? ["layer_b", "head_b"].map((name, at) => ({
-        name,
-        of: ({ layer, head }) => (layer.partners?.[head] ?? [layer.number, head])[at],
-      }))
-    : [];
+/** The layer and head of B. */
+const PARTNER = ["layer_b", "head_b"].map((name, at) => ({
+  name,
+  of: (head: Head) => partnerOf(head)[at],
+}));
 
 /** The most rows of a table of metrics. */
 const MOST_ROWS = 8;
