@@ -33,8 +33,8 @@ class Pair:
 
     @property
     def label(self) -> str:
-        """Their common text, or both with an arrow between them."""
-        return self.label_a if self.equal else f"{self.label_a} → {self.label_b}"
+        """Their common text, or both, as "big | small"."""
+        return self.label_a if self.equal else f"{self.label_a} | {self.label_b}"
 
     @property
     def equal(self) -> bool:

@@ -194,7 +194,7 @@ class Comparison(Tabular):
     def records(self) -> tuple[AttentionRecord, AttentionRecord]:
         """a and b with the same tokens, layers and heads, those that belong together.
 
-        A replaced token is named by both texts, as "big → small". Layers have the numbers of a.
+        A replaced token is named by both texts, as "big | small". Layers have the numbers of a.
 
         Raises:
             ValueError: some heads of a layer have a partner, and others none.

@@ -145,7 +145,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         "--view", choices=get_args(View), default="head", help="the view that opens"
     )
     parser.add_argument("--layer", metavar="N", type=int, help="the layer, counted from 0")
-    parser.add_argument("--head", metavar="N", type=int, default=0, help="the head, from 0")
+    parser.add_argument("--head", metavar="N", type=int, help="the head, from 0")
     parser.add_argument(
         "--query", metavar="TOKEN", help="the locked query: a position from 0, or a token's text"
     )

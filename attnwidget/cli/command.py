@@ -90,7 +90,8 @@ def _page(args: Namespace) -> tuple[str, tuple[str, ...]]:
         records = [record_of_text(args, progress)]
     count = sum(len(each.stack(name).layers) for each in records for name in each.stacks)
     with progress.bar("Summarizing heads", "layers", count):
-        choices = {"view": args.view, "layer": args.layer, "head": args.head}
+        choices = {"view": args.view, "layer": args.layer}
+        choices |= {} if args.head is None else {"head": args.head}
         view = StaticView(compare(*records) if args.command == COMPARE else records[0], **choices)
     record = view.record
     if args.query is not None:

@@ -14,6 +14,7 @@ from attnwidget.analysis.levels import Unit, joined_tokens, summed, word_units
 from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, runs
 from attnwidget.view_state.segments import segment_choice, shown_positions
 from attnwidget.view_state.table import Combine
+from attnwidget.wire.pairing import Partners, head_number, layer_number
 
 SideName = Literal["query", "key"]
 
@@ -77,6 +78,7 @@ class Attention:
         other: the name of a second stack, whose numbers less those of the first are drawn: B - A;
             None for the numbers of one.
         several: True if titles name the stack.
+        partners: those of the layer's heads in a comparison.
     """
 
     record: AttentionRecord
@@ -92,6 +94,7 @@ class Attention:
     locked: Sequence[int] = ()
     other: str | None = None
     several: bool = False
+    partners: Partners = None
 
     def __post_init__(self) -> None:
         for name in filter(None, (self.stack_name, self.other)):
@@ -231,10 +234,11 @@ class Attention:
     def title(self, *heads: int | None) -> str:
         """The title of some of the drawn heads."""
         stack = self.stack_name if self.several else ""
-        layer, lens, combined = f"Layer {self.layer}", self.lens, _COMBINED.get(self.combine)
+        layer = f"Layer {layer_number(self.layer, self.partners)}"
+        lens, combined = self.lens, _COMBINED.get(self.combine)
         which = "" if self.heads is None else f"Heads {runs(self.heads)}"
-        if len(heads) == 1:
-            which = f"Head {heads[0]}"
+        if len(heads) == 1 and heads[0] is not None:
+            which = f"Head {head_number(self.layer, heads[0], self.partners)}"
         of = "" if lens is ATTENTION else lens.label
         if self._over == "layers":
             count = sum(each.num_heads for each in self.stack.layers)

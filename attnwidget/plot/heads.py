@@ -25,6 +25,7 @@ from attnwidget.wire import (
     heads_alone,
 )
 from attnwidget.wire.metrics import HeadNumbers
+from attnwidget.wire.pairing import Partners, head_place, partners_of
 
 from .colors import Palette, mixed, rgb
 
@@ -137,8 +138,15 @@ class Heads:
     @cached_property
     def names(self) -> list[str]:
         """The name of every head, layer by layer: "24-4"."""
-        layers = self.stack.layers
-        return [f"{each.number}-{head}" for each in layers for head in range(each.num_heads)]
+        return [
+            head_place(layer.number, head, self.partners(layer.number))
+            for layer in self.stack.layers
+            for head in range(layer.num_heads)
+        ]
+
+    def partners(self, layer: int) -> Partners:
+        """The partners of a layer's heads in a comparison."""
+        return partners_of(self.overview[0], self.stack_name, layer)
 
     def values(self, metric: SentMetric) -> Numbers:
         """The metric of every head, [layers, heads]; NaN for no value."""

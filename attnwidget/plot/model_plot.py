@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from attnwidget.analysis import ATTENTION, Lens, sampled_rows
 from attnwidget.record import runs
 from attnwidget.view_state.segments import segment_choice
+from attnwidget.wire.pairing import layer_number
 
 from .attention import lens_of
 from .axes import (
@@ -103,7 +104,7 @@ def model(
     in_order = all(list(chosen) == list(range(len(chosen))) for _, chosen in rows)
     ticks = range(columns if in_order else 0)
     ax.set_xticks([head + 0.5 for head in ticks], labels=[f"{head}" for head in ticks])
-    _label_axes(ax, [heads.stack.numbers[place] for place, _ in rows], 0.5)
+    _label_axes(ax, heads, [heads.stack.numbers[place] for place, _ in rows], 0.5)
     if lens.signed:
         signs = (palette.positive, "above 0"), (palette.negative, "below 0")
         add_legend(ax, patches_of(signs))
@@ -146,14 +147,15 @@ def _draw_metric(axes: Axes, heads: Heads, metric: str | ArrayLike) -> None:
     norm, cmap = metric_scale(values, signed, palette_of(axes))
     image = axes.imshow(np.ma.masked_invalid(values), cmap=cmap, norm=norm, aspect="auto")
     add_colorbar(axes, image, label)
-    _label_axes(axes, heads.stack.numbers)
+    _label_axes(axes, heads, heads.stack.numbers)
 
 
-def _label_axes(axes: Axes, layers: Sequence[int], middle: float = 0.0) -> None:
+def _label_axes(axes: Axes, heads: Heads, layers: Sequence[int], middle: float = 0.0) -> None:
     """Number the layers, as many as have room; the first has its middle at `middle`."""
     room = size_in_points(axes)[1] / len(layers)
     step = max(1, round(1.3 * font_points("ytick.labelsize") / room))
     places = range(0, len(layers), step)
-    axes.set_yticks([at + middle for at in places], labels=[f"{layers[at]}" for at in places])
+    labels = [layer_number(layers[at], heads.partners(layers[at])) for at in places]
+    axes.set_yticks([at + middle for at in places], labels=labels)
     axes.grid(visible=False)
     axes.set(xlabel="head", ylabel="layer")

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 
 from attnwidget.record import AttentionRecord, Floats
+from attnwidget.wire.pairing import head_number, layer_number
 
 from .attention import Attention
 from .axes import PLAIN, Size, font_points, grown, label_tokens, new_axes, set_title, size_in_points
@@ -80,7 +81,9 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
     axes.spines[:].set_visible(False)
     axes.patch.set_visible(False)
     label = shorten(attention.stack.queries.labels[query])
-    set_title(axes, f"Layer {attention.layer} · Head {attention.head} · Query {label}")
+    number, partners = attention.layer, attention.partners
+    place = f"Layer {layer_number(number, partners)} · Head {head_number(number, head, partners)}"
+    set_title(axes, f"{place} · Query {label}")
     columns = {
         name: axes.inset_axes((left, 0, width, _HEIGHT)) for name, (left, width) in _COLUMNS.items()
     }

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from attnwidget.analysis import ATTENTION
+from attnwidget.wire.pairing import layer_number
 
 from .attention import Attention, Side
 from .colors import DARK, LIGHT
@@ -144,7 +145,8 @@ class _Sheet:
         layer, self.lens = stack.layer(attention.layer), ATTENTION
         drawn = range(layer.num_heads) if attention.heads is None else attention.heads
         rows = [(stack.numbers.index(attention.layer), drawn)]
-        self.draw_thumbnails(f"Attention of the heads of layer {attention.layer}", rows)
+        number = layer_number(attention.layer, attention.partners)
+        self.draw_thumbnails(_plain(f"Attention of the heads of layer {number}"), rows)
 
     def draw_thumbnails(self, title: str, rows: HeadRows) -> None:
         heads = self.shown.heads
@@ -219,7 +221,7 @@ class _Sheet:
 
 def _plain(words: str) -> str:
     """Words of ours with signs that Pillow's font has."""
-    for sign, plain in {"–": "-", "−": "-", "×": "x", "→": ">"}.items():
+    for sign, plain in {"–": "-", "−": "-", "×": "x", "→": ">", "↔": "="}.items():
         words = words.replace(sign, plain)
     return words
 

@@ -16,6 +16,7 @@ import numpy as np
 from attnwidget.analysis import HeadScores, Lens
 from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY, ShownRecord
 from attnwidget.wire import SentArc, SentMetric, encode_own_metrics, partner_stacks
+from attnwidget.wire.pairing import partners_of
 
 from .attention import Attention, SideName
 from .heads import Heads
@@ -58,6 +59,7 @@ class Shown(ShownRecord):
             segments=choices["segments"],
             side=side,
             locked=() if position is None else (position, *choices["also"]),
+            partners=partners_of(self.manifest, self.stack, choices["layer"]),
             other=self._partners[self.stack] if choices["compared"] == "difference" else None,
             # Those of B are no choice.
             several=len(self.record.stacks) > (2 if self._partners else 1),

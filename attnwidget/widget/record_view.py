@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from operator import itemgetter
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
@@ -92,8 +93,9 @@ class RecordView(Choices):
     """A record with the choices of a view, which can be saved as a page and drawn as a figure.
 
     Of a comparison, it has the views of both records, and of their difference: `compared` says
-    which is shown, by default "difference", b - a, and the numbers of `Comparison.metrics` are
-    among its `metrics`. More of them, and `lenses`, are given by stack, those of b as "self of B".
+    which is shown, by default "difference", b - a. Without `layer` and `head`, it opens at the head
+    whose attention moves most. The numbers of `Comparison.metrics` are among its `metrics`. More of
+    them, and `lenses`, are given by stack, those of b as "self of B".
 
     See `AttentionWidget` for the choices, `metrics` and `arcs`.
 
@@ -153,6 +155,11 @@ class RecordView(Choices):
             manifest, overview = self._named_overview(record)
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
+            if self._comparison is not None and "head" not in choices:
+                rows = self._comparison.metrics()["moved"].rows[stack]
+                numbers = record.stack(stack).numbers
+                heads = ((moved, at, head) for at in numbers for head, moved in enumerate(rows[at]))
+                _, choices["layer"], choices["head"] = max(heads, key=itemgetter(0))
         # A profile may lack the usual metrics.
         names = [metric["name"] for metric in manifest["metrics"]]
         choices.setdefault("map_x", default_metric("map_x", names))

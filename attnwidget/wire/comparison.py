@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, TypedDict
 
 import numpy as np
@@ -20,8 +22,8 @@ from .text import sendable
 # The most numbers of a matrix of which a thumbnail by a lens is made: 256 MB.
 _LARGEST = 1 << 26
 
-# The most tokens of a text that is named.
-_NAMED_TOKENS = 40
+# The most tokens of a text that is named, and those before the first that differs in a longer one.
+_NAMED_TOKENS, _BEFORE = 40, 5
 
 
 class ComparedStacks(TypedDict):
@@ -44,12 +46,13 @@ class Compared(TypedDict):
 
     Attributes:
         stacks: those that belong together.
-        names: what each record is, as its text or its model.
-        remark: how the tokens of both belong together.
+        names: what each record is, as its text or its model, in parts of which every second
+            one differs from the other record's text.
+        remark: how the tokens of both belong together, and that heads need not.
     """
 
     stacks: list[ComparedStacks]
-    names: list[str]
+    names: list[list[str]]
     remark: str
 
 
@@ -88,6 +91,7 @@ def encode_comparison(
     stacks: list[ComparedStacks] = []
     packed: list[bytes] = []
     for name in comparison.stacks:
+        _add_partners(manifest, comparison, name)
         a, b = record.stack(name), record.stack(name_of_b(name))
         peaks = []
         for layer, other in zip(a.layers, b.layers, strict=True):
@@ -104,10 +108,20 @@ def encode_comparison(
             ]
     both: Compared = {
         "stacks": stacks,
-        "names": [sendable(name) for name in _names(comparison)],
+        "names": [[sendable(part) for part in name] for name in _names(comparison)],
         "remark": _remark(comparison),
     }
     return {**manifest, "compared": both}, b"".join([overview, *packed])
+
+
+def _add_partners(manifest: Mapping[str, Any], comparison: Comparison, name: str) -> None:
+    """Add the partners of heads to the layers of both stacks that have some of other numbers."""
+    sides = [each for each in manifest["stacks"] if each["name"] in (name, name_of_b(name))]
+    for layer in (layer for side in sides for layer in side["layers"]):
+        heads = [(layer["number"], head) for head in range(layer["heads"])]
+        partners = [comparison.partner(*head, name) for head in heads]
+        if partners != heads:
+            layer["partners"] = partners
 
 
 def compared_metrics(comparison: Comparison) -> dict[str, HeadScores]:
@@ -162,24 +176,28 @@ def _peak(cells: Floats) -> float:
     return float(np.ceil(peak / unit) * unit)
 
 
-def _names(comparison: Comparison) -> tuple[str, str]:
+def _names(comparison: Comparison) -> list[list[str]]:
     """The models, where they have different names; else the texts in which they differ."""
     a, b = comparison.a, comparison.b
-    changed = b.model.removeprefix(f"{a.model} " if a.model else "")
-    if changed.startswith(("without ", "with ")):
-        return a.model or "an unnamed model", changed
     if a.model != b.model:
-        return a.model or "an unnamed model", b.model or "an unnamed model"
+        names = a.model, _change(a.model, b.model) or b.model
+        return [[name or "an unnamed model"] for name in names]
     stack = _shown_stack(comparison)
     sides = _alignments(stack, comparison)
-    differing = [name for name, each in sides.items() if _differ(each)]
+    differing = {name: each for name, each in sides.items() if _differ(each)}
     texts = [
-        " → ".join(_text(getattr(record.stack(stack), name)) for name in differing or sides)
-        for record in (a, b)
+        _text(record.stack(stack), differing or sides, side)
+        for side, record in (("a", a), ("b", b))
     ]
     if not differing:
-        return f"{texts[0]}, first record", "second record of the same text"
-    return texts[0], texts[1]
+        return [[f"{texts[0][0]}, first record"], ["second record of the same text"]]
+    return texts
+
+
+def _change(a: str, b: str) -> str:
+    """What was changed in a model, as "without 0-2"; "" for another model."""
+    changed = b.removeprefix(f"{a} " if a else "")
+    return changed if changed.startswith(("without ", "with ")) else ""
 
 
 def _shown_stack(comparison: Comparison) -> str:
@@ -197,19 +215,35 @@ def _differ(alignment: Alignment) -> bool:
     return bool(alignment.differing or alignment.only_a or alignment.only_b)
 
 
-def _text(tokens: Tokens) -> str:
-    """The text of tokens, as far as it can be written from their labels."""
-    labels = [label for at, label in enumerate(tokens.labels) if at not in tokens.special]
-    shown = labels[:_NAMED_TOKENS]
-    return " ".join(shown) + (" …" if len(labels) > len(shown) else "")
+def _text(stack: Stack, alignments: Mapping[str, Alignment], side: str) -> list[str]:
+    """The texts of a or b, as far as labels give them; every second part differs."""
+    words, more = [("", False)], [("…", False)]
+    for name, alignment in alignments.items():
+        equal = {at for pair in alignment.pairs if pair.equal for at in getattr(pair, side)}
+        tokens: Tokens = getattr(stack, name)
+        labels = [
+            (label, at not in equal)
+            for at, label in enumerate(tokens.labels)
+            if at not in tokens.special
+        ]
+        first = next((n for n, (_, differs) in enumerate(labels) if differs), 0)
+        start = max(0, min(first - _BEFORE, len(labels) - _NAMED_TOKENS))
+        end = start + _NAMED_TOKENS
+        words += [("→", False)] * (len(words) > 1) + more * (start > 0)
+        words += labels[start:end] + more * (end < len(labels))
+    runs = groupby(words, itemgetter(1))
+    return [" ".join(label for label, _ in run).strip() for _, run in runs]
 
 
 def _remark(comparison: Comparison) -> str:
-    """Say how the tokens belong together: "1 of 16 tokens differs"."""
+    """Say how the tokens belong together, "1 of 16 tokens differs", and that heads need not."""
     alignments = _alignments(_shown_stack(comparison), comparison)
-    if len(alignments) == 1:
-        return _differences(alignments["keys"])
-    return "; ".join(f"{name}: {_differences(each)}" for name, each in alignments.items())
+    several = len(alignments) > 1
+    remarks = [f"{name}: " * several + _differences(each) for name, each in alignments.items()]
+    a, b = comparison.a.model, comparison.b.model
+    if a != b and not _change(a, b):
+        remarks.append("heads of two trainings need not correspond")
+    return "; ".join(remarks)
 
 
 def _differences(alignment: Alignment) -> str:

@@ -195,6 +195,8 @@ const layer = also(
   ({ heads, dim }) =>
     fields({
       key_heads: where(integer(1, heads), (own) => (heads % own === 0 ? null : "")),
+      /** By head, the layer and head of B beside it; missing where all have the same numbers. */
+      partners: optional(list(tuple(index, index), exactly(heads))),
       /** Null for a layer that has weights alone. */
       program: dim === null ? oneOf([null]) : orNull(program(heads)),
       /** Null if there are none, or they are not known. */
@@ -570,9 +572,9 @@ export interface ComparedStack {
 export interface Compared {
   /** By the name of the first record's stack. */
   readonly stacks: ReadonlyMap<string, ComparedStack>;
-  /** The name of each record, such as its text or its model. */
-  readonly names: readonly [a: string, b: string];
-  /** The remark on how the tokens of both belong together. */
+  /** The name of each record, such as its text or its model, in parts: every second one differs. */
+  readonly names: readonly [a: readonly string[], b: readonly string[]];
+  /** The remark on how the tokens of both belong together, and that heads need not. */
   readonly remark: string;
 }
 

@@ -141,7 +141,7 @@ function compared(stacks: readonly StackInfo[]): Reader<Compared> {
   });
   const shape = fields({
     stacks: list(as(pair, withDifference), integer(1)),
-    names: tuple(text(), text()),
+    names: tuple(list(text(), integer(1)), list(text(), integer(1))),
     remark: text(),
   });
   const once = where(shape, ({ stacks: pairs }) => {

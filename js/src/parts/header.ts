@@ -256,11 +256,13 @@ function recordChoice(scope: Scope, { compared }: State): HTMLElement {
 
 /** The note that says what A and B are. */
 export function recordNames({ names, remark }: Compared): HTMLElement {
-  const named = names.map((name, at) => {
+  const named = names.map((parts, at) => {
     const letter = el("b", {}, "AB".charAt(at));
-    return el("span", { class: "record-name" }, letter, el("bdi", {}, name));
+    const name = parts.flatMap((part, n) => [n % 2 ? el("mark", {}, part) : part, " "]);
+    return el("span", { class: "record-name" }, letter, el("bdi", {}, ...name));
   });
-  const label = `A: ${names[0]}, B: ${names[1]}`;
+  const [a, b] = names.map((parts) => parts.join(" ").trim());
+  const label = `A: ${a}, B: ${b}`;
   const attributes = { role: "note", class: "record-names", "aria-label": label };
   return el("div", attributes, ...named, el("span", { class: "remark" }, remark));
 }

@@ -40,9 +40,6 @@ export const token = (name: string, strong = false): Marked => ({
   strong,
 });
 
-/** A replaced token, "big → small", beside the arrow of a pair. */
-export const inPair = (name: string) => name.replace(" → ", " | ");
-
 /** "it → dog" in bold. */
 export const pair = (query: string, key: string): Phrase => [
   token(query, true),
@@ -189,7 +186,7 @@ const LETTERS = new Intl.Segmenter();
 export function shorten(label: string, width: number, measure: (text: string) => number): string {
   const letters = lettersOf(label.length > LONGEST ? withoutMiddle(label) : label);
   if (letters.length < LONGEST && measure(label) <= width) return label;
-  const replaced = label.split(" → ");
+  const replaced = label.split(" | ");
   if (replaced.length === 2) {
     const short = shortPair(replaced[0], replaced[1], width, measure);
     if (measure(short) <= width) return short;
@@ -208,16 +205,16 @@ export function shorten(label: string, width: number, measure: (text: string) =>
   return fits > 1 ? short(fits) : (letters[0] ?? "");
 }
 
-/** A replaced token, "big → small", with each text shortened on its own: "big→s…l". */
+/** A replaced token, "big | small", with each text shortened on its own: "big|s…l". */
 function shortPair(
   before: string,
   after: string,
   width: number,
   measure: (text: string) => number,
 ): string {
-  const room = width - measure("→");
+  const room = width - measure("|");
   const first = shorten(before, Math.max(room / 2, room - measure(after)), measure);
-  return `${first}→${shorten(after, room - measure(first), measure)}`;
+  return `${first}|${shorten(after, room - measure(first), measure)}`;
 }
 
 /** The most letters of a label that are considered: no view is wider. */

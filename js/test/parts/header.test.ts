@@ -2,7 +2,7 @@ import { signal } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { el } from "../../src/parts/dom.ts";
-import { header } from "../../src/parts/header.ts";
+import { header, recordNames } from "../../src/parts/header.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { VIEWS } from "../../src/views/index.ts";
 import { stateOf, storeOf } from "../support/choices.ts";
@@ -208,4 +208,17 @@ describe("the options of a narrow header", () => {
     await expect.element(filter).toBeVisible();
     await expect.element(options).not.toBeInTheDocument();
   });
+});
+
+test("the words that differ are marked in the names of records", () => {
+  const names = [
+    ["too", "big", "."],
+    ["too", "small", "."],
+  ] as const;
+  const element = recordNames({ names, remark: "", stacks: new Map() });
+  expect(element.ariaLabel).toBe("A: too big ., B: too small .");
+  expect([...element.querySelectorAll("mark")].map((own) => own.textContent)).toEqual([
+    "big",
+    "small",
+  ]);
 });

@@ -144,14 +144,14 @@ describe("shorten", () => {
   });
 
   test.for([
-    { width: 11, text: "big → small" },
-    { width: 9, text: "big→small" },
-    { width: 7, text: "big→s…l" },
-    { width: 5, text: "b→s…l" },
-    { width: 3, text: "b→s" },
+    { width: 11, text: "big | small" },
+    { width: 9, text: "big|small" },
+    { width: 7, text: "big|s…l" },
+    { width: 5, text: "b|s…l" },
+    { width: 3, text: "b|s" },
     { width: 2, text: "b" },
   ])("each text of a pair to $text", ({ width, text }) => {
-    expect(shorten("big → small", width, each)).toBe(text);
+    expect(shorten("big | small", width, each)).toBe(text);
   });
 
   test("cuts no character in two", () => {

@@ -33,7 +33,7 @@ export function compared(
     patterns: { ...ofBoth(patterns), ...(words && { words }) },
     compared: {
       stacks: [{ a: a.name, b: b.name, peaks, lenses: {} }],
-      names: ["one", "other"],
+      names: [["one"], ["other"]],
       remark: "",
     },
   };

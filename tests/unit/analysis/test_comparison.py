@@ -44,14 +44,14 @@ def test_one_word_is_replaced(minilm: Loaded) -> None:
     """The shares that move were measured with another program, for the design of the view."""
     found = aw.compare(aw.capture(*minilm, TEXT), aw.capture(*minilm, OTHER))
     assert found.keys().whole
-    assert found.keys().labels[13] == "big → small"
+    assert found.keys().labels[13] == "big | small"
     assert found.keys().differing == 1
     moved = found.table().set_index(["layer", "head"])["moved"]
     shares = [0.019, 0.025, 0.023, 0.023, 0.023, 0.034, 0.032, 0.015, 0.029, 0.016, 0.028, 0.021]
     assert moved[2].round(3).tolist() == shares
     assert round(moved[3, 11], 3) == 0.051
     largest = found.changes(2, 8)[0]
-    assert (largest.query, largest.key) == ("it", "big → small")
+    assert (largest.query, largest.key) == ("it", "big | small")
     assert [round(number, 3) for number in largest[2:]] == [0.684, 0.538, -0.146]
 
 

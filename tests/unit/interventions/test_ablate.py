@@ -41,7 +41,7 @@ def test_later_layers_attend_elsewhere() -> None:
     before, after = effect.record
     assert after.model == f"{before.model} without 0-0"
     names = aw.show(aw.compare(before, after))._manifest["compared"]["names"]
-    assert names[1] == "without 0-0"
+    assert names[1] == ["without 0-0"]
     assert np.array_equal(before.weights(0, 0), after.weights(0, 0))
     assert not np.allclose(before.weights(1, 0), after.weights(1, 0), atol=1e-3)
     assert aw.ablate(llama(), None, INPUTS, heads=[(0, 0)], record=False).record is None

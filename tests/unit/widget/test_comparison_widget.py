@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ def test_records_on_common_axes_have_the_compared_weights() -> None:
     found = aw.compare(a, b, layers={0: 1, 1: 0})
     own, other = found.records
     assert own.tokens() == other.tokens()
-    assert own.tokens()[1] == ["the", "big old → small", "cat", "is"]
+    assert own.tokens()[1] == ["the", "big old | small", "cat", "is"]
     for layer in range(2):
         for head in range(3):
             weights = found.weights(layer, head)
@@ -80,13 +81,57 @@ def test_it_opens_with_the_difference(comparison: aw.Comparison) -> None:
         1,
     )
     sent = widget._manifest["compared"]
-    assert sent["names"] == ["the cat is too big", "the cat is too small"]
+    assert sent["names"] == [["the cat is too", "big"], ["the cat is too", "small"]]
     assert sent["remark"] == "1 of 5 tokens differs"
     [peaks] = [each["peaks"] for each in sent["stacks"]]
     for layer, heads in enumerate(peaks):
         for head, peak in enumerate(heads):
             largest = np.abs(comparison.difference(layer, head)).max()
             assert 0 <= peak - largest <= 1.1e-5
+
+
+def test_it_opens_at_the_head_whose_attention_moves_most(comparison: aw.Comparison) -> None:
+    heads = [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]
+    moved = {head: np.abs(comparison.difference(*head)).sum(axis=1).mean() for head in heads}
+    widget = aw.show(comparison)
+    assert (widget.layer, widget.head) == max(moved, key=moved.__getitem__) != (0, 0)
+    for named in ({"layer": 0}, {"head": 0}):
+        widget = aw.show(comparison, **named)
+        assert (widget.layer, widget.head) == (0, 0)
+
+
+def test_words_that_differ_are_marked_in_a_long_text() -> None:
+    labels = [f"w{n}" for n in range(100)]
+    a, b = (_record([*labels[:50], word, *labels[51:]], heads=(1,)) for word in ("big", "small"))
+    names = aw.show(aw.compare(a, b))._manifest["compared"]["names"]
+    before, after = " ".join(["…", *labels[45:50]]), " ".join([*labels[51:85], "…"])
+    assert names == [[before, "big", after], [before, "small", after]]
+
+
+@pytest.mark.parametrize(
+    ("options", "names", "title"),
+    [
+        ({"layers": "depth"}, ["0-0", "A 1-0 ↔ B 3-0"], "Layer A 1 ↔ B 3 · Head 0"),
+        ({"heads": [(3, 1), (2, 1)]}, ["A 1-0 ↔ B 3-1"], "Layer 1 · Head A 0 ↔ B 3-1"),
+        ({"heads": [(1, 1), (1, 0)]}, ["A 1-0 ↔ B 1-1"], "Layer 1 · Head A 0 ↔ B 1"),
+    ],
+)
+def test_heads_of_other_numbers_stand_beside_each_other(
+    options: dict[str, Any], names: list[str], title: str
+) -> None:
+    a, b = _record(LABELS, heads=(2, 2)), _record(LABELS, seed=1, heads=(2, 2, 2, 2))
+    if "heads" in options:
+        pairs = zip([(1, 0), (1, 1)], options["heads"], strict=True)
+        options = {"heads": [SimpleNamespace(a=own, b=other) for own, other in pairs]}
+    b.model = "another"
+    widget = aw.show(aw.compare(a, b, **options), layer=1)
+    remark = widget._manifest["compared"]["remark"]
+    assert remark == "none of 5 tokens differ; heads of two trainings need not correspond"
+    for compared in ("a", "b", "difference"):
+        widget.compared = compared
+        shown = widget._plotted()
+        assert shown.heads.names[::2] == names
+        assert shown.attention.title(0).removesuffix(" · B − A") == title
 
 
 def test_thumbnails_of_the_difference_have_its_sign_and_shade(comparison: aw.Comparison) -> None:
@@ -100,7 +145,7 @@ def test_thumbnails_of_the_difference_have_its_sign_and_shade(comparison: aw.Com
 
 
 def test_what_is_shown_follows_a_link_and_python(comparison: aw.Comparison) -> None:
-    one, other = aw.show(comparison), aw.show(comparison, compared="a")
+    one, other = aw.show(comparison, layer=0), aw.show(comparison, compared="a", layer=0)
     link((one, "compared"), (other, "compared"))
     one.compared = "b"
     assert other.compared == "b"
@@ -145,12 +190,12 @@ def test_a_comparison_of_translations_names_them() -> None:
 
     a, b = translated(["le", "chat", "dort"]), translated(["le", "chien", "dort", "bien"])
     sent = aw.show(aw.compare(a, b))._manifest["compared"]
-    assert sent["names"] == ["le chat dort", "le chien dort bien"]
+    assert sent["names"] == [["le", "chat", "dort"], ["le", "chien", "dort", "bien"]]
     assert sent["remark"] == (
         "keys: none of 3 tokens differ; queries: 1 of 3 tokens differs; 1 token only in B, left out"
     )
     same = aw.show(aw.compare(a, a))._manifest["compared"]
-    assert same["names"][0] == "the cat sleeps → le chat dort, first record"
+    assert same["names"][0] == ["the cat sleeps → le chat dort, first record"]
 
 
 def test_layers_of_both_records_are_saved_together(comparison: aw.Comparison) -> None:
@@ -226,5 +271,5 @@ def test_arcs_are_drawn_in_both_records_and_not_counted_in_the_difference(
 def test_the_words_beside_it_name_no_stack_where_there_is_no_choice(
     comparison: aw.Comparison,
 ) -> None:
-    data, _ = aw.show(comparison)._repr_mimebundle_()
+    data, _ = aw.show(comparison, layer=0)._repr_mimebundle_()
     assert ": head view, layer 0, head 0." in data["text/plain"]

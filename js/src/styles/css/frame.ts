@@ -44,6 +44,7 @@ header {
 }
 .record-name { min-width: 0; padding: 2px 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .record-name b { padding: 1px 6px; margin-right: 8px; border: 1px solid var(--border); border-radius: 4px; background: var(--background) }
+.record-name mark { padding: 1px 3px; margin: 0 -3px; border-radius: 3px; background: var(--highlight); color: inherit; font-weight: 600 }
 .remark { margin-left: auto; color: var(--muted) }
 [role=tab]:first-child { border-radius: 6px 0 0 6px }
 [role=tab]:last-child { border-radius: 0 6px 6px 0 }

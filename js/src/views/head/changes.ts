@@ -3,7 +3,7 @@
 import { untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { button, el, setAttributes } from "../../parts/dom.ts";
-import { inPair, numberAt, numberOf } from "../../parts/text.ts";
+import { numberAt, numberOf } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { seek } from "../../state/locks.ts";
 import { placeOf } from "../shared/axes.ts";
@@ -29,7 +29,7 @@ export function changesTable(
     const { sides, overview, name } = current;
     table.hidden = true;
     if (!sides || overview) return;
-    caption.textContent = `Largest changes of ${name.replace(", B − A", "").toLowerCase()}`;
+    caption.textContent = `Largest changes of ${name.replace(", B − A", "").replace("Head", "head")}`;
     const stop = untracked(() =>
       strongestLinks(
         current,
@@ -53,7 +53,7 @@ export function changesTable(
     sides: readonly AttentionMatrix[],
     current: AttentionMatrix,
   ): HTMLElement {
-    const name = `${inPair(axes.query.names[query])} → ${inPair(axes.key.names[key])}`;
+    const name = `${axes.query.names[query]} → ${axes.key.names[key]}`;
     const go = () => seek(state, placeOf(axes, query, key));
     const numbers = [
       ...sides.map((side) => numberAt(side, query, key)),

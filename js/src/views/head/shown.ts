@@ -4,6 +4,7 @@ import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import type { Combined } from "../../data/combine.ts";
 import type { Layer } from "../../data/layer.ts";
+import { layerNumber } from "../../data/pairing.ts";
 import { isAttention } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import type { Axes } from "../shared/axes.ts";
@@ -28,7 +29,7 @@ export function shownHeads(
   onImage: boolean,
 ) {
   const { lens } = reading;
-  const { number } = data.info;
+  const number = layerNumber(data.info);
   const ofStack = combined && stackMatrix(state, data.stack, combined, axes);
   const all = computed(() => (ofStack ? [ofStack] : shownMatrices(state, data, axes, reading)));
   // With single heads, the matrix is that of the current one.

@@ -8,6 +8,7 @@ import {
   metricValue,
   type Similarity,
 } from "../../data/manifest.ts";
+import { headPlace } from "../../data/pairing.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { button, el } from "../../parts/dom.ts";
 import { joined, number } from "../../parts/text.ts";
@@ -23,7 +24,7 @@ import {
 import type { Context } from "../shared/view.ts";
 import { exampleList } from "./examples.ts";
 import type { Looked, MapHeads, Part } from "./heads.ts";
-import { groupName, shortName } from "./labels.ts";
+import { groupName } from "./labels.ts";
 import { strongest } from "./strongest.ts";
 
 /** Paints the thumbnail of a head; reads the signals that it depends on. */
@@ -187,7 +188,7 @@ function similar(
       shown[at] = near;
       const distance = number(apart, 3);
       open.setAttribute("aria-label", `${headName(near)}, distance ${distance}`);
-      name.textContent = shortName(near);
+      name.textContent = headPlace(near);
       far.textContent = distance.replace(/^0/, "");
       bar.style.background = map.coloring.value.colorOf(near);
       paint(canvas, near, side);

@@ -1,6 +1,7 @@
 /** The names of heads on the map, as "24-4", and the points that have theirs beside them. */
 
 import type { Head } from "../../data/manifest.ts";
+import { headPlace } from "../../data/pairing.ts";
 import { fontOf, textMeasure } from "../../parts/text.ts";
 import type { Frame, MapLayout, Point } from "./layout.ts";
 
@@ -31,7 +32,7 @@ export function notableLabels({ points, frame, sizes }: MapLayout): readonly Lab
   const labels: Label[] = [];
   for (const point of notable.slice(0, CANDIDATES)) {
     if (labels.length === MOST) break;
-    const text = shortName(point.head);
+    const text = headPlace(point.head);
     const label = placedLabel(point, text, measure(text), frame, (free) => {
       if (labels.some((other) => overlap(free, other))) return false;
       return !points.some((other) => other !== point && covers(free, other));
@@ -84,12 +85,10 @@ function farthestFirst(points: readonly Point[]): readonly Point[] {
   return [...points].sort((a, b) => distance(b) - distance(a));
 }
 
-export const shortName = ({ layer, head }: Head): string => `${layer.number}-${head}`;
-
 /** The heads that share their keys with this one, as "18-3…18-5"; "" if none does. */
 export function groupName({ layer, head }: Head): string {
   const size = layer.heads / layer.key_heads;
   if (size === 1) return "";
   const first = Math.floor(head / size) * size;
-  return `${shortName({ layer, head: first })}…${shortName({ layer, head: first + size - 1 })}`;
+  return `${headPlace({ layer, head: first })}…${headPlace({ layer, head: first + size - 1 })}`;
 }

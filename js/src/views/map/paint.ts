@@ -1,12 +1,13 @@
 /** Paints the map: axes, the null, points and labels; above them, what follows the pointer. */
 
 import type { Head, Metric, Position } from "../../data/manifest.ts";
+import { headPlace } from "../../data/pairing.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, number, textMeasure } from "../../parts/text.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import { sameHead } from "../shared/all-heads/heads.ts";
 import { strokeLines } from "../shared/curves.ts";
-import { covers, LABEL_FONT, type Label, overlap, placedLabel, shortName } from "./labels.ts";
+import { covers, LABEL_FONT, type Label, overlap, placedLabel } from "./labels.ts";
 import type { Frame, MapLayout, Point, Scale } from "./layout.ts";
 
 /** What changes on the map while its layout stays. */
@@ -192,7 +193,7 @@ export function paintOverlay(painter: Painter, { frame }: MapLayout, overlay: Ov
   const taken: Label[] = [...overlay.labels];
   /** @param always true for a label even where no place is free */
   const label = (point: Point, font: string, always: boolean) => {
-    const text = shortName(point.head);
+    const text = headPlace(point.head);
     const width = textMeasure(font)(text);
     const isFree = (free: Label) =>
       taken.every((other) => !overlap(free, other)) &&

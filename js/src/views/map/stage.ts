@@ -2,6 +2,7 @@
 
 import { batch, computed, signal } from "@preact/signals-core";
 import { type Head, layerOf } from "../../data/manifest.ts";
+import { headPlace } from "../../data/pairing.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
 import { perFrame } from "../../scheduling/frame.ts";
@@ -12,7 +13,7 @@ import type { Context } from "../shared/view.ts";
 import { MOST_SIMILAR, mapDetail } from "./detail.ts";
 import type { MapHeads } from "./heads.ts";
 import { bindBrush, type PlaceOf, pointAfter, pointNear, pointsWithin } from "./input.ts";
-import { notableLabels, shortName } from "./labels.ts";
+import { notableLabels } from "./labels.ts";
 import { type Frame, mapLayout, type Point } from "./layout.ts";
 import { paintMap, paintOverlay } from "./paint.ts";
 
@@ -48,8 +49,8 @@ export function mapStage(
     linked: near !== null,
   });
   const labels = notableLabels(layout);
-  const points = new Map(layout.points.map((point) => [shortName(point.head), point]));
-  const pointOf = (head: Head) => points.get(shortName(head)) ?? null;
+  const points = new Map(layout.points.map((point) => [headPlace(point.head), point]));
+  const pointOf = (head: Head) => points.get(headPlace(head)) ?? null;
   const stack = state.shown.stack.value;
   const headOf = (layer: number, head: number) => ({ layer: layerOf(stack, layer), head });
   const pointsOf = (places: readonly (readonly [layer: number, head: number, ...unknown[]])[]) =>
@@ -77,7 +78,7 @@ export function mapStage(
 
   scope.effect(() => {
     const [names, { colorOf }, colors] = [marked.value, coloring.value, palette.value];
-    const isFaded = (head: Head) => names !== null && !names.has(shortName(head));
+    const isFaded = (head: Head) => names !== null && !names.has(headPlace(head));
     const look = { labels, palette: colors, colorOf, isFaded };
     paintCanvas(base, across, down, (painter) => paintMap(painter, layout, look));
   });
@@ -120,7 +121,7 @@ export function mapStage(
   const markWithin = perFrame((box: Frame) => {
     brush.value = box;
     const inside = pointsWithin(layout.points, box);
-    marked.value = inside.length ? new Set(inside.map(({ head }) => shortName(head))) : null;
+    marked.value = inside.length ? new Set(inside.map(({ head }) => headPlace(head))) : null;
   });
   scope.onEnd(markWithin.cancel);
   const brushing = bindBrush(list, placeIn, (box) => {

@@ -1,6 +1,7 @@
 /** The grid of the model view: a cell per head over their pictures, and the way to a cell. */
 
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
+import { layerNumber } from "../../data/pairing.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
 import { doubts, remarks } from "../../parts/fidelity.ts";
 import type { HeadPlace } from "../../state/choices.ts";
@@ -29,10 +30,10 @@ export function modelGrid(
   const cells: HTMLElement[][] = [];
 
   const lines = rows.map(({ layer, heads }, index) => {
-    const title = [`Layer ${layer.number}`, ...remarks(layer)].join(": ");
+    const title = [`Layer ${layerNumber(layer)}`, ...remarks(layer)].join(": ");
     const mean = meanText(means.ofMeans, means.rows[index]);
     const attributes = { role: "rowheader", title, "aria-description": mean };
-    const number = el("div", attributes, `${layer.number}`);
+    const number = el("div", attributes, layerNumber(layer));
     if (doubts(layer).length) number.append(el("span", { class: "warning" }, " ⚠"));
     const rowCells = heads.map((head) => {
       const cell = el("div", {

@@ -11,6 +11,8 @@ const WIDE_FROM = 1200;
 const NARROW_FROM = 660;
 const SUMMARY: Readonly<Record<Fit, number>> = { wide: 104, narrow: 62, hidden: 0 };
 const LEFT = 52;
+/** The same for "A 3 ↔ B 7". */
+const PAIRED_LEFT = 92;
 const TOP = 36;
 /** The bounds of the longest side of a picture, with many layers and with few. */
 const LARGEST = [100, 200] as const;
@@ -36,8 +38,9 @@ export function modelLayout(
   const columns = Math.max(...rows.map(({ heads }) => heads.length));
   const fit: Fit = available >= WIDE_FROM ? "wide" : available >= NARROW_FROM ? "narrow" : "hidden";
   const summary = SUMMARY[fit];
+  const left = rows.some(({ layer }) => layer.partners) ? PAIRED_LEFT : LEFT;
   const largest = Math.min(Math.max(COMFORTABLE_HEIGHT / rows.length, LARGEST[0]), LARGEST[1]);
-  const fitting = (available - LEFT - summary) / columns;
+  const fitting = (available - left - summary) / columns;
   const gap = gapOf(fitting);
   const pitch = Math.max(SMALLEST + gap, Math.min(largest + gap, fitting));
   // Whole pixels, so that all cells of a picture get the same size.
@@ -47,7 +50,7 @@ export function modelLayout(
   const below = BAR + (sorted ? CAPTION : 0);
   return {
     /** The width of the layer numbers, and the height of the header row. */
-    left: LEFT,
+    left,
     top: TOP,
     /** The width and height of a picture. */
     across,
@@ -65,6 +68,6 @@ export function modelLayout(
     fit,
     /** The width of the layers' means; 0 if they are left out. */
     summary,
-    width: LEFT + pictures + summary,
+    width: left + pictures + summary,
   };
 }

@@ -2,6 +2,7 @@
 
 import { computed } from "@preact/signals-core";
 import type { Layer } from "../../data/layer.ts";
+import { layerNumber } from "../../data/pairing.ts";
 import { button, el } from "../../parts/dom.ts";
 import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
@@ -105,7 +106,7 @@ function openedHead(
   const head = computed(() => headIn(state, data));
   const matrix = computed(() => shownMatrix(state, data, axes, head.value, reading));
   const matrices = computed(() => [matrix.value]);
-  const layerLabel = `Layer ${data.info.number}`;
+  const layerLabel = `Layer ${layerNumber(data.info)}`;
   const content = headContent(state, { data, axes, layerLabel, matrices, matrix });
   const sideBySide = width >= SIDE_BY_SIDE_FROM;
   const longest = Math.max(rows, columns);

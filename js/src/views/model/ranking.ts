@@ -2,6 +2,7 @@
 
 import { computed, signal } from "@preact/signals-core";
 import { type Head, type Manifest, metricValue } from "../../data/manifest.ts";
+import { headPlace } from "../../data/pairing.ts";
 import { button, el, setAttributes } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type State, within } from "../../state/state.ts";
@@ -49,7 +50,7 @@ export function ranking(
       // The keyboard's click opens the head at once, as Enter does everywhere.
       if (detail === 0) enter(head);
     });
-    open.textContent = `${head.layer.number}-${head.head}`;
+    open.textContent = headPlace(head);
     const square = el("span", { "aria-hidden": "true" }, "■ ");
     const cells = columns.map((metric) => {
       const own = metricValue(metric, head);

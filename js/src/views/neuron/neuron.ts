@@ -14,6 +14,7 @@ import { columnWidth, joined } from "../../parts/text.ts";
 import { rowHeight, tokenFontSize } from "../../parts/tokens.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
+import { headName, headTitle } from "../shared/all-heads/words.ts";
 import { onSought } from "../shared/axes.ts";
 import { layerView, notice } from "../shared/layer-view.ts";
 import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
@@ -150,13 +151,13 @@ function neuronContent(
     tables: computed(() => neuronTables(analysis)),
     legend: computed(() => neuronLegend(palette.value, analysis, columns.leftOut)),
     figure() {
-      const [layer, head] = [info.number, analysis.head.peek()];
+      const shown = { layer: info, head: analysis.head.peek() };
       const [begin, end] = rows.sight.peek();
       const { manifest } = context.store;
       const inSight = rows.long ? `rows ${begin}–${end - 1} of ${rows.count}` : "";
       return figureOf(manifest, "neuron", stack, {
-        of: `layer-${layer}-head-${head}`,
-        heading: `Layer ${layer} · Head ${head}`,
+        of: headName(shown).replace("Layer", "layer"),
+        heading: headTitle(shown),
         note: joined(inSight, manifest.model),
         // Only the visible rows are rendered.
         cropped: rows.long,

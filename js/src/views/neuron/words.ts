@@ -28,6 +28,7 @@ import {
 } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import type { Palette } from "../../styles/palette.ts";
+import { headTitle } from "../shared/all-heads/words.ts";
 import { matrixTable, vectorTable } from "../shared/heads/words.ts";
 import { type Column, legendLine, statusLine, tableOf } from "../shared/words.ts";
 import { decisiveText } from "./column-headers.ts";
@@ -40,7 +41,7 @@ export function neuronStatus(analysis: QueryAnalysis): Phrase {
   const muted = analysis.muted.value.length;
   const isSeen = sees(explanation.value, key);
   const said = [
-    `Layer ${data.info.number} · Head ${head.value}  `,
+    `${headTitle({ layer: data.info, head: head.value })}  `,
     ...pairNumbers(analysis, explanation.value, key),
     muted && isSeen ? detail(` without ${muted} ${muted > 1 ? "neurons" : "neuron"}`) : "",
     ...(comparison.value

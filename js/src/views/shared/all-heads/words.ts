@@ -8,6 +8,7 @@ import {
   type Patterns,
   type StackInfo,
 } from "../../../data/manifest.ts";
+import { headNumber, layerNumber, partnerOf } from "../../../data/pairing.ts";
 import { el } from "../../../parts/dom.ts";
 import type { Table } from "../../../parts/table.ts";
 import { colored, number, type Phrase, strong } from "../../../parts/text.ts";
@@ -16,10 +17,12 @@ import { statusLine, tableOf } from "../words.ts";
 import { allHeads, type Row } from "./heads.ts";
 
 /** The name of a head in the status line and the preview. */
-export const headTitle = ({ layer, head }: Head) => `Layer ${layer.number} · Head ${head}`;
+export const headTitle = ({ layer, head }: Head) =>
+  `Layer ${layerNumber(layer)} · Head ${headNumber(layer, head)}`;
 
 /** The accessible name of a head. */
-export const headName = ({ layer, head }: Head) => `Layer ${layer.number}, head ${head}`;
+export const headName = ({ layer, head }: Head) =>
+  `Layer ${layerNumber(layer)}, head ${headNumber(layer, head)}`;
 
 /** The texts or the queries that thumbnails and metrics are computed from; "" for all of this text. */
 export function sampledText({ sampled, queries }: StackInfo, { texts }: Manifest): string {
@@ -117,12 +120,19 @@ export const headsTable = (
   tableOf("Heads", allHeads(rows), () => [
     { name: "layer", of: ({ layer }) => layer.number },
     { name: "head", of: ({ head }) => head },
+    ...(rows.some(({ layer }) => layer.partners) ? PARTNER : []),
     { name: "pattern", of: (each) => patterns.kinds[patternOf(patterns, each)].label },
     ...metrics.map((metric) => ({
       name: metric.name,
       of: (each: Head) => metricValue(metric, each) ?? "",
     })),
   ]);
+
+/** The layer and head of B. */
+const PARTNER = ["layer_b", "head_b"].map((name, at) => ({
+  name,
+  of: (head: Head) => partnerOf(head)[at],
+}));
 
 /** The most rows of a table of metrics. */
 const MOST_ROWS = 8;

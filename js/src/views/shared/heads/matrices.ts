@@ -14,6 +14,7 @@ import {
 import type { Combined } from "../../../data/combine.ts";
 import type { Layer } from "../../../data/layer.ts";
 import type { LensInfo, StackInfo } from "../../../data/manifest.ts";
+import { headNumber, layerNumber } from "../../../data/pairing.ts";
 import { shownSegments } from "../../../data/shown.ts";
 import type { LensNumbers } from "../../../data/stack-store.ts";
 import { lensMatrix } from "../../../lenses/index.ts";
@@ -81,7 +82,10 @@ export function stackMatrix(
 ): AttentionMatrix {
   const how = combination(state.combine.value)?.how ?? "mean";
   const heads = stack.layers.flatMap((layer) =>
-    Array.from({ length: layer.heads }, (_, head) => `layer ${layer.number}, head ${head}`),
+    Array.from(
+      { length: layer.heads },
+      (_, head) => `layer ${layerNumber(layer)}, head ${headNumber(layer, head)}`,
+    ),
   );
   // Words may have fewer units than there are tokens.
   const keys = axes.key.units.of.length;

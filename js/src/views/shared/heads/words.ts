@@ -7,7 +7,6 @@ import type { LayerData } from "../../../data/layer-data.ts";
 import type { Table } from "../../../parts/table.ts";
 import {
   hint,
-  inPair,
   joined,
   numberAt,
   numberOf,
@@ -87,7 +86,7 @@ function statusOf(content: Content): Phrase {
   if (strips && query.length === 1 && key.length === 1) {
     const said = [
       `${joined(layerLabel, matrix.value.name)}  `,
-      ...pair(inPair(axes.query.names[query[0]]), inPair(axes.key.names[key[0]])),
+      ...pair(axes.query.names[query[0]], axes.key.names[key[0]]),
       ...pairNumbers(content, query[0], key[0]),
     ];
     return statusLine(said, [], more);
