@@ -40,10 +40,8 @@ from .metrics import Numbers as Numbers
 from .mixing import mixing_ratio as mixing_ratio
 from .patterns import PATTERNS as PATTERNS
 from .patterns import RESTING_RULES as RESTING_RULES
-from .patterns import RULE_PATTERNS as RULE_PATTERNS
 from .patterns import RULES as RULES
 from .patterns import HeadPattern as HeadPattern
-from .patterns import Pattern as Pattern
 from .patterns import Rule as Rule
 from .patterns import head_pattern as head_pattern
 from .patterns import pattern_of as pattern_of

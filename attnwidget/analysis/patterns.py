@@ -10,43 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-_LEAST_SHARE = 0.5
-
-
-@dataclass(frozen=True)
-class Pattern:
-    """A pattern: its label in a legend, and its description of one head."""
-
-    label: str
-    description: str
-
-
-# Labels by the metric that is the share of attention on such tokens. "special" precedes "first", so
-# that [CLS], which is both, counts as special.
-_SHARES = {
-    "previous": "previous token",
-    "same": "same token",
-    "next": "next token",
-    "special": "special tokens",
-    "first": "first token",
-}
-
-PATTERNS: tuple[Pattern, ...] = (
-    *(Pattern(label, f"mostly {label}") for label in _SHARES.values()),
-    Pattern("mixed", "mixed"),
-)
-
-
-def pattern_of(metrics: Mapping[str, float]) -> int:
-    """The index in `PATTERNS` of the pattern with at least half of the attention, or of "mixed".
-
-    Args:
-        metrics: of one head, by name. Cross-attention lacks the shares on neighbours.
-    """
-    best = max((name for name in _SHARES if name in metrics), key=lambda name: metrics[name])
-    return list(_SHARES).index(best) if metrics[best] >= _LEAST_SHARE else len(_SHARES)
-
-
 Nulls: TypeAlias = Mapping[str, Mapping[str, float]]
 """By null, by metric, the upper ends of a head's intervals; NaN or absent where unknown."""
 
@@ -120,15 +83,33 @@ heads (an entropy above 3.8 nats) have none either: random weights give the wide
 """
 
 
+# The share of attention that decides for one text, and of what it is. The first that fits counts,
+# as of the rules: [CLS] is the first token, and a special one.
+_LEAST_SHARE = 0.5
+_SHARES = ("first", "special", "previous", "next", "same")
+
+_MIXED = "mixed"
+
+# The places of patterns are those of their colours.
+_METRICS = ("previous", "same", "next", "special", "first", _MIXED)
 _BY_METRIC = {rule.metric: rule.words for rule in (*RULES, *RESTING_RULES)}
+_PLACES = (*_METRICS, *(name for name in _BY_METRIC if name not in _METRICS))
 
-# The place of a pattern is that of its colour, which is the same for one text and for many.
-_METRICS = [*_SHARES, "mixed", *(name for name in _BY_METRIC if name not in _SHARES)]
+PATTERNS: tuple[str, ...] = tuple(_BY_METRIC.get(name, name) for name in _PLACES)
+"""The words for a head, by rule: the same for one text and for many."""
 
-RULE_PATTERNS: tuple[Pattern, ...] = tuple(
-    Pattern(words, words) for words in (_BY_METRIC.get(name, name) for name in _METRICS)
-)
-"""A pattern for each rule, and "mixed"; those of `PATTERNS` have the same places as there."""
+
+def pattern_of(metrics: Mapping[str, float]) -> int:
+    """The index in `PATTERNS` of the words for a head on one text.
+
+    A head rests on the first or on special tokens, or looks at the previous, next or same one, if
+    these get at least half of its attention; else it is mixed.
+
+    Args:
+        metrics: of one head, by name. Cross-attention lacks the shares on neighbours.
+    """
+    fits = (name for name in _SHARES if metrics.get(name, 0) >= _LEAST_SHARE)
+    return _PLACES.index(next(fits, _MIXED))
 
 
 @dataclass(frozen=True)
@@ -152,13 +133,13 @@ class HeadPattern:
     def words(self) -> str:
         """The words alone, such as "rests on the first token; else follows repeats"."""
         found = [rule.words for rule in (self.resting, self.looking) if rule is not None]
-        return "; else ".join(found) or "mixed"
+        return "; else ".join(found) or _MIXED
 
     @property
     def kind(self) -> int:
-        """The index in `RULE_PATTERNS` of what it looks at, or else of where it rests."""
+        """The index in `PATTERNS` of what it looks at, or else of where it rests."""
         rule = self.looking or self.resting
-        return _METRICS.index("mixed" if rule is None else rule.metric)
+        return _PLACES.index(_MIXED if rule is None else rule.metric)
 
 
 def head_pattern(values: Mapping[str, float], nulls: Nulls) -> HeadPattern:

@@ -266,7 +266,7 @@ def _pattern_inks(heads: Heads, palette: Palette) -> HeadColors:
         rgba[place, : len(row), :3] = colors[row]
         counts.update(row)
     legend = {
-        palette.patterns[kind]: f"{patterns['kinds'][kind]['label']} ({count})"
+        palette.patterns[kind]: f"{patterns['kinds'][kind]} ({count})"
         for kind, count in counts.most_common()
     }
     return HeadColors(rgba, legend)

@@ -28,7 +28,7 @@ def with_head_names(
             'as {(0, 3): "previous token"}'
         )
     patterns = manifest["patterns"]
-    kinds = [kind["description"] for kind in patterns["kinds"]]
+    kinds = patterns["kinds"]
     words: dict[str, list[list[str]]] = patterns.get("words") or {
         stack: [[kinds[kind] for kind in heads] for heads in layers]
         for stack, layers in patterns["values"].items()

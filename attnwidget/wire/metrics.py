@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, TypedDict
 
 import numpy as np
@@ -16,7 +15,6 @@ from attnwidget.analysis import (
     HeadScores,
     HeadSummary,
     Numbers,
-    Pattern,
     Rows,
     pattern_of,
 )
@@ -115,17 +113,12 @@ def encode_metrics(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> 
 def encode_patterns(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> dict[str, Any]:
     """Encode the patterns, and the index of every head's pattern by stack and layer."""
     return {
-        "kinds": kinds_of(PATTERNS),
+        "kinds": list(PATTERNS),
         "values": {
             stack: [[pattern_of(head.metrics) for head in heads] for heads in layers]
             for stack, layers in summaries.items()
         },
     }
-
-
-def kinds_of(patterns: Iterable[Pattern]) -> list[dict[str, str]]:
-    """The patterns as JSON."""
-    return [asdict(pattern) for pattern in patterns]
 
 
 def encode_own_metrics(record: AttentionRecord, metrics: Metrics) -> list[SentMetric]:

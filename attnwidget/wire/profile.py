@@ -9,13 +9,13 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import ALL_METRICS, RULE_PATTERNS, HeadPattern
+from attnwidget.analysis import ALL_METRICS, PATTERNS, HeadPattern
 from attnwidget.analysis.thumbnails import levels_of
 from attnwidget.corpus import HeadProfile, ProfileMetric, StackProfile
 from attnwidget.record import AttentionRecord, Fidelity, Layer, Stack, Tokens
 
 from .manifest import EncodedHeads
-from .metrics import HeadNumbers, SentMetric, digits_of, kinds_of
+from .metrics import HeadNumbers, SentMetric, digits_of
 
 # Shares have four decimals at most where they are shown.
 _SIGNIFICANT = 5
@@ -112,7 +112,7 @@ def _patterns(profile: HeadProfile) -> dict[str, Any]:
         }
 
     return {
-        "kinds": kinds_of(RULE_PATTERNS),
+        "kinds": list(PATTERNS),
         "values": by_head(lambda head: head.kind),
         "words": by_head(lambda head: head.words),
         "reasons": by_head(lambda head: ", ".join(head.reasons)),

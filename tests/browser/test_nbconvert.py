@@ -196,7 +196,7 @@ def test_without_embed_the_model_view_works(bare: View, record: aw.AttentionReco
     cells = sum(record.num_heads(layer) for layer in range(record.num_layers()))
     expect(bare.grid.get_by_role("gridcell")).to_have_count(cells)
     bare.cell(0, 2).hover()
-    expect(bare.status).to_contain_text("Layer 0 · Head 2 mostly previous token")
+    expect(bare.status).to_contain_text("Layer 0 · Head 2 looks at the previous token")
 
 
 def test_hostile_texts_stay_text(opened: tuple[Page, Watch], page: Page) -> None:

@@ -120,7 +120,7 @@ def test_what_is_not_saved_is_said(page: Page, record: aw.AttentionRecord) -> No
     bare.open("Model")
     expect(bare.alert).to_have_count(0)
     bare.cell(0, 2).hover()
-    expect(bare.status).to_contain_text("Layer 0 · Head 2 mostly previous token")
+    expect(bare.status).to_contain_text("Layer 0 · Head 2 looks at the previous token")
     expect(first.tab("Head")).to_have_attribute("aria-selected", "true")
 
 

@@ -224,7 +224,7 @@ def test_an_exported_page_says_what_is_not_saved(static_page: Page) -> None:
     bare.open("Model")
     expect(bare.alert).to_have_count(0)
     bare.cell(0, 2).hover()
-    expect(bare.status).to_contain_text("Layer 0 · Head 2 mostly previous token")
+    expect(bare.status).to_contain_text("Layer 0 · Head 2 looks at the previous token")
 
 
 def test_an_exported_page_turns_with_the_theme(static_page: Page) -> None:

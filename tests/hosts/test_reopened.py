@@ -142,7 +142,7 @@ def test_what_was_not_embedded_says_so(trusted: Lab) -> None:
     view.open("Model")
     expect(view.alert).to_have_count(0)
     view.cell(0, 2).hover()
-    expect(view.status).to_contain_text("Layer 0 · Head 2 mostly previous token")
+    expect(view.status).to_contain_text("Layer 0 · Head 2 looks at the previous token")
 
 
 @pytest.mark.parametrize("name", ["trusted", "test"])

@@ -2,7 +2,6 @@
 
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from random import Random
 
 from attnwidget.analysis import LENSES, METRICS, PATTERNS
@@ -268,7 +267,7 @@ def _record(
             "texts": None,
             "metrics": _sent_metrics(numbers),
             "patterns": {
-                "kinds": [asdict(kind) for kind in PATTERNS],
+                "kinds": list(PATTERNS),
                 "values": {
                     name: [[reference.pattern(head) for head in heads] for heads in layers]
                     for name, layers in numbers.items()

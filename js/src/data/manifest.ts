@@ -515,11 +515,11 @@ export const examples = (stacks: readonly StackInfo[]) => {
 export type Examples = Read<ReturnType<typeof examples>>;
 
 const kinds = fields({
-  /** The name of each pattern in a legend, and in a description of a head. */
-  kinds: list(fields({ label: text(), description: text() }), count),
+  /** The words for the heads of each pattern. */
+  kinds: list(text(), count),
 });
 
-/** The pattern of each head: the tokens that it mostly attends to. */
+/** The pattern of each head: what it looks at or rests on. */
 export const patterns = (stacks: readonly StackInfo[]) => {
   const said = optional(byLayer(ofHeads(isolated(text())), stacks, true));
   return also(kinds, ({ kinds }) =>

@@ -177,7 +177,7 @@ function withDifference({ a, b, peaks, lenses }: SentPair): ComparedStack {
 function withDifferences(patterns: Patterns, pairs: readonly ComparedStack[]): Patterns {
   const [values, words] = [new Map(patterns.values), new Map(patterns.words)];
   const said = (layer: LayerInfo, head: number) =>
-    words.get(layer)?.[head] ?? patterns.kinds[values.get(layer)?.[head] ?? 0].description;
+    words.get(layer)?.[head] ?? patterns.kinds[values.get(layer)?.[head] ?? 0];
   for (const { a, b, difference } of pairs) {
     difference.layers.forEach((layer, at) => {
       const own = values.get(a.layers[at]) ?? [];

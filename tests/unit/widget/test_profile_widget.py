@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import attnwidget as aw
-from attnwidget.analysis import RULE_PATTERNS
+from attnwidget.analysis import PATTERNS
 from attnwidget.widget import ProfileWidget
 from tests.unit.elements import Elements
 from tests.unit.tiny import Loaded, llama
@@ -58,8 +58,8 @@ def test_words_stand_beside_their_rules(found: aw.HeadProfile, widget: ProfileWi
         for head, pattern in enumerate(heads):
             assert patterns["words"]["self"][layer][head] == pattern.words
             assert patterns["reasons"]["self"][layer][head] == ", ".join(pattern.reasons)
-            kind = RULE_PATTERNS[patterns["values"]["self"][layer][head]]
-            assert pattern.words.endswith(kind.label)
+            kind = PATTERNS[patterns["values"]["self"][layer][head]]
+            assert pattern.words.endswith(kind)
 
 
 def test_an_example_is_read_when_it_is_asked_for(

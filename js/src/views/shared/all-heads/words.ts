@@ -36,10 +36,9 @@ export function sampledText({ sampled, queries }: StackInfo, { texts }: Manifest
 export const patternOf = ({ values }: Patterns, { layer, head }: Head): number =>
   values.get(layer)?.[head] ?? 0;
 
-/** "mostly previous token", or "mixed". */
+/** "looks at the previous token", or "mixed". */
 export const described = (patterns: Patterns, head: Head): string =>
-  patterns.words.get(head.layer)?.[head.head] ??
-  patterns.kinds[patternOf(patterns, head)].description;
+  patterns.words.get(head.layer)?.[head.head] ?? patterns.kinds[patternOf(patterns, head)];
 
 /** The rules behind these words, with the head's numbers; "" for none. */
 export const reasonsOf = ({ reasons }: Patterns, { layer, head }: Head): string =>
@@ -64,7 +63,7 @@ export function countPatterns(
     .flatMap(([pattern, count], n) => [
       n ? "   " : "",
       colored(patternColor(pattern, palette), "■"),
-      ` ${count} ${patterns.kinds[pattern].label}`,
+      ` ${count} ${patterns.kinds[pattern]}`,
     ]);
 }
 
@@ -121,7 +120,7 @@ export const headsTable = (
     { name: "layer", of: ({ layer }) => layer.number },
     { name: "head", of: ({ head }) => head },
     ...(rows.some(({ layer }) => layer.partners) ? PARTNER : []),
-    { name: "pattern", of: (each) => patterns.kinds[patternOf(patterns, each)].label },
+    { name: "pattern", of: (each) => patterns.kinds[patternOf(patterns, each)] },
     ...metrics.map((metric) => ({
       name: metric.name,
       of: (each: Head) => metricValue(metric, each) ?? "",
