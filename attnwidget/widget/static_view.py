@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, SupportsIndex
 
-from attnwidget.page import check_selection, layer_numbers
+from attnwidget.arguments import several_numbers
+from attnwidget.page import check_selection
 from attnwidget.wire.compression import Quality
 
 from .autoembed import BUDGET
@@ -54,7 +55,7 @@ class StaticView(RecordView):
         Raises:
             TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
         """
-        chosen = None if layers is None else layer_numbers(layers)
+        chosen = several_numbers("layers", layers)
         check_selection(self._record, self.stack, chosen, quality, budget)
         self._options = {"layers": chosen, "quality": quality, "budget": budget}
         return self
