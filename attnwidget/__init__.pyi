@@ -7,6 +7,7 @@ from .capture import capture as capture
 from .corpus import HeadProfile as HeadProfile
 from .corpus import match_heads as match_heads
 from .corpus import profile as profile
+from .default_model import default_model as default_model
 from .demo import demo as demo
 from .interventions.attribution import logit_attribution as logit_attribution
 from .interventions.editor import intervene as intervene

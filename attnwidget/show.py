@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, Union
 
 from attnwidget.analysis import LENSES, Comparison, HeadScores, compare
+from attnwidget.arguments import entries
 from attnwidget.corpus import HeadProfile
 from attnwidget.page import page_html
 from attnwidget.probe import AlignmentScores, ProbeScores, RelationScores
@@ -59,7 +60,7 @@ class CaptureOptions(RecordOptions, total=False):
     """The keyword arguments of `attnwidget.capture`, beside those of a view."""
 
     target: str | None
-    generate: Mapping[str, Any] | None
+    generate: int | Mapping[str, Any] | None
     batch_index: int
     layers: Iterable[int] | None
     values: bool
@@ -183,6 +184,11 @@ def _open(
 ) -> Opened:
     torch_nn = sys.modules.get("torch.nn")  # without it, there is no model
     if torch_nn is None or not isinstance(model, torch_nn.Module):
+        if hasattr(model, "model") and hasattr(model, "tokenizer"):
+            raise TypeError(
+                f"{type(model).__name__} has a model and a tokenizer: pass these, as "
+                "show(pipeline.model, pipeline.tokenizer, text)"
+            )
         raise TypeError(
             f"{type(model).__name__} cannot be shown: show opens a model with its tokenizer and "
             "text (in this order), a record or the path of one, a list of two records, a "
@@ -193,6 +199,8 @@ def _open(
     check_names(set(options) - set(RecordOptions.__annotations__) - {"view"})  # a pass takes long
     if text is None:
         missing = "a text" if tokenizer is not None else "a tokenizer and a text"
+        if isinstance(tokenizer, str):
+            missing = "a tokenizer between the model and the text"
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")
     if any(lens.needs_values for lens in LENSES if lens.name == options.get("lens")):
         captured.setdefault("values", True)
@@ -422,7 +430,7 @@ def to_html(
         read |= dict(zip(_READER, more, strict=False))
         chosen = _checked("a profile", options, more[len(_READER) :])
         return atlas_html(x, x.reader(**read), size=size, similarity=similarity, **chosen)
-    sets = list(effects)
+    sets = list(entries("effects", effects, "a list, as [(1, 5)]"))
     shown = [each.shown_record(sets) for each in _views(x, more, options)]
     return page_html(shown, views=views, layers=layers, quality=quality)
 

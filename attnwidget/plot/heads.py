@@ -26,6 +26,7 @@ from attnwidget.wire import (
 )
 from attnwidget.wire.metrics import HeadNumbers
 
+from .attention import Viewed
 from .colors import Palette, mixed, rgb
 
 # matplotlib is imported where it is needed: the picture beside a widget is drawn without it.
@@ -70,7 +71,8 @@ class Heads:
             record = heads_alone(source)
             overview = encode_overview(record, encode_profile(source, record))
         else:
-            record, overview = source, encode_overview(source)
+            record = source if isinstance(source, AttentionRecord) else source.record
+            overview = encode_overview(record)
         name = record.stacks[0] if stack is None else stack
         record.stack(name)
         return cls(record, name, overview, encode_own_metrics(record, {} if own is None else own))
@@ -200,7 +202,7 @@ class Heads:
         return rows or self.order(sort)
 
 
-HeadSource: TypeAlias = "AttentionRecord | HeadProfile | Heads"
+HeadSource: TypeAlias = "AttentionRecord | HeadProfile | Heads | Viewed"
 
 
 class HeadColors(NamedTuple):
