@@ -67,12 +67,13 @@ class Heads:
         """
         if isinstance(source, Heads):
             return source
+        if not isinstance(source, (AttentionRecord, HeadProfile)):
+            source = getattr(source, "profile", source.record)
         if isinstance(source, HeadProfile):
             record = heads_alone(source)
             overview = encode_overview(record, encode_profile(source, record))
         else:
-            record = source if isinstance(source, AttentionRecord) else source.record
-            overview = encode_overview(record)
+            record, overview = source, encode_overview(source)
         name = record.stacks[0] if stack is None else stack
         record.stack(name)
         return cls(record, name, overview, encode_own_metrics(record, {} if own is None else own))

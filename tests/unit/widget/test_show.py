@@ -204,6 +204,14 @@ def test_the_demo_takes_a_text() -> None:
         aw.show(model, "A cat sat.")
 
 
+def test_a_model_and_two_texts_are_compared(minilm: Loaded) -> None:
+    texts = "A cat sat.", "A dog sat."
+    found, records = aw.compare(*minilm, *texts), [aw.capture(*minilm, text) for text in texts]
+    assert found.table().equals(aw.compare(*records).table())
+    with pytest.raises(TypeError, match="a model, its tokenizer and two texts"):
+        aw.compare(*minilm, "A cat sat.")
+
+
 def test_without_the_default_model_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
