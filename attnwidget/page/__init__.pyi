@@ -5,3 +5,4 @@ from .budget import Method as Method
 from .budget import check_selection as check_selection
 from .budget import layers_within as layers_within
 from .frame import frame_html as frame_html
+from .shown import layer_numbers as layer_numbers

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, SupportsIndex
 
-from attnwidget.arguments import checked, one_of, real, several_numbers
+from attnwidget.arguments import checked, one_of, real
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, runs
 from attnwidget.view_state import ShownRecord
@@ -26,6 +26,7 @@ from .pack import (
     packed_layer,
     packed_numbers,
 )
+from .shown import layer_numbers
 
 # Packing at a quality ends early if all layers would exceed the budget by this factor. Layers
 # differ in size, so a smaller excess may still turn out to fit.
@@ -83,7 +84,7 @@ def layers_within(
         TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
     """
     record, stack, partners = shown.record, shown.choices["stack"], partner_stacks(shown.manifest)
-    numbers = several_numbers("layers", layers)
+    numbers = layer_numbers("layers", layers)
     check_selection(record, stack, numbers, quality, budget)
     if numbers is None:
         places = _by_importance(record, stack, shown.choices["layer"], partners)

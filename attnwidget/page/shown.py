@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex, get_args
 
-from attnwidget.arguments import entries, several_numbers
+from attnwidget.arguments import entries, list_of, several_numbers, whole_number
 from attnwidget.record import AttentionRecord, spans
 from attnwidget.view_state import Choices, ShownRecord, View, choice_values
+
+# A check of the layers that a notebook keeps, which may be none.
+layer_numbers = list_of(
+    whole_number, "several numbers, as [0, 5], or None for all", none=True, any_order=True
+)
 
 VIEWS: tuple[View, ...] = get_args(View)
 

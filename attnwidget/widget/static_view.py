@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, SupportsIndex
 
-from attnwidget.arguments import several_numbers
-from attnwidget.page import check_selection
+from attnwidget.page import check_selection, layer_numbers
 from attnwidget.wire.compression import Quality
 
 from .autoembed import BUDGET
@@ -55,7 +54,7 @@ class StaticView(RecordView):
         Raises:
             TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
         """
-        chosen = several_numbers("layers", layers)
+        chosen = layer_numbers("layers", layers)
         check_selection(self._record, self.stack, chosen, quality, budget)
         self._options = {"layers": chosen, "quality": quality, "budget": budget}
         return self
