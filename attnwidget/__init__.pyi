@@ -2,11 +2,11 @@ from . import analysis as analysis
 from . import plot as plot
 from . import probe as probe
 from .analysis import Comparison as Comparison
-from .analysis import compare as compare
 from .capture import capture as capture
 from .corpus import HeadProfile as HeadProfile
 from .corpus import match_heads as match_heads
 from .corpus import profile as profile
+from .default_model import default_model as default_model
 from .demo import demo as demo
 from .interventions.attribution import logit_attribution as logit_attribution
 from .interventions.editor import intervene as intervene
@@ -23,6 +23,7 @@ from .interventions.weight_gradients import attention_gradients as attention_gra
 from .magic import load_ipython_extension as load_ipython_extension
 from .record import Arc as Arc
 from .record import AttentionRecord as AttentionRecord
+from .show import compare as compare
 from .show import head_view as head_view
 from .show import model_view as model_view
 from .show import neuron_view as neuron_view

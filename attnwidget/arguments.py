@@ -10,7 +10,7 @@ a number of numpy. It raises a TypeError or ValueError with what was given and w
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import wraps
 from operator import index
@@ -111,13 +111,73 @@ def several_numbers(
     """A check for at least one of several numbers, or None for all."""
     if value is None:
         return None
+    given = entries(name, value, expected)
     try:
-        numbers = tuple(map(whole_number, value))
+        numbers = tuple(map(whole_number, given))
     except TypeError:
         raise _error(TypeError, name, value, expected) from None
     if not numbers:
         raise ValueError(f"{name} is empty; give at least one, or None for all")
     return numbers
+
+
+def holds_entries(value: Any) -> bool:
+    """True for what gives its entries one by one.
+
+    A string gives letters, a mapping its keys, a table the names of its columns, a data set rows.
+    """
+    # A tensor of no dimension is iterable by its type alone.
+    several = isinstance(value, Iterable) and getattr(value, "ndim", 1) != 0
+    return several and not (isinstance(value, (str, bytes)) or _is_named(value))
+
+
+def _is_named(value: Any) -> bool:
+    names = (getattr(value, name, None) for name in ("columns", "column_names"))
+    return isinstance(value, Mapping) or any(each is not None for each in names)
+
+
+def entries(name: str, value: Any, expected: str) -> Iterable[Any]:
+    """What gives entries one by one, not read yet.
+
+    Raises:
+        TypeError: it is something else, as `holds_entries` says.
+    """
+    if holds_entries(value):
+        return value  # type: ignore[no-any-return]
+    if not _is_named(value):
+        raise _error(TypeError, name, value, expected)
+    hint = "give one of its columns, or its values, as a list"
+    raise TypeError(f"{name} is {type(value).__name__}; expected {expected}; {hint}")
+
+
+def list_of(
+    of: type | Callable[[Any], Any], expected: str, *, none: bool = False, any_order: bool = False
+) -> Check:
+    """A check for entries, each of a class, or taken by a function; a list of them.
+
+    Args:
+        any_order: True to take a set.
+    """
+
+    def entry(given: Any) -> Any:
+        if not isinstance(of, type):
+            return of(given)
+        if not isinstance(given, of):
+            raise TypeError
+        return given
+
+    def check(name: str, value: Any) -> list[Any] | None:
+        if none and value is None:
+            return None
+        if isinstance(value, (set, frozenset)) and not any_order:
+            raise TypeError(f"{name} is a set, which has no order; expected {expected}")
+        given = list(entries(name, value, expected))
+        try:
+            return [entry(each) for each in given]
+        except (TypeError, ValueError):
+            raise _error(TypeError, name, given, expected) from None
+
+    return check
 
 
 def instance(kind: type, expected: str, *, none: bool = False) -> Check:
@@ -141,6 +201,16 @@ def whole_number(value: Any) -> int:
     if "bool" in str(getattr(value, "dtype", type(value))):
         raise TypeError(f"{value!r} is no whole number")
     return index(value)
+
+
+def two_numbers(value: Any) -> tuple[int, int]:
+    """A pair of ints, such as the start and the end of a range, or a layer and a head.
+
+    Raises:
+        TypeError, ValueError: it is something else.
+    """
+    first, second = value
+    return whole_number(first), whole_number(second)
 
 
 def _error(kind: type[Exception], name: str, value: Any, expected: str) -> Exception:

@@ -22,13 +22,16 @@ def _kept_model() -> tuple[Any, Any]:
     return default_model()
 
 
-def demo(*, view: View = "head") -> AttentionWidget | StaticView:
-    """Show the attention of the embedded model, all-MiniLM-L6-v2, over two short sentences.
+def demo(text: str | None = None, *, view: View = "head") -> AttentionWidget | StaticView:
+    """Show the attention of the embedded model, all-MiniLM-L6-v2, over a text.
 
     Args:
+        text: your own; None for two short sentences of ours.
         view: "head", "model", "neuron" or "map".
 
     Raises:
         ModuleNotFoundError: the model is not installed: `pip install 'attnwidget[demo]'`.
     """
+    if text is not None:
+        return show(*_kept_model(), text, view=view)
     return show(*_kept_model(), TEXT, PAIR, view=view, layer=2, head=9, heads=HEADS, query=11)

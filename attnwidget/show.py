@@ -9,7 +9,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, Union
 
-from attnwidget.analysis import LENSES, Comparison, HeadScores, compare
+from attnwidget.analysis import LENSES, Comparison, HeadScores
+from attnwidget.analysis import compare as compare_records
+from attnwidget.analysis.alignment import Level
+from attnwidget.analysis.head_pairs import Layers, Matched
+from attnwidget.arguments import entries
 from attnwidget.corpus import HeadProfile
 from attnwidget.page import page_html
 from attnwidget.probe import AlignmentScores, ProbeScores, RelationScores
@@ -59,7 +63,7 @@ class CaptureOptions(RecordOptions, total=False):
     """The keyword arguments of `attnwidget.capture`, beside those of a view."""
 
     target: str | None
-    generate: Mapping[str, Any] | None
+    generate: int | Mapping[str, Any] | None
     batch_index: int
     layers: Iterable[int] | None
     values: bool
@@ -183,6 +187,11 @@ def _open(
 ) -> Opened:
     torch_nn = sys.modules.get("torch.nn")  # without it, there is no model
     if torch_nn is None or not isinstance(model, torch_nn.Module):
+        if hasattr(model, "model") and hasattr(model, "tokenizer"):
+            raise TypeError(
+                f"{type(model).__name__} has a model and a tokenizer: pass these, as "
+                "show(pipeline.model, pipeline.tokenizer, text)"
+            )
         raise TypeError(
             f"{type(model).__name__} cannot be shown: show opens a model with its tokenizer and "
             "text (in this order), a record or the path of one, a list of two records, a "
@@ -193,6 +202,9 @@ def _open(
     check_names(set(options) - set(RecordOptions.__annotations__) - {"view"})  # a pass takes long
     if text is None:
         missing = "a text" if tokenizer is not None else "a tokenizer and a text"
+        if isinstance(tokenizer, str):
+            own = ", as model.tokenizer" if hasattr(model, "tokenizer") else ""
+            missing = f"a tokenizer between the model and the text{own}"
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")
     if any(lens.needs_values for lens in LENSES if lens.name == options.get("lens")):
         captured.setdefault("values", True)
@@ -342,7 +354,37 @@ def _open_records(records: Sequence[Any], static: bool, *inputs: Any, **options:
             "cannot be shown: show([a, b]) compares two records, and save_html(path, a, b, c) "
             "writes several below each other"
         )
-    return _viewed("a comparison", compare(*loaded), static, options, inputs)
+    return _viewed("a comparison", compare_records(*loaded), static, options, inputs)
+
+
+def compare(
+    a: Any,
+    b: Any,
+    *texts: str | Mapping[str, Any],
+    stack: str | None = None,
+    level: Level | None = None,
+    layers: Layers = "number",
+    heads: Iterable[Matched] | None = None,
+) -> Comparison:
+    """Compare two records, or the attention of a model over two texts.
+
+        compare(a, b)                                 two records
+        compare(model, tokenizer, text, other_text)   each captured, see `attnwidget.capture`
+
+    Args:
+        stack, level, layers, heads: as of `attnwidget.analysis.compare`, which pairs the records.
+
+    Raises:
+        TypeError: these are neither two records, nor a model, its tokenizer and two texts.
+        ValueError: see `attnwidget.analysis.compare` and `attnwidget.capture`.
+    """
+    if texts:
+        if len(texts) != 2:
+            raise TypeError("compare takes two records; or a model, its tokenizer and two texts")
+        from attnwidget.capture import capture
+
+        a, b = [capture(a, b, text) for text in texts]
+    return compare_records(a, b, stack=stack, level=level, layers=layers, heads=heads)
 
 
 def _loaded(path: str | PathLike[str]) -> AttentionRecord | HeadProfile:
@@ -422,7 +464,7 @@ def to_html(
         read |= dict(zip(_READER, more, strict=False))
         chosen = _checked("a profile", options, more[len(_READER) :])
         return atlas_html(x, x.reader(**read), size=size, similarity=similarity, **chosen)
-    sets = list(effects)
+    sets = list(entries("effects", effects, "a list, as [(1, 5)]"))
     shown = [each.shown_record(sets) for each in _views(x, more, options)]
     return page_html(shown, views=views, layers=layers, quality=quality)
 

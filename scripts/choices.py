@@ -20,6 +20,7 @@ from attnwidget.view_state.traits import (
     Name,
     NamedSegments,
     Pairs,
+    Position,
 )
 
 PATH = Path(__file__).parents[1] / "js/src/state/choices.generated.ts"
@@ -31,6 +32,7 @@ KINDS: dict[type, str] = {
     Unicode: "text",
     Name: "text",
     Integer: "index",
+    Position: "index",
     Integers: "indices",
     Pairs: "pairs",
     Links: "links",

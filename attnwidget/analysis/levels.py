@@ -9,12 +9,16 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from attnwidget.arguments import entries
 from attnwidget.record import AttentionRecord, Fidelity, Layer, Stack, Tokens
 
 from .words import words
 
 Segment: TypeAlias = "tuple[int, int, str]"
 """The positions [start, end) of tokens, and the name of what they are."""
+
+
+_SEGMENTS = "(start, end, name) of each, as [(1, 5, 'subject')]"
 
 
 @dataclass(frozen=True)
@@ -79,9 +83,9 @@ def by_segments(
     """
     shown = record.stack(stack)
     name = record.stacks[0] if stack is None else stack
-    of_queries = list(segments)
+    of_queries = list(entries("segments", segments, _SEGMENTS))
     if key_segments is not None:
-        of_keys = list(key_segments)
+        of_keys = list(entries("key_segments", key_segments, _SEGMENTS))
     else:
         of_keys = of_queries if shown.queries == shown.keys else []
     grouped = _grouped(shown, _units(shown.queries, of_queries), _units(shown.keys, of_keys))

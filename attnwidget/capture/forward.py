@@ -37,7 +37,7 @@ def capture(
     text_pair: str | None = None,
     *,
     target: str | None = None,
-    generate: Mapping[str, Any] | None = None,
+    generate: int | Mapping[str, Any] | None = None,
     batch_index: int = 0,
     layers: Iterable[int] | None = None,
     values: bool = False,
@@ -66,7 +66,8 @@ def capture(
         text_pair: a second string, for models that take a pair.
         target: for an encoder-decoder, the text that its decoder reads. Without it, such a model
             generates.
-        generate: arguments for `model.generate`, e.g. {"max_new_tokens": 20}: the attention of
+        generate: the number of new tokens, or arguments for `model.generate`, as
+            {"max_new_tokens": 20, "do_sample": True}: the attention of
             every generated token, over all tokens before it. The model generates undisturbed, and
             then reads prompt and answer once more: `record.replay` says how far the logits of that
             pass lie from those of the generation. The last generated token, which the model has not
@@ -102,7 +103,10 @@ def capture(
     """
     model = traceable(model)
     if generate is not None and not isinstance(generate, Mapping):
-        raise TypeError('generate is a mapping of arguments, such as {"max_new_tokens": 20}')
+        if type(generate) is not int or generate < 1:
+            expected = 'a number of new tokens, or arguments as {"max_new_tokens": 20}'
+            raise TypeError(f"generate is {generate!r:.100}; expected {expected}")
+        generate = {"max_new_tokens": generate}
     chosen = _numbers(layers)
     inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
     if generate is None and _must_generate(model, inputs):

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, get_args
 
 from attnwidget.analysis import ALL_METRICS, Metric
+from attnwidget.arguments import entries
 
 from .copying import copying, copying_weights
 from .measurement import Null
@@ -98,11 +99,9 @@ def _chosen_metrics(
     known = [*ALL_METRICS, *_FURTHER]
     if metrics is None:
         return known, {}
-    if isinstance(metrics, str):
-        raise TypeError(f"metrics is a string; give a list, such as [{metrics!r}]")
     names: list[str] = []
     own: dict[str, OwnMetric] = {}
-    for entry in metrics:
+    for entry in entries("metrics", metrics, "names and functions, as ['entropy']"):
         if isinstance(entry, str):
             if entry not in known:
                 raise ValueError(
@@ -138,9 +137,8 @@ def _chosen_nulls(null: Null | Iterable[Null] | None) -> tuple[Null, ...]:
     """
     if null is None:
         return ()
-    if not isinstance(null, Iterable):
-        raise TypeError(f"null is {type(null).__name__}; expected a name, several, or None")
-    chosen = (null,) if isinstance(null, str) else tuple(null)
+    given = (null,) if isinstance(null, str) else null
+    chosen = tuple(entries("null", given, "a name, several, or None"))
     for name in chosen:
         if name not in get_args(Null):
             expected = ", ".join(map(repr, get_args(Null)))

@@ -7,7 +7,7 @@ from dataclasses import InitVar, dataclass, field
 from typing import Any, Literal, cast
 
 from attnwidget.analysis import positions
-from attnwidget.arguments import Check, check_fields, instance, one_of, whole_numbers
+from attnwidget.arguments import Check, check_fields, holds_entries, instance, one_of, whole_numbers
 from attnwidget.record import AttentionRecord
 
 from .by_layer import HeadOutputs
@@ -182,8 +182,7 @@ def _positions(named: Any, record: AttentionRecord | None, stack: str | None, si
     """The positions of tokens that may be given by their text."""
     if isinstance(named, str):
         named = [named]
-    # A tensor of no dimension is iterable by its type alone.
-    if isinstance(named, Iterable) and getattr(named, "ndim", 1) != 0:
+    if holds_entries(named):
         named = [
             position
             for each in named

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import torch
 
+from attnwidget.arguments import entries
 from attnwidget.capture import capture
 from attnwidget.record import AttentionRecord, Floats
 from attnwidget.running.inputs import Inputs, prepare
@@ -100,8 +101,9 @@ def ablate(
 
 
 def _pairs(heads: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    given = entries("heads", heads, "(layer, head) pairs, as [(1, 5)]")
     try:
-        return [(layer, head) for layer, head in heads]
+        return [(layer, head) for layer, head in given]
     except (TypeError, ValueError):
         raise TypeError(
             f"heads is {heads!r:.100}; expected (layer, head) pairs, as [(1, 5)]"

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import HeadScores, Numbers, Tabular, data_frame
-from attnwidget.arguments import checked, whole, whole_number
+from attnwidget.arguments import checked, entries, whole, whole_number
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.running.batches import TextBatch, text_batches
 from attnwidget.running.forward import run_model
@@ -185,18 +185,19 @@ def _ordered(order: HeadScores | Iterable[tuple[Any, ...]], sites: Sequence[Site
 
 def _listed(order: Any, stacks: Sequence[str]) -> list[Head]:
     """The heads of a list; where there is one stack, they need not name it."""
+    expected = (
+        "what head_importance or ablation_scan returns, or (layer, head) pairs, as [(1, 5), (0, 3)]"
+    )
+    given = entries("order", order, expected)
     try:
-        entries = [tuple(entry) for entry in order]
+        listed = [tuple(entry) for entry in given]
         heads = [
             Head((stack or stacks)[0], whole_number(layer), whole_number(head))
-            for *stack, layer, head in entries
+            for *stack, layer, head in listed
         ]
     except (TypeError, ValueError):
-        raise TypeError(
-            f"order is {order!r:.100}; expected what head_importance or ablation_scan returns, or "
-            "(layer, head) pairs, as [(1, 5), (0, 3)]"
-        ) from None
-    if len(stacks) > 1 and any(len(entry) == 2 for entry in entries):
+        raise TypeError(f"order is {order!r:.100}; expected {expected}") from None
+    if len(stacks) > 1 and any(len(entry) == 2 for entry in listed):
         raise ValueError(f"the model has several stacks; give (stack, layer, head): {stacks}")
     return heads
 

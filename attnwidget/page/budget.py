@@ -84,7 +84,7 @@ def layers_within(
         TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
     """
     record, stack, partners = shown.record, shown.choices["stack"], partner_stacks(shown.manifest)
-    numbers = None if layers is None else layer_numbers(layers)
+    numbers = layer_numbers("layers", layers)
     check_selection(record, stack, numbers, quality, budget)
     if numbers is None:
         places = _by_importance(record, stack, shown.choices["layer"], partners)

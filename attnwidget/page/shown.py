@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, SupportsIndex, get_args
 
-from attnwidget.arguments import whole_number
+from attnwidget.arguments import entries, list_of, several_numbers, whole_number
 from attnwidget.record import AttentionRecord, spans
 from attnwidget.view_state import Choices, ShownRecord, View, choice_values
+
+# A check of the layers that a notebook keeps, which may be none.
+layer_numbers = list_of(
+    whole_number, "several numbers, as [0, 5], or None for all", none=True, any_order=True
+)
 
 VIEWS: tuple[View, ...] = get_args(View)
 
@@ -21,27 +26,13 @@ def included_views(views: Iterable[View] | None) -> tuple[View, ...]:
     """
     if views is None:
         return VIEWS
-    if isinstance(views, str) or not isinstance(views, Iterable):
-        raise TypeError(f"views is {views!r}; expected several names, as ['head', 'model']")
-    names = list(views)
+    names = list(entries("views", views, "several names, as ['head', 'model']"))
     if not names:
         raise ValueError("views is empty; give at least one name, or None for all")
     for name in names:
         if name not in VIEWS:
             raise ValueError(f"no view {name!r}; there are {', '.join(map(repr, VIEWS))}")
     return tuple(name for name in VIEWS if name in names)
-
-
-def layer_numbers(layers: Iterable[SupportsIndex]) -> list[int]:
-    """The numbers as ints, without duplicates, in their order.
-
-    Raises:
-        TypeError: `layers` is one number, or no collection of numbers.
-    """
-    try:
-        return list(dict.fromkeys(map(whole_number, layers)))
-    except TypeError:
-        raise TypeError(f"layers is {layers!r:.100}; expected several numbers, as [0, 5]") from None
 
 
 def included_layers(
@@ -54,11 +45,10 @@ def included_layers(
         ValueError: it is empty.
         IndexError: no stack of any record has such a layer.
     """
-    if layers is None:
+    chosen = several_numbers("layers", layers)
+    if chosen is None:
         return None
-    numbers = sorted(layer_numbers(layers))
-    if not numbers:
-        raise ValueError("layers is empty; give at least one number, or None for all")
+    numbers = sorted(set(chosen))
     stacks = {name: record.stack(name) for record in records for name in record.stacks}
     existing = {number for r in records for name in r.stacks for number in r.stack(name).numbers}
     for number in numbers:

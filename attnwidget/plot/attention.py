@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -64,6 +64,14 @@ class Side:
         return next(at for at, unit in enumerate(self.units) if position < unit.end)
 
 
+class Viewed(Protocol):
+    """A widget, or another view of a record."""
+
+    @property
+    def record(self) -> AttentionRecord:
+        """What it shows."""
+
+
 @dataclass(frozen=True)
 class Attention:
     """The attention of a layer's heads, and the tokens between which it is shown.
@@ -112,7 +120,7 @@ class Attention:
     @classmethod
     def of(
         cls,
-        record: AttentionRecord,
+        record: AttentionRecord | Viewed,
         layer: int,
         heads: Sequence[int] | None,
         *,
@@ -127,6 +135,7 @@ class Attention:
             KeyError, IndexError: it lacks the stack, layer, head or query.
             ValueError: there are no heads or no such segments, or the layer lacks the lens.
         """
+        record = record if isinstance(record, AttentionRecord) else record.record
         name = record.stacks[0] if stack is None else stack
         chosen = record.stack(name)
         if heads is not None and not heads:

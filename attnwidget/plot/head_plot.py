@@ -9,10 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from attnwidget.analysis import Lens
+from attnwidget.arguments import whole_numbers
 from attnwidget.record import AttentionRecord
 from attnwidget.wire import SentArc
 
-from .attention import Attention
+from .attention import Attention, Viewed
 from .axes import (
     Size,
     add_caption,
@@ -32,9 +33,9 @@ _LEGEND_COLUMNS = 6
 
 
 def head(
-    record: AttentionRecord,
+    record: AttentionRecord | Viewed,
     layer: int,
-    heads: Iterable[int] | None = None,
+    heads: int | Iterable[int] | None = None,
     *,
     query: int | None = None,
     lens: str | Lens = "attention",
@@ -47,7 +48,8 @@ def head(
     """Draw lines between tokens, as strong as the attention weight, each head in its colour.
 
     Args:
-        heads: the heads drawn; all of the layer if None.
+        record: a record, or a widget, for the record it shows.
+        heads: the head, or the heads, drawn; all of the layer if None.
         query: a query position, to draw its attention alone; None for all queries. Over 64 tokens,
             neighbours then share a line.
         lens: the numbers of the lines: one of `attnwidget.analysis.LENSES` or its name, such as
@@ -72,7 +74,8 @@ def head(
             lens; the message says why.
         ImportError: matplotlib is not installed.
     """
-    chosen = None if heads is None else list(dict.fromkeys(heads))
+    numbers = whole_numbers("heads", heads)
+    chosen = [numbers] if isinstance(numbers, int) else numbers and list(dict.fromkeys(numbers))
     attention = Attention.of(
         record, layer, chosen, stack=stack, lens=lens, segments=segments, query=query
     )

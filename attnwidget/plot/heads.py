@@ -27,6 +27,7 @@ from attnwidget.wire import (
 from attnwidget.wire.metrics import HeadNumbers
 from attnwidget.wire.pairing import Partners, head_place, partners_of
 
+from .attention import Viewed
 from .colors import Palette, mixed, rgb
 
 # matplotlib is imported where it is needed: the picture beside a widget is drawn without it.
@@ -67,6 +68,8 @@ class Heads:
         """
         if isinstance(source, Heads):
             return source
+        if not isinstance(source, (AttentionRecord, HeadProfile)):
+            source = getattr(source, "profile", source.record)
         if isinstance(source, HeadProfile):
             record = heads_alone(source)
             overview = encode_overview(record, encode_profile(source, record))
@@ -208,7 +211,7 @@ class Heads:
         return rows or self.order(sort)
 
 
-HeadSource: TypeAlias = "AttentionRecord | HeadProfile | Heads"
+HeadSource: TypeAlias = "AttentionRecord | HeadProfile | Heads | Viewed"
 
 
 class HeadColors(NamedTuple):

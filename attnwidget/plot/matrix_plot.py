@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from attnwidget.analysis import Lens
 from attnwidget.record import AttentionRecord, Floats
 
-from .attention import Attention
+from .attention import Attention, Viewed
 from .axes import (
     Size,
     add_caption,
@@ -34,7 +34,7 @@ _PANELS_IN_A_ROW = 4
 
 
 def matrix(
-    record: AttentionRecord,
+    record: AttentionRecord | Viewed,
     layer: int,
     head: int,
     *,

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from attnwidget.analysis import ATTENTION, Lens, sampled_rows
+from attnwidget.arguments import checked, several_numbers
 from attnwidget.record import runs
 from attnwidget.view_state.segments import segment_choice
 from attnwidget.wire.pairing import layer_number
@@ -34,6 +35,7 @@ from .thumbnails import HeadRows, thumbnails_picture
 _LEGEND = 1.5
 
 
+@checked(include_layers=several_numbers, include_heads=several_numbers)
 def model(
     record: HeadSource,
     *,

@@ -9,7 +9,7 @@ from matplotlib.colors import Normalize
 from attnwidget.record import AttentionRecord, Floats
 from attnwidget.wire.pairing import head_number, layer_number
 
-from .attention import Attention
+from .attention import Attention, Viewed
 from .axes import PLAIN, Size, font_points, grown, label_tokens, new_axes, set_title, size_in_points
 from .colors import palette_of
 from .notes import magnitude, share_note, shorten
@@ -22,7 +22,7 @@ _SMALL = 0.7
 
 
 def neuron(
-    record: AttentionRecord,
+    record: AttentionRecord | Viewed,
     layer: int,
     head: int,
     query: int,

@@ -6,6 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from attnwidget.arguments import check_fields, list_of, two_numbers, whole_number
+
+_STRINGS = "a list of strings, one for each word"
+_RANGES = "(start, end) pairs, as [(0, 2)]"
+_HEADS = "the index of each word's head word, or None for the root"
+WORDS = list_of(str, _STRINGS)
+
 
 @dataclass(frozen=True)
 class Mention:
@@ -49,7 +56,7 @@ class Annotated:
             as French "du" for "de le", have the same.
 
     Raises:
-        TypeError: words are a string, or not strings.
+        TypeError: something is no list of what it should have, such as a string, or a table.
         ValueError: something is not of every word, or lies outside of the text.
     """
 
@@ -63,8 +70,17 @@ class Annotated:
     spans: Sequence[tuple[int, int]] | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.words, str) or not all(isinstance(word, str) for word in self.words):
-            raise TypeError("words must be a list of strings, one for each word")
+        of_words = list_of(str, _STRINGS, none=True)
+        check_fields(
+            self,
+            words=WORDS,
+            heads=list_of(_index, _HEADS, none=True),
+            relations=of_words,
+            mentions=list_of(Mention, "a list of attnwidget.probe.Mention", any_order=True),
+            segments=list_of(two_numbers, _RANGES, any_order=True),
+            tags=of_words,
+            spans=list_of(two_numbers, _RANGES, none=True),
+        )
         if any(not word.strip() for word in self.words):
             raise ValueError(f"a word is empty: {list(self.words)!r:.200}")
         count = len(self.words)
@@ -184,6 +200,10 @@ def annotated(text: Any) -> Annotated:
         text=text.text,
         spans=[(token.idx - first, token.idx - first + len(token.text)) for token in tokens],
     )
+
+
+def _index(value: Any) -> int | None:
+    return None if value is None else whole_number(value)
 
 
 def _head(token: Any, place: dict[int, int]) -> int | None:

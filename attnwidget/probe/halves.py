@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 
-from attnwidget.arguments import checked, one_of, whole
+from attnwidget.arguments import checked, entries, one_of, whole
 from attnwidget.progress import progress_bar
 
 from .cut_words import LeftOut
@@ -123,14 +123,11 @@ def open_source(
                 "expected a model, its tokenizer and texts; or pairs of an array [layers, heads, "
                 "words, words] and an Annotated"
             )
-        return ArrayAttention(), model
+        return ArrayAttention(), entries("pairs", model, "(weights, Annotated) pairs")
     if texts is None or tokenizer is None:
         missing = "texts" if texts is None else "a tokenizer"
         raise TypeError(f"a probe of a model needs {missing}: (model, tokenizer, texts)")
-    if isinstance(texts, str) or not isinstance(texts, Iterable):
-        raise TypeError(
-            f"texts is {type(texts).__name__}; expected Annotated texts, as of read_conllu"
-        )
+    texts = entries("texts", texts, "Annotated texts, as of read_conllu")
     # Imported here, so that arrays can be probed without torch.
     from .model_attention import ModelAttention
 
@@ -150,7 +147,7 @@ def divide(
 ) -> tuple[Iterable[Any], Iterable[Any]]:
     """The texts by which something is chosen or fitted, and the held-out ones; see `Halves`."""
     if held_out is not None:
-        return texts, held_out
+        return texts, entries("held_out", held_out, "a list, as the others are")
     if not isinstance(source, ArrayAttention):
         texts = list(texts)
     elif iter(texts) is texts:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import HeadScores, Numbers, Tabular
 from attnwidget.analysis.head_scores import Rows
-from attnwidget.arguments import checked, whole
+from attnwidget.arguments import checked, entries, whole
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import Floats
 from attnwidget.running.batches import TextBatch
@@ -211,7 +211,7 @@ def layers(
         ValueError: there is no such task, or the texts have no annotations for one; the model
             returns no hidden states, or a text is too long for it.
     """
-    names = list(TASKS) if tasks is None else list(tasks)
+    names = list(TASKS if tasks is None else entries("tasks", tasks, "names, as ['tags']"))
     for name in names:
         if name not in TASKS:
             raise ValueError(f"there is no task {name!r}; the tasks are {', '.join(TASKS)}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnwidget.analysis import Numbers
+from attnwidget.arguments import entries
 from attnwidget.corpus.accumulators import Means
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, Patches, Stack
@@ -60,13 +61,14 @@ def regions(
     if processor is None and images is None:
         if not isinstance(model, Iterable):
             raise TypeError("expected a model, its processor and images; or (record, region) pairs")
-        pairs: Iterable[tuple[AttentionRecord, Any]] = model
+        pairs = entries("pairs", model, "(record, region) pairs")
     elif processor is None or images is None:
         raise TypeError("regions needs a model, its processor and images with their regions")
     else:
         from attnwidget.capture import capture
 
-        pairs = ((capture(model, processor, inputs), region) for inputs, region in images)  # type: ignore[arg-type]
+        of_images = entries("images", images, "(inputs, region) pairs")
+        pairs = ((capture(model, processor, inputs), region) for inputs, region in of_images)  # type: ignore[arg-type]
     means: Means | None = None
     areas: list[float] = []
     heads = Heads()

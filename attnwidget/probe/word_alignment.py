@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
-from attnwidget.arguments import checked, one_of, whole
+from attnwidget.arguments import check_fields, checked, entries, list_of, one_of, two_numbers, whole
 from attnwidget.progress import step_done
 from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
 from attnwidget.running.labels import text_tokenizer
 
-from .annotated import Annotated
+from .annotated import WORDS, Annotated
 from .best_heads import BestHead, Contest, Decisions, marked
 from .cut_words import LeftOut
 from .halves import Halves, Null
@@ -55,6 +55,9 @@ class Aligned:
     links: Sequence[tuple[int, int]]
 
     def __post_init__(self) -> None:
+        pairs = "(target word, source word) pairs, as [(0, 0)]"
+        links = list_of(two_numbers, pairs, any_order=True)
+        check_fields(self, source=WORDS, target=WORDS, links=links)
         Annotated(self.source), Annotated(self.target)
         for target, source in self.links:
             if not (0 <= target < len(self.target) and 0 <= source < len(self.source)):
@@ -172,14 +175,12 @@ def alignment(
                 "expected a model, its tokenizer and pairs; or pairs of an array [layers, heads, "
                 "target words, source words] and an Aligned"
             )
-        given = list[Any](model)
+        given = list[Any](entries("pairs", model, "(weights, Aligned) pairs"))
         source: _Arrays | _CrossAttention = _Arrays()
     else:
         if tokenizer is None or pairs is None:
             raise TypeError("alignment needs a model, its tokenizer and pairs of sentences")
-        if isinstance(pairs, Aligned) or not isinstance(pairs, Iterable):
-            raise TypeError(f"pairs is {type(pairs).__name__}; expected a list of Aligned")
-        given = list[Any](pairs)
+        given = list[Any](entries("pairs", pairs, "a list of Aligned"))
         source = _CrossAttention(model, tokenizer, null, seed)
     halves = Halves(source, given, held_out)
     contest = Contest(halves, _decisions, seed)

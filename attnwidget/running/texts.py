@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypeAlias
 
+from attnwidget.arguments import entries
+
 Source: TypeAlias = "str | tuple[str, str] | Mapping[str, Any]"
 """A text, a pair of texts, or what a tokenizer returned for a batch of texts."""
 
@@ -69,14 +71,9 @@ def read_texts(texts: Texts) -> Iterator[Source]:
     if isinstance(texts, PathLike):
         yield from _lines(texts)
         return
-    try:
-        entries = iter(texts)
-    except TypeError:
-        raise TypeError(
-            f"texts is {type(texts).__name__}; expected texts, pairs of texts, or what a tokenizer "
-            "returned for batches of them"
-        ) from None
-    for number, entry in enumerate(entries):
+    if "input_ids" not in (getattr(texts, "column_names", None) or ()):  # rows of encoded texts
+        texts = entries("texts", texts, "texts, pairs of texts, or what a tokenizer returned")
+    for number, entry in enumerate(texts):
         yield _checked(entry, number)
 
 

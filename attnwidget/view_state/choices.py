@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import traitlets
 from traitlets import TraitError
 
+from attnwidget.analysis import positions
 from attnwidget.interventions.off import check_link
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity, partner_stacks
@@ -255,8 +256,18 @@ class Choices(traitlets.HasTraits):
             raise TraitError(f"layer {number} does not exist: this stack has {spans(numbers)}")
         return number
 
-    def _known_position(self, side: Side, position: int | None) -> int | None:
+    def _known_position(self, side: Side, position: int | str | None) -> int | None:
         tokens = self._shown.queries if side == "query" else self._shown.keys
+        if isinstance(position, str):
+            try:
+                first, *more = positions(tokens, position)
+            except ValueError as error:
+                raise TraitError(f"{side}: {error}") from None
+            if more:
+                raise TraitError(
+                    f"{side}: {position!r} is the tokens {first} to {more[-1]}: give one"
+                )
+            return first
         return (
             position if position is None else _in_range(f"{side} position", position, len(tokens))
         )

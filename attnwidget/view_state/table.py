@@ -31,6 +31,7 @@ from .traits import (
     NamedSegment,
     NamedSegments,
     Pairs,
+    Position,
     one_of,
 )
 
@@ -68,7 +69,8 @@ class ChoiceOptions(TypedDict, total=False):
             the "difference" b - a; "a" of a single record.
         layer, head: the layer and head shown, counted from 0 as the model counts them.
         heads: the heads whose lines the head view draws; None for all.
-        query, key: the locked query or key position (of several, the last), or None.
+        query, key: the locked query or key position (of several, the last), or None. A token that
+            is there once may be given by its text, as "it".
         also: more positions locked together with `query` (or, without one, with `key`). The head
             view sums their attention; the neuron view compares `query` with the first of them.
         segments: the attention shown of a text pair: "all", or "aa", "ab", "ba" and "bb" for
@@ -123,8 +125,8 @@ class ChoiceOptions(TypedDict, total=False):
     layer: Annotated[SupportsIndex | None, Integer(0)]
     head: Annotated[SupportsIndex, Integer(0)]
     heads: Annotated[Numbers | None, Integers(None)]
-    query: Annotated[SupportsIndex | None, Integer(None)]
-    key: Annotated[SupportsIndex | None, Integer(None)]
+    query: Annotated[SupportsIndex | str | None, Position(None)]
+    key: Annotated[SupportsIndex | str | None, Position(None)]
     also: Annotated[Numbers, Integers([])]
     named_segments: Annotated[Iterable[NamedSegment], NamedSegments()]
     segments: Annotated[str | Iterable[NamedSegment], Unicode("all")]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.arguments import whole_number
+from attnwidget.arguments import holds_entries, list_of, two_numbers, whole_number
 from attnwidget.interventions.off import Link
 
 NamedSegment = tuple[int, int, str]
@@ -67,6 +66,13 @@ class Integer(traitlets.TraitType):  # type: ignore[type-arg]
             self.error(obj, value)
 
 
+class Position(Integer):
+    """The position of a token, or its text, which the view looks up among the tokens shown."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        return value if isinstance(value, str) else super().validate(obj, value)
+
+
 class Integers(traitlets.List):  # type: ignore[type-arg]
     """A list of them, from anything that holds some: a range, a set, an array."""
 
@@ -74,10 +80,12 @@ class Integers(traitlets.List):  # type: ignore[type-arg]
         super().__init__(Integer(), default, allow_none=default is None)
 
     def validate(self, obj: Any, value: Any) -> Any:
-        # An array of no dimension is iterable by its type alone.
-        if _holds_several(value) and getattr(value, "ndim", 1) == 1:
-            value = list(value)
-        return super().validate(obj, value)
+        expected = f"several numbers, as [0, 5]{', or None for all' if self.allow_none else ''}"
+        try:
+            numbers = list_of(whole_number, expected, any_order=True)(self.name or "", value)
+        except TypeError as error:
+            raise TraitError(str(error)) from None
+        return super().validate(obj, numbers)
 
 
 class Pairs(traitlets.List):  # type: ignore[type-arg]
@@ -87,9 +95,9 @@ class Pairs(traitlets.List):  # type: ignore[type-arg]
         super().__init__(traitlets.Any(), [])
 
     def validate(self, obj: Any, value: Any) -> Any:
-        given = list(value) if _holds_several(value) else value
+        given = list(value) if holds_entries(value) else value
         try:
-            pairs = [(whole_number(layer), whole_number(head)) for layer, head in given]
+            pairs = [two_numbers(pair) for pair in given]
         except (TypeError, ValueError):
             raise TraitError(
                 f"{self.name} is {given!r:.100}; expected (layer, head) pairs, as [(1, 5)]"
@@ -104,7 +112,7 @@ class Links(traitlets.List):  # type: ignore[type-arg]
         super().__init__(traitlets.Any(), [])
 
     def validate(self, obj: Any, value: Any) -> Any:
-        if _holds_several(value):
+        if holds_entries(value):
             try:
                 value = [Link.of(each, obj.stack) for each in value]
             except (TypeError, ValueError) as error:
@@ -122,7 +130,7 @@ class NamedSegments(traitlets.List):  # type: ignore[type-arg]
         given = value
         try:
             segments: list[NamedSegment] = []
-            for given in value if _holds_several(value) else [value]:
+            for given in value if holds_entries(value) else [value]:
                 start, end, name = given
                 segments.append((whole_number(start), whole_number(end), name))
                 if not isinstance(name, str) or not name.strip() or not 0 <= start < end:
@@ -133,7 +141,3 @@ class NamedSegments(traitlets.List):  # type: ignore[type-arg]
                 "(1, 5, 'subject'): the positions of the first token and of the one after the last"
             ) from None
         return super().validate(obj, segments)
-
-
-def _holds_several(value: Any) -> bool:
-    return isinstance(value, Iterable) and not isinstance(value, (str, bytes, Mapping))

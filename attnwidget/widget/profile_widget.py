@@ -79,6 +79,11 @@ class ProfileView(RecordView):
         if map_x is not None:
             self.map_x = map_x
 
+    @property
+    def profile(self) -> HeadProfile:
+        """The profile whose numbers are shown."""
+        return self._profile
+
     def _encode_overview(self, record: AttentionRecord) -> tuple[dict[str, Any], bytes]:
         return encode_overview(record, encode_profile(self._profile, record))
 

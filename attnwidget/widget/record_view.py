@@ -14,6 +14,7 @@ import traitlets
 from traitlets import TraitError
 
 from attnwidget.analysis import LENSES, Comparison, OwnLenses, own_lenses
+from attnwidget.arguments import holds_entries
 from attnwidget.interventions.edits import KnockOut
 from attnwidget.page import frame_html, layers_within, page_html
 from attnwidget.plot import require_matplotlib
@@ -239,8 +240,8 @@ class RecordView(Choices):
     def _valid_arcs(self, proposal: Any) -> tuple[Arc, ...]:
         try:
             # Read once: it may be an iterator.
-            is_listed = isinstance(proposal.value, Iterable) and not isinstance(proposal.value, str)
-            arcs = tuple(proposal.value) if is_listed else proposal.value
+            arcs = proposal.value
+            arcs = tuple(arcs) if holds_entries(arcs) else arcs
             self._arcs = encode_arcs(self._record, arcs)
         except (TypeError, ValueError) as error:
             raise TraitError(str(error)) from error

@@ -54,7 +54,7 @@ class StaticView(RecordView):
         Raises:
             TypeError, ValueError, IndexError: see `AttentionWidget.embed`.
         """
-        chosen = None if layers is None else layer_numbers(layers)
+        chosen = layer_numbers("layers", layers)
         check_selection(self._record, self.stack, chosen, quality, budget)
         self._options = {"layers": chosen, "quality": quality, "budget": budget}
         return self

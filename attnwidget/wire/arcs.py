@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypedDict, get_args
 
+from attnwidget.arguments import entries
 from attnwidget.record import Arc, AttentionRecord, Tokens
 from attnwidget.record.tokens import Decider
 
@@ -35,9 +36,7 @@ def encode_arcs(record: AttentionRecord, arcs: Iterable[Arc] | None) -> list[Sen
     """
     if arcs is None:
         return []
-    if isinstance(arcs, (str, Arc)) or not isinstance(arcs, Iterable):
-        raise TypeError(f"arcs is {type(arcs).__name__}; expected a list of attnwidget.Arc")
-    listed = list(arcs)
+    listed = list(entries("arcs", arcs, "a list of attnwidget.Arc"))
     if len(listed) > _MAX_ARCS:
         raise ValueError(f"there are {len(listed)} arcs; at most {_MAX_ARCS} can be shown")
     return [_encoded(record, arc) for arc in listed]

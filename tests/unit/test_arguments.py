@@ -1,19 +1,24 @@
 """Checks of arguments: what they take, what they make of it, and what they say of the rest."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
+from transformers import BatchEncoding
 
 from attnwidget.arguments import (
     check_fields,
     checked,
     instance,
+    list_of,
     one_of,
     real,
     several_numbers,
+    two_numbers,
     whole,
     whole_number,
     whole_numbers,
@@ -23,7 +28,18 @@ Mode = Literal["zero", "mean"]
 
 SIZE = real("a number of bytes, as 8_000_000")
 SIDE = real("inches above 0, as 6", above=True, none=True)
+LABELS = list_of(str, "labels", none=True)
+LINKS = list_of(two_numbers, "links", any_order=True)
 TEXT = instance(str, "a string", none=True)
+
+
+class Rows:
+    """As a Dataset of datasets, which gives a row at a time."""
+
+    column_names = ("text",)
+
+    def __iter__(self) -> Iterator[dict[str, int]]:
+        return iter([{"text": 0}])
 
 
 @pytest.mark.parametrize(
@@ -42,6 +58,10 @@ TEXT = instance(str, "a string", none=True)
         (whole_numbers, torch.tensor([0, 5]), (0, 5)),
         (whole_numbers, None, None),
         (several_numbers, range(2), (0, 1)),
+        (LABELS, (label for label in "ab"), ["a", "b"]),
+        (LABELS, np.array(["a"], object), ["a"]),
+        (LABELS, None, None),
+        (LINKS, {(0, np.int64(1))}, [(0, 1)]),
         (TEXT, None, None),
     ],
 )
@@ -71,6 +91,19 @@ def test_what_is_taken(check: Any, given: Any, expected: Any) -> None:
         (whole_numbers, [0, True], TypeError, r"name is \[0, True\]; expected a number"),
         (whole_numbers, [], ValueError, "name is empty; give at least one, or None for all"),
         (several_numbers, 3, TypeError, r"name is 3; expected several numbers, as \[0, 5\]"),
+        (
+            several_numbers,
+            {0: "a"},
+            TypeError,
+            "is dict; .* or None for all; give one of its columns",
+        ),
+        (several_numbers, pd.DataFrame({0: [1]}), TypeError, "name is DataFrame; .*its columns"),
+        (several_numbers, Rows(), TypeError, "name is Rows; .*its columns"),
+        (several_numbers, BatchEncoding({"ids": [0]}), TypeError, "name is BatchEncoding"),
+        (LABELS, "letters", TypeError, "name is 'letters'; expected labels"),
+        (LABELS, {"a", "b"}, TypeError, "name is a set, which has no order; expected labels"),
+        (LABELS, ["a", 1], TypeError, r"name is \['a', 1\]; expected labels"),
+        (LINKS, [(0, 1, 2)], TypeError, r"name is \[\(0, 1, 2\)\]; expected links"),
         (TEXT, 3, TypeError, "name is int; expected a string"),
     ],
 )

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis.metrics import Numbers
+from attnwidget.arguments import several_numbers
 from attnwidget.record import Floats, Layer, Stack, spans
 
 from .lens import MatrixLens, WhyNot
@@ -68,7 +69,7 @@ def flow(
 
     _check(stack)
     size = len(stack.keys)
-    chosen = list(range(size)) if queries is None else list(queries)
+    chosen = several_numbers("queries", queries) or range(size)
     for query in chosen:
         if not 0 <= query < size:
             raise IndexError(f"query {query} does not exist: there are 0 to {size - 1}")

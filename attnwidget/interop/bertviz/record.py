@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from attnwidget.arguments import several_numbers, whole_number
+from attnwidget.arguments import holds_entries, several_numbers, whole_number
 from attnwidget.record import AttentionRecord, Stack, Tokens, spans
 from attnwidget.record.from_arrays import stack_from_arrays
 from attnwidget.running.labels import spelled_labels
@@ -81,14 +81,15 @@ def record_of(
 def _checked_tokens(name: str, tokens: Sequence[str] | None, attention: str) -> list[str]:
     if tokens is None:
         raise ValueError(f"{name} is None, but {attention} needs it: give one token per position")
-    if isinstance(tokens, str) or hasattr(tokens, "shape"):
+    if not holds_entries(tokens) or isinstance(tokens, set) or hasattr(tokens, "shape"):
         return tokens  # type: ignore[return-value]  # refused with all other labels
+    tokens = list(tokens)
     if not all(isinstance(token, str) for token in tokens):
         raise TypeError(
             f"{name} are not strings; give a list as tokenizer.convert_ids_to_tokens(input_ids[0]) "
             "returns it, of one text"
         )
-    return list(tokens)
+    return tokens
 
 
 def _stack(name: str, attention: Any, queries: list[str], keys: list[str], prettify: bool) -> Stack:

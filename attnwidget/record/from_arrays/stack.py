@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from attnwidget.arguments import list_of
 from attnwidget.record.fidelity import Fidelity
 from attnwidget.record.layer import Layer
 from attnwidget.record.stack import Stack
@@ -63,16 +64,13 @@ def stack_from_arrays(
 
 
 def _tokens(name: str, labels: Sequence[str]) -> Tokens:
-    if isinstance(labels, str):
-        raise TypeError(f"{name} is one string; give a list with one label per token")
     if hasattr(labels, "shape"):
         raise TypeError(
             f"{name} are an array, of ids perhaps; give labels, as in "
             "tokenizer.convert_ids_to_tokens(input_ids[0])"
         )
-    if not isinstance(labels, Iterable):
-        raise TypeError(f"{name} is {type(labels).__name__}; give a list with one label per token")
-    return Tokens(tuple(str(label) for label in labels))
+    # A token of spaCy is no string.
+    return Tokens(tuple(list_of(format, "a list with one label per token")(name, labels)))
 
 
 def _weights_layer(weights: SourceArray, number: int) -> Layer:

@@ -36,7 +36,9 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
         metrics = ["previous", "induction", "variability", counted]
         return aw.profile(llama(), None, source, metrics=metrics, resume=folder, **OPTIONS)
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(
+        KeyboardInterrupt, match=r"the 128 texts .* are kept in .*run: the same call"
+    ):
         profile(texts(140, fails=True))  # two shards of 64 texts are whole
     before, measured = measured, 0
     found = profile(texts())
@@ -48,6 +50,11 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     measured = 0
     assert_same(profile(texts()), found)
     assert measured == sample * heads
+
+
+def test_an_interrupted_run_that_keeps_nothing_names_resume() -> None:
+    with pytest.raises(KeyboardInterrupt, match=r"the 64 texts .* are lost: with resume="):
+        aw.profile(llama(), None, texts(70, fails=True), metrics=["first"], **OPTIONS)
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {

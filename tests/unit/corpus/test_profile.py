@@ -9,6 +9,7 @@ from typing import Any
 
 import accelerate
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -102,11 +103,12 @@ def test_pairs_of_an_encoder_decoder(minilm: Loaded) -> None:
 
 WRONG: dict[str, tuple[Any, str]] = {
     "a string": ("A text.", "texts is a string; give a list"),
-    "a number": (3, "texts is int; expected texts"),
+    "a number": (3, "texts is 3; expected texts"),
     "numbers": ([3], "text 0 is int; expected a string"),
     "a triple": ([("a", "b", "c")], "text 0 is a tuple, but no pair of strings"),
     "rows of a data set": ([{"text": "a"}], "give one column"),
     "lists of ids": ([{"input_ids": [[1, 2]]}], "the input_ids of text 0 must be a tensor"),
+    "a table": (pd.DataFrame({"text": TEXTS}), "texts is DataFrame; .*one of its columns"),
     "nothing": ([], "there are no texts"),
     "too long a text": (encoded(65), "takes at most 64: give max_tokens=64"),
     "ids outside of the vocabulary": (
@@ -125,14 +127,14 @@ def test_texts_that_are_none(name: str) -> None:
 
 WRONG_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "metric": ({"metrics": ["previos"]}, "no metric 'previos'; the metrics are entropy"),
-    "one metric": ({"metrics": "previous"}, r"give a list, such as \['previous'\]"),
+    "one metric": ({"metrics": "previous"}, "metrics is 'previous'; expected names"),
     "no metrics": ({"metrics": []}, "metrics is empty"),
     "a metric twice": ({"metrics": ["first", "first"]}, "'first' twice"),
     "a nameless metric": ({"metrics": [lambda weights, tokens: 0.0]}, "a name of its own"),
     "a number": ({"metrics": [3]}, "metrics has a int"),
     "null": ({"null": "random"}, "null is 'random'; expected 'random weights', 'shuffled', 'pos"),
     "nulls": ({"null": ["position", "position"]}, "null has a name twice: position, position"),
-    "a null of its own": ({"null": 3}, "null is int; expected a name, several, or None"),
+    "a null of its own": ({"null": 3}, "null is 3; expected a name, several, or None"),
     "batch size": ({"batch_size": 0}, "batch_size is 0"),
     "tokens": ({"max_tokens": 0}, "max_tokens is 0"),
     "engine": ({"engine": "spark"}, "engine is 'spark'; expected one of 'ray', None"),

@@ -102,7 +102,11 @@ def test_attention_of_an_encoder_decoder_passed_as_its_own() -> None:
     ("options", "error", "message"),
     [
         ({"tokens": None}, ValueError, "tokens is None, but attention needs it"),
-        ({"tokens": "letters"}, TypeError, "tokens is one string"),
+        (
+            {"tokens": "letters"},
+            TypeError,
+            "tokens is 'letters'; expected a list with one label per token",
+        ),
         ({"tokens": IDS[0]}, TypeError, "convert_ids_to_tokens"),
         ({"tokens": [TOKENS]}, TypeError, "tokens are not strings.*of one text"),
         ({"tokens": TOKENS[1:]}, ValueError, "7 to 7 tokens, but there are 6 query"),
@@ -131,7 +135,7 @@ def test_options(view: Any, options: dict[str, Any], error: type, message: str) 
         ({"layer": 0, "include_layers": [1, 2]}, ValueError, "2 layers, 1 to 2"),
         ({"heads": [4]}, ValueError, "head 4 does not exist: this record has 0 to 3"),
         ({"heads": []}, ValueError, "heads is empty"),
-        ({"heads": [True]}, ValueError, "heads.*expected an int"),
+        ({"heads": [True]}, ValueError, r"heads is \[True\]; expected several"),
     ],
 )
 def test_options_of_the_head_view(options: dict[str, Any], error: type, message: str) -> None:

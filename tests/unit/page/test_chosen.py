@@ -201,6 +201,7 @@ def test_without_the_neuron_view_weights_need_no_vectors() -> None:
         ({"layers": []}, ValueError, "layers is empty"),
         ({"layers": 2}, TypeError, r"layers is 2; expected several numbers, as \[0, 5\]"),
         ({"layers": "2"}, TypeError, "layers is '2'; expected several numbers"),
+        ({"views": {"head": 1}}, TypeError, "views is dict; expected several names"),
         ({"layers": [1.0]}, TypeError, r"layers is \[1.0\]; expected several numbers"),
         ({"layers": [True]}, TypeError, r"layers is \[True\]; expected several numbers"),
     ],

@@ -477,6 +477,15 @@ def test_every_score_program_can_be_drawn(name: str) -> None:
         assert f"{np.floor(10 * shown) / 10:g}% of the query’s attention shown" in texts(axes)
 
 
+def test_a_widget_stands_for_its_record(record: AttentionRecord) -> None:
+    widget = AttentionWidget(record)
+    for drawn in (plot.matrix(record, 1, 0), plot.matrix(widget, 1, 0)):
+        assert drawn.get_title() == "Layer 1 · Head 0"
+    same = (plot.head(each, 1, 0).collections[0].get_linewidths() for each in (record, widget))
+    assert np.array_equal(*same)
+    assert plot.model(widget).images
+
+
 def test_what_is_not_there_is_an_error(record: AttentionRecord) -> None:
     calls: list[tuple[Callable[[], object], str]] = [
         (lambda: plot.head(record, 9), "layer 9 does not exist"),
@@ -491,6 +500,10 @@ def test_what_is_not_there_is_an_error(record: AttentionRecord) -> None:
         plot.matrix(record, 0, 0, stack="cross")
     with pytest.raises(ValueError, match="heads is empty"):
         plot.head(record, 0, [])
+    with pytest.raises(TypeError, match="heads is dict; expected a number, several"):
+        plot.head(record, 0, {0: 1.0})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="include_heads is '01'; expected several numbers"):
+        plot.model(record, include_heads="01")  # type: ignore[arg-type]
     alone = AttentionRecord.from_arrays([some_weights()], [f"t{n}" for n in range(7)])
     for call in (lambda: plot.neuron(alone, 0, 0, 0), lambda: axes_of(alone, view="neuron")):
         with pytest.raises(ValueError, match="recorded as weights alone"):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
 
 from attnwidget.probe import Annotated, Mention, annotated
@@ -34,6 +35,28 @@ def test_the_head_of_a_mention_is_the_word_that_depends_on_others_outside() -> N
 def test_wrong_annotations_say_what_is_wrong(fields: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Annotated(**fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"words": {"a": "dog"}}, "words is dict; expected a list of strings"),
+        ({"tags": "NV"}, "tags is 'NV'; expected a list of strings, one for each word"),
+        ({"relations": np.zeros(2), "heads": [1, None]}, "relations is .*expected a list of str"),
+        ({"heads": {1, None}}, "heads is a set, which has no order"),
+        ({"mentions": [(0, 1)]}, r"expected a list of attnwidget\.probe\.Mention"),
+        ({"segments": [0, 1]}, r"segments is \[0, 1\]; expected \(start, end\) pairs"),
+    ],
+)
+def test_fields_of_another_kind_are_refused(fields: dict[str, object], message: str) -> None:
+    """Keys of a dict, and letters of a string, would be read as words and tags."""
+    with pytest.raises(TypeError, match=message):
+        Annotated(**{"words": ["a", "b"], **fields})  # type: ignore[arg-type]
+
+
+def test_fields_are_read_once_from_anything_that_lists_them() -> None:
+    text = Annotated((word for word in "ab"), heads=np.array([1, 0]), segments={(0, 1)})
+    assert (text.words, text.heads, text.segments) == (["a", "b"], [1, 0], [(0, 1)])
 
 
 @dataclass

@@ -76,12 +76,12 @@ def test_an_attention_over_no_tokens() -> None:
 @pytest.mark.parametrize("argument", ["tokens", "key_tokens"])
 def test_a_string_is_no_list_of_tokens(argument: str) -> None:
     """Its letters would become the tokens."""
-    with pytest.raises(TypeError, match=f"{argument} is one string; give a list"):
+    with pytest.raises(TypeError, match=f"{argument} is 'letters'; expected a list"):
         AttentionRecord.from_arrays(WEIGHTS, **{"tokens": labels(), argument: "letters"})
 
 
 def test_no_tokens_at_all() -> None:
-    with pytest.raises(TypeError, match="tokens is NoneType; give a list"):
+    with pytest.raises(TypeError, match="tokens is None; expected a list"):
         AttentionRecord.from_arrays(WEIGHTS, None)  # type: ignore[arg-type]
 
 

@@ -195,7 +195,8 @@ def test_plots_take_profiles(found: aw.HeadProfile) -> None:
     assert bars[0].get_width() == pytest.approx(expected[-1], rel=1e-4)
     numbers = aw.plot.model(found, metric="previous").images[0].get_array()
     np.testing.assert_allclose(numbers, found.values("previous").mean, rtol=1e-4)
-    assert aw.plot.model(found).images[0].get_array() is not None
+    whole, shown = (aw.plot.model(each).images[0].get_array() for each in (found, aw.show(found)))
+    assert np.array_equal(whole, shown), "means over texts, as the widget has them"
 
 
 def test_lenses_are_of_one_text(found: aw.HeadProfile, minilm: Loaded) -> None:

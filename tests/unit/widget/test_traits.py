@@ -118,6 +118,23 @@ def test_a_choice_is_told_with_its_options_in_python(record: AttentionRecord) ->
     assert {"view", *ChoiceOptions.__annotations__} == set(CHOICES)
 
 
+def test_a_token_is_locked_by_its_text() -> None:
+    record = aw.AttentionRecord.from_arrays([np.full((2, 4, 4), 0.25)], ["it", "ran", "s", "It"])
+    widget = aw.AttentionWidget(record, query="it", key="It")
+    assert (widget.query, widget.key) == (0, 3)
+    widget.query = "ran"
+    assert widget.query == 1
+    for text, words in (
+        ("IT", "occurs 2 times, at the positions 0 to 0, 3 to 3"),
+        ("ot", "no tok"),
+    ):
+        with pytest.raises(TraitError, match=words):
+            widget.query = text
+    with pytest.raises(TraitError, match="key: 'rans' is the tokens 1 to 2: give one"):
+        widget.key = "rans"
+    assert (widget.query, widget.key) == (1, 3)
+
+
 WRONG: list[tuple[str, Any, str]] = [
     ("view", "tree", "'head', 'model', 'neuron'"),
     ("stack", "decoder", "no stack 'decoder'; this record has self"),
@@ -134,11 +151,11 @@ WRONG: list[tuple[str, Any, str]] = [
     ("heads", [], "heads is empty; give at least one, or None for all"),
     ("heads", [0, 4], "head 4 does not exist"),
     ("heads", [-1], "head -1 does not exist"),
-    ("heads", 1, "expected a list or None"),
-    ("heads", ["1"], "int"),
-    ("heads", "12", "expected an int, not the str '12'"),
-    ("heads", [True], "an int, not the bool True"),
-    ("heads", np.eye(2, dtype=int), "expected a list or None"),
+    ("heads", 1, r"heads is 1; expected several numbers, as \[0, 5\], or None for all"),
+    ("heads", ["1"], r"heads is \['1'\]; expected several numbers"),
+    ("heads", "all", r"heads is \['all'\]; expected several .* or None for all"),
+    ("heads", [True], r"heads is \[True\]; expected several numbers"),
+    ("heads", np.eye(2, dtype=int), "expected several numbers"),
     ("query", 7, "query position 7 does not exist: this record has 0 to 6"),
     ("query", -1, "query position -1 does not exist"),
     ("query", True, "expected an int or None, not the bool True"),
@@ -148,7 +165,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("off", (1, 5), r"off is \[1, 5\]; expected \(layer, head\) pairs"),
     ("off", 1, "off is 1; expected .layer, head. pairs"),
     ("also", [1], "set query or key first"),
-    ("also", None, "expected a list"),
+    ("also", None, r"also is None; expected several numbers, as \[0, 5\]$"),
     ("combine", "median", "'none', 'mean', 'max', 'layers_mean', 'layers_max'"),
     ("words", "no", "expected a boolean"),
     ("orientation", "diagonal", "'vertical', 'horizontal'"),
@@ -165,7 +182,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("neurons", "max", "'model', 'pair', 'sum'"),
     ("muted", [8], "neuron 8 does not exist: this record has 0 to 7"),
     ("muted", [-1], "neuron -1 does not exist"),
-    ("muted", None, "expected a list"),
+    ("muted", None, "muted is None; expected several numbers"),
     ("expanded", "yes", "expected a boolean"),
     ("segments", "AB", "'all', 'aa', 'ab', 'ba', 'bb'"),
     ("theme", "blue", "'auto', 'light', 'dark'"),
