@@ -95,13 +95,12 @@ class Pairs(traitlets.List):  # type: ignore[type-arg]
         super().__init__(traitlets.Any(), [])
 
     def validate(self, obj: Any, value: Any) -> Any:
-        given = list(value) if holds_entries(value) else value
         try:
-            pairs = [two_numbers(pair) for pair in given]
-        except (TypeError, ValueError):
-            raise TraitError(
-                f"{self.name} is {given!r:.100}; expected (layer, head) pairs, as [(1, 5)]"
-            ) from None
+            pairs = list_of(two_numbers, "(layer, head) pairs, as [(1, 5)]", any_order=True)(
+                self.name or "", value
+            )
+        except TypeError as error:
+            raise TraitError(str(error)) from None
         return super().validate(obj, pairs)
 
 
