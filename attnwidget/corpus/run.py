@@ -142,14 +142,15 @@ def profile(
                     checkpoint.add(shard, measured)
                 if end_asked():
                     break
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as error:
             count = 0 if checkpoint.measured is None else checkpoint.measured.count
             after = (
                 "are lost: with resume=, a folder, the same call would go on after them"
                 if resume is None
                 else f"are kept in {resume}: the same call goes on after them"
             )
-            raise KeyboardInterrupt(f"the {count:,} texts measured so far {after}") from None
+            error.args = (f"the {count:,} texts measured so far {after}",)
+            raise
         finally:
             checkpoint.save()
         found = checkpoint.measured
