@@ -84,9 +84,11 @@ class Shown(ShownRecord):
 
     @cached_property
     def heads(self) -> Heads:
-        query, key = self.choices["query"], self.choices["key"]
-        of_pair = self.choices["sort"] == PAIR and query is not None and key is not None
-        own = [self._pair_metric(query, key)] if of_pair else []
+        sort, color, query, key, also = (
+            self.choices[name] for name in ("sort", "color", "query", "key", "also")
+        )
+        locked = query is not None and key is not None and not also
+        own = [self._pair_metric(query, key)] if locked and PAIR in (sort, color) else []
         near = self.similarity
         similarity = near if near is not None and self.stack in near["places"] else None
         overview = self.manifest, self.overview

@@ -6,8 +6,8 @@ import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import { PAIR } from "../../state/choices.ts";
 import { metricNamed } from "../shared/all-heads/heads.ts";
-import { headStatus, headsTable, ordered } from "../shared/all-heads/words.ts";
-import { colorMenu, metricOptions, shownAs, weighting } from "../shared/tools.ts";
+import { headStatus, ordered } from "../shared/all-heads/words.ts";
+import { BY_PAIR, colorMenu, metricOptions, shownAs, weighting } from "../shared/tools.ts";
 import type { Context, View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { modelHeads } from "./heads.ts";
@@ -21,11 +21,11 @@ export function modelView(context: Context): View {
   const { manifest } = store;
   const { metrics } = state.shown;
   const heads = modelHeads(context);
-  const { rows, pair, metric, pictures, panel, hovered, focused } = heads;
+  const { rows, metric, pictures, panel, hovered, focused } = heads;
   const lens = weighting(scope, state, store);
   const orders = () => [
     { value: "model", label: "As in model" },
-    { value: PAIR, label: "Weight of locked pair", title: "Of the locked query and key" },
+    BY_PAIR,
     ...metricOptions(metrics.value),
   ];
   const order = shownAs(state.sort, () => {
@@ -48,9 +48,9 @@ export function modelView(context: Context): View {
       : gridStage({ ...context, scope: own }, heads, width);
     untracked(() => {
       hovered.value = null;
-      // The grid may have been scrolled to the current head.
-      if (state.ranking.value) element.closest(".body")?.scrollTo(0, 0);
       replaceContent(element, content);
+      // The grid may have been scrolled to the current head, and the focus scrolls to its row.
+      if (state.ranking.value) element.closest(".body")?.scrollTo(0, 0);
     });
   });
 
@@ -65,7 +65,6 @@ export function modelView(context: Context): View {
     ),
     legend: computed(() => {
       const remarks = [
-        pair.value.remark,
         keptAsWeights(rows.value.map(({ layer }) => layer)),
         pictures.remark.value,
         ...heads.remarks.value,
@@ -78,9 +77,8 @@ export function modelView(context: Context): View {
     // Thumbnails show no tokens.
     finds: computed(() => (state.opened.value ? "tokens" : null)),
     tables: computed(() => {
-      const all = [...metrics.value, ...(pair.value.metric ? [pair.value.metric] : [])];
       const ofPanel = panel.value?.content.tables.value ?? [];
-      return [headsTable(rows.value, manifest, all), ...ofPanel];
+      return [heads.table.value, ...ofPanel];
     }),
   };
 }
