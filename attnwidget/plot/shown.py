@@ -125,7 +125,9 @@ class Shown(ShownRecord):
             layer.number: layer.all_weights(row)[:, 0, key].astype(np.float64)
             for layer in stack.layers
         }
-        label = f"weight {stack.queries.labels[query]} → {stack.keys.labels[key]}"
+        # The numbers beside it may be of many texts.
+        where = "" if self.manifest["texts"] is None else " in the text shown"
+        label = f"weight {stack.queries.labels[query]} → {stack.keys.labels[key]}{where}"
         scores = HeadScores("weight", "", {self.stack: rows})
         [metric] = encode_own_metrics(self.record, {"weight": scores})
         return {**metric, "name": PAIR, "label": label, "digits": 3}

@@ -60,7 +60,8 @@ test("the pair has the names of either text", () => {
 
 test("of a comparison, numbers are B − A", () => {
   const loaded = signal({ status: "ready", data: new Map() });
-  const store = { stack: () => ({ pair: () => loaded }) } as unknown as Store;
+  const stack = () => ({ pair: () => loaded });
+  const store = { manifest: { texts: null }, stack } as unknown as Store;
   const choices = { ...PAIR, compared: "difference", color: "pair" } as const;
   const { metric } = pairMetric(stateOf(choices, compared()), store, false).value;
   expect([metric?.label, metric?.signed]).toEqual([
@@ -102,7 +103,7 @@ test("the chip and the key list them by that weight; the pair is released", asyn
   expect(status()).toContain("lock one query and one key first");
 });
 
-test("layers that cannot be had are named, and the heads stay as they were", async () => {
+test("layers that cannot be had are named, in place of a list by other numbers", async () => {
   const source = { block: () => Promise.reject(new Error("Layer 1 is not in this page.")) };
   const app = await mountApp({
     choices: { view: "model", sort: "pair", color: "pair", ...PAIR },
@@ -111,4 +112,6 @@ test("layers that cannot be had are named, and the heads stay as they were", asy
   await eventually(() =>
     expect(find(app, ".about").textContent).toMatch(/mixed.*without the weights.*Layer 1 is not/),
   );
+  await userEvent.click(page.getByRole("button", { name: "Ranking" }));
+  await expect.element(page.getByText(/^Without the weights.*Layer 1 is not/)).toBeVisible();
 });

@@ -30,6 +30,7 @@ export function modelHeads(context: Context) {
   );
   return {
     ...headsView(context, "model", rows, pair),
+    pair,
     sort,
     /** The metric that is written: the one that colours heads, or sorts them, or the first. */
     metric: computed(() => named(state.color.value) ?? sort.value ?? state.shown.metrics.value[0]),

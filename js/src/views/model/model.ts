@@ -4,9 +4,11 @@ import { computed, untracked } from "@preact/signals-core";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
+import { capitalized } from "../../parts/text.ts";
 import { PAIR } from "../../state/choices.ts";
 import { metricNamed } from "../shared/all-heads/heads.ts";
 import { headStatus, ordered } from "../shared/all-heads/words.ts";
+import { notice } from "../shared/layer-view.ts";
 import { BY_PAIR, colorMenu, metricOptions, shownAs, weighting } from "../shared/tools.ts";
 import type { Context, View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
@@ -21,7 +23,7 @@ export function modelView(context: Context): View {
   const { manifest } = store;
   const { metrics } = state.shown;
   const heads = modelHeads(context);
-  const { rows, metric, pictures, panel, hovered, focused } = heads;
+  const { rows, pair, metric, pictures, panel, hovered, focused } = heads;
   const lens = weighting(scope, state, store);
   const orders = () => [
     { value: "model", label: "As in model" },
@@ -43,14 +45,19 @@ export function modelView(context: Context): View {
   scope.scopedEffect((own) => {
     const width = context.width.value;
     if (width <= 0) return;
+    // A list by other numbers would be taken for that of the pair.
+    const list = () =>
+      state.sort.value === PAIR && !pair.value.metric
+        ? notice(capitalized(pair.value.remark)).element
+        : ranking(own, state, manifest, heads, width);
     const content = state.ranking.value
-      ? ranking(own, state, manifest, heads, width)
+      ? list()
       : gridStage({ ...context, scope: own }, heads, width);
     untracked(() => {
       hovered.value = null;
       replaceContent(element, content);
       // The grid may have been scrolled to the current head, and the focus scrolls to its row.
-      if (state.ranking.value) element.closest(".body")?.scrollTo(0, 0);
+      if (state.ranking.value) queueMicrotask(() => element.closest(".body")?.scrollTo(0, 0));
     });
   });
 

@@ -72,7 +72,7 @@ export const allHeads = (rows: readonly Row[]): readonly Head[] =>
 /**
  * A metric of the stack; null for a name that it does not have.
  *
- * @param pair the weight of the locked pair; null while it is not here
+ * @param pair the weight of the locked pair; null without one
  */
 export const metricNamed = (
   { shown }: State,

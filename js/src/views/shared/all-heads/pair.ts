@@ -8,7 +8,7 @@ import { PAIR } from "../../../state/choices.ts";
 import type { State } from "../../../state/state.ts";
 
 export interface PairMetric {
-  /** Null while the weights are not here. */
+  /** Null where the weights cannot be had. */
   readonly metric: Metric | null;
   /** The text for the reader, as what to do to get the weights; "" where they are not asked for. */
   readonly remark: string;
@@ -28,21 +28,18 @@ export function pairMetric(state: State, store: Store, sorts: boolean): Readonly
       return { metric: null, remark };
     }
     const loaded = store.stack(stack.name).pair(pair.query, pair.key).value;
-    if (loaded.status !== "ready") {
-      const waiting = loaded.status === "loading";
-      const weights = `the weights ${pair.text}`;
-      return {
-        metric: null,
-        remark: waiting ? `reading ${weights} …` : `without ${weights}: ${loaded.message}`,
-      };
+    if (loaded.status === "failed") {
+      return { metric: null, remark: `without the weights ${pair.text}: ${loaded.message}` };
     }
-    const values = new Map(
-      stack.layers.map((layer) => [layer, loaded.data.get(layer.number) ?? []]),
-    );
+    // While they are read, heads have no value.
+    const weights = loaded.status === "ready" ? loaded.data : null;
+    const values = new Map(stack.layers.map((layer) => [layer, weights?.get(layer.number) ?? []]));
     const signed = stack.difference !== undefined;
+    // The numbers beside it may be of many texts.
+    const where = store.manifest.texts === null ? "" : " in the text shown";
     const metric = {
       name: PAIR,
-      label: `weight ${pair.text}${signed ? ", B − A" : ""}`,
+      label: `weight ${pair.text}${where}${signed ? ", B − A" : ""}`,
       unit: "",
       digits: 3,
       signed,
@@ -52,6 +49,7 @@ export function pairMetric(state: State, store: Store, sorts: boolean): Readonly
       interval: null,
       values,
     };
-    return { metric, remark: sorted ? `sorted by the weight ${pair.text}` : "" };
+    const done = sorted ? `sorted by the weight ${pair.text}` : "";
+    return { metric, remark: weights ? done : `reading the weights ${pair.text} …` };
   });
 }
