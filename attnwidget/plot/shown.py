@@ -86,9 +86,11 @@ class Shown(ShownRecord):
 
     @cached_property
     def heads(self) -> Heads:
-        query, key = self.choices["query"], self.choices["key"]
-        of_pair = self.choices["sort"] == PAIR and query is not None and key is not None
-        own = [self._pair_metric(query, key)] if of_pair else []
+        sort, color, query, key, also = (
+            self.choices[name] for name in ("sort", "color", "query", "key", "also")
+        )
+        locked = query is not None and key is not None and not also
+        own = [self._pair_metric(query, key)] if locked and PAIR in (sort, color) else []
         near = self.similarity
         similarity = near if near is not None and self.stack in near["places"] else None
         overview = self.manifest, self.overview
@@ -125,7 +127,9 @@ class Shown(ShownRecord):
             layer.number: layer.all_weights(row)[:, 0, key].astype(np.float64)
             for layer in stack.layers
         }
-        label = f"weight {stack.queries.labels[query]} → {stack.keys.labels[key]}"
+        # The numbers beside it may be of many texts.
+        where = "" if self.manifest["texts"] is None else " in the text shown"
+        label = f"weight {stack.queries.labels[query]} → {stack.keys.labels[key]}{where}"
         scores = HeadScores("weight", "", {self.stack: rows})
         [metric] = encode_own_metrics(self.record, {"weight": scores})
         return {**metric, "name": PAIR, "label": label, "digits": 3}

@@ -72,7 +72,7 @@ def following_metrics(
     usual_x, usual_y = (default_metric(axis, metrics) for axis in ("map_x", "map_y"))
     return {
         "sort": before["sort"] if before["sort"] in (PAIR, *metrics) else "model",
-        "color": before["color"] if before["color"] in ("layer", *metrics) else "pattern",
+        "color": before["color"] if before["color"] in ("layer", PAIR, *metrics) else "pattern",
         "map_x": before["map_x"] if before["map_x"] in places else usual_x,
         "map_y": before["map_y"] if before["map_y"] in metrics else usual_y,
         "map_size": before["map_size"] if before["map_size"] in metrics else NO_SIZE,

@@ -45,7 +45,7 @@ Neurons = Literal["model", "pair", "sum"]
 Numbers = Iterable[SupportsIndex]
 
 PAIR = "pair"
-"""The value of `sort` for the weight of the locked pair of tokens."""
+"""The value of `sort` and `color` for the weight of the locked pair of tokens."""
 
 SIMILARITY = "similarity"
 """The value of `map_x` for places by the similarity of heads."""
@@ -99,8 +99,8 @@ class ChoiceOptions(TypedDict, total=False):
             lowest, the weight of the locked "pair" of `query` and `key`, or a metric: "entropy"
             (nats), "distance" (tokens), the share on the "previous", "same", "next", "first" or
             "special" token, any other of `attnwidget.analysis.METRICS`, or one of `metrics`.
-        color: the meaning of colours in the model view and on the map: "pattern", "layer", or a
-            metric.
+        color: the meaning of colours in the model view and on the map: "pattern", "layer", the
+            weight of the locked "pair", or a metric.
         opened: True if the current head is open in the model view.
         ranking: True if the model view lists the heads of all layers from the highest to the lowest
             number, in place of its grid.
@@ -138,7 +138,7 @@ class ChoiceOptions(TypedDict, total=False):
     picture: Annotated[bool, Bool(True)]
     thumbnails: Annotated[Thumbnails, one_of(Thumbnails)]
     sort: Annotated[str, Name("model", beside=("model", PAIR))]
-    color: Annotated[str, Name("pattern", beside=("pattern", "layer"))]
+    color: Annotated[str, Name("pattern", beside=("pattern", "layer", PAIR))]
     opened: Annotated[bool, Bool(False)]
     ranking: Annotated[bool, Bool(False)]
     include_layers: Annotated[Numbers | None, Integers(None)]

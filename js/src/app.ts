@@ -13,6 +13,7 @@ import { footer, printed } from "./parts/footer.ts";
 import { header, type Idle, recordNames, themeMenu } from "./parts/header.ts";
 import { help } from "./parts/help.ts";
 import { alertBar, notes } from "./parts/notes.ts";
+import { pairChip, showLinking } from "./parts/pair.ts";
 import { printAsFigure, saveMenu } from "./parts/save.ts";
 import { bindKeys } from "./parts/shortcuts.ts";
 import { type Phrase, strong } from "./parts/text.ts";
@@ -282,17 +283,22 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const statusOrMessage = computed(() => (message.value === null ? status.value : [message.value]));
   const hovered = computed(() => state.hover.value !== null);
   const foot = footer(scope, statusOrMessage, legend, hovered);
+  const chip = pairChip(scope, state, leave);
   const names = compared ? [recordNames(compared)] : [];
   main.append(effects.element);
   root.prepend(head, ...names, alert, note);
-  root.append(foot, keys.panel, ...guide.elements);
-  framed.fit(effects.element, head, note, foot);
+  root.append(chip, foot, keys.panel, ...guide.elements);
+  framed.fit(effects.element, head, note, chip, foot);
 
   const actions = {
     help: keys.toggle,
     find: () => (finds.peek() === "heads" ? headFinder : find).focus(),
     copy: copy.first,
     save: save.first,
+    pair() {
+      const whyNot = showLinking(state);
+      if (whyNot) say(whyNot);
+    },
     jump: (by: 1 | -1) => view.peek()?.jump?.(by),
     head: () => {
       const { layer, head } = state.shown;

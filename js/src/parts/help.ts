@@ -15,6 +15,7 @@ const everywhere = (enter: string): Entries => ({
   Enter: `lock the token${enter}`,
   "x Shift+X": "switch the head, or every head of its layer, off and on again",
   "k Shift+K": "cut the link that is pointed at or locked in this head, or in all, or restore it",
+  h: "the heads that link the locked query and key, ranked and coloured by its weight",
   Esc: "release what is locked; if nothing is, all heads and links on again",
   "/": "find a token; Enter and Shift+Enter go through what is found",
   c: "copy the numbers, for a spreadsheet",

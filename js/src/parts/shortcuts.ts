@@ -14,6 +14,8 @@ export interface KeyActions {
   find(): void;
   copy(): void;
   save(): void;
+  /** List the heads that link the locked pair. */
+  pair(): void;
   jump(by: 1 | -1): void;
   /** The head that the view looks at. */
   head(): Head;
@@ -27,7 +29,7 @@ export interface KeyActions {
 export function bindKeys(
   root: HTMLElement,
   state: State,
-  { help, find, copy, save, jump, head, cut, ofView }: KeyActions,
+  { help, find, copy, save, pair, jump, head, cut, ofView }: KeyActions,
   signal: AbortSignal,
   only?: HTMLElement,
 ): void {
@@ -40,6 +42,7 @@ export function bindKeys(
     "/": find,
     c: copy,
     s: save,
+    h: pair,
     j: () => jump(1),
     J: () => jump(-1),
     x: () => toggleOff(state, head().layer.number, head().head),
@@ -83,7 +86,7 @@ export function bindKeys(
   );
 }
 
-const ONCE = new Set(["?", "/", "c", "s", "r", "v", "x", "X", "k", "K"]);
+const ONCE = new Set(["?", "/", "c", "s", "h", "r", "v", "x", "X", "k", "K"]);
 
 /** Elements that take letters and digits themselves. */
 const TYPED = "input, textarea, select";

@@ -9,7 +9,7 @@ import { RECORD } from "../support/vectors.ts";
 
 function mounted(choices: Partial<Choices> = {}, views?: readonly ViewName[]) {
   const state = stateOf(choices, RECORD, views);
-  const names = ["help", "find", "copy", "save", "jump", "head", "cut", "ofView"] as const;
+  const names = ["help", "find", "copy", "save", "pair", "jump", "head", "cut", "ofView"] as const;
   const actions = Object.fromEntries(names.map((name) => [name, vi.fn()])) as Record<
     (typeof names)[number],
     Mock

@@ -342,6 +342,19 @@ def test_heads_are_sorted_by_the_weight_of_the_locked_pair(record: AttentionReco
     assert alone.heads.order("pair")[0][1] == sorted(order)
 
 
+@pytest.mark.parametrize("view", ["model", "map"])
+def test_heads_are_coloured_by_the_weight_of_the_locked_pair(
+    record: AttentionRecord, view: str
+) -> None:
+    shown = _shown(record, view=view, color="pair", query=4, key=2)
+    weights = [record.weights(1, head)[4, 2] for head in range(record.num_heads(1))]
+    inks = head_inks(shown.heads, shown.color, LIGHT)
+    assert inks.mappable is not None
+    assert np.allclose(inks.mappable.to_rgba(weights), inks.rgba[1, : len(weights)])
+    # Of several queries, nothing says which is meant.
+    assert _shown(record, view=view, color="pair", query=4, key=2, also=[3]).color == "pattern"
+
+
 def test_heads_without_a_number_are_the_last_and_grey(record: AttentionRecord) -> None:
     counts = [record.num_heads(layer) for layer in range(record.num_layers())]
     scores = [np.linspace(-1, 1, count) for count in counts]

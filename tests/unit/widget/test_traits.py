@@ -171,7 +171,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("orientation", "diagonal", "'vertical', 'horizontal'"),
     ("thumbnails", "dots", "'matrix', 'lines'"),
     ("sort", "size", "'model', 'pair', 'entropy', 'distance', .*'special'"),
-    ("color", "head", "'pattern', 'layer', 'entropy', .*'special'"),
+    ("color", "head", "'pattern', 'layer', 'pair', 'entropy', .*'special'"),
     ("color", np.eye(4), r"color is ndarray; expected a name.* metrics=\{'my score': array\}"),
     ("sort", None, "sort is NoneType; expected a name, as 'entropy'"),
     ("opened", None, "expected a boolean"),

@@ -10,6 +10,9 @@ export const ADAPT = `
   :is([data-view=model], [data-view=map]) footer { height: auto; min-height: calc(4.2em + 19px) }
   [data-view=model] .status { height: 4.2em; max-height: none }
   [data-view=map] .status { height: 2.8em }
+  /* Below, there is no room beside the numbers. */
+  .pair-chip { position: static; align-self: flex-start; margin: 6px 12px 8px; max-width: calc(100% - 24px) }
+  .pair-chip:not([hidden]) + footer .about { margin-right: 0 }
 }
 @container (max-width: 760px) {
   footer, [data-view=neuron] footer { height: calc(5.6em + 19px) }
@@ -51,6 +54,7 @@ export const ADAPT = `
   .icon { width: 40px; height: 40px }
   .stepper button { min-width: 32px; height: 38px }
   [role=menu] > * { min-height: 40px }
+  .pair-chip, .pair-chip button { height: 40px; border-radius: 20px }
   .swatches button { min-width: 32px; height: 32px }
   .strip::after { content: ""; position: absolute; inset: -12px }
 }

@@ -103,6 +103,17 @@ footer {
 [data-view=model] .status { height: 2.8em; white-space: pre-wrap }
 /* These legends do not follow the pointer, so they may take the lines that they need. */
 :is([data-view=model], [data-view=map]) .about { height: auto; min-height: 1.4em; flex: none; white-space: pre-wrap }
+/* Beside the status line, so that nothing moves while a pair is locked. */
+.pair-chip {
+  position: absolute; right: 20px; bottom: 5px; display: flex; max-width: 320px; height: 26px; border: 1px solid var(--accent);
+  border-radius: 13px; background: var(--background); font-size: 13px;
+}
+.pair-chip button { display: flex; align-items: center; height: 24px; padding: 0 4px 0 12px; border: 0; background: none; color: var(--text); white-space: pre }
+.pair-chip button:first-child { min-width: 0 }
+.pair-chip button:hover { text-decoration: underline }
+.pair-chip .icon { width: 28px; padding: 0; font-size: 12px; color: var(--muted) }
+.pair-chip bdi { overflow: hidden; text-overflow: ellipsis; font-weight: 600 }
+.pair-chip:not([hidden]) + footer .about { margin-right: 330px }
 /* Text that follows the pointer. */
 .live { position: relative; display: inline-block }
 .live canvas { position: absolute; top: 0; left: 0; visibility: hidden }

@@ -3,6 +3,7 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { type Head, type Metric, metricValue } from "../../data/manifest.ts";
 import { allHeads, metricNamed, rowsOf } from "../shared/all-heads/heads.ts";
+import { pairMetric } from "../shared/all-heads/pair.ts";
 import { headsView } from "../shared/all-heads/view.ts";
 import type { Context } from "../shared/view.ts";
 import { nullRange, placingOf, type Range, similarityOf } from "./placing.ts";
@@ -22,7 +23,7 @@ export interface Looked {
 export type Part = readonly [said: readonly (string | Node)[], content: HTMLElement];
 
 export function mapHeads(context: Context) {
-  const { state } = context;
+  const { state, store } = context;
   const { stack, metrics } = state.shown;
   const similarity = computed(() => similarityOf(state.similarity.value, stack.value));
   const placing = computed(() =>
@@ -31,9 +32,10 @@ export function mapHeads(context: Context) {
   const size = computed(() => metricNamed(state, state.map_size.value));
   const rows = computed(() => rowsOf(stack.value, null, { layers: null, heads: null }));
   const heads = computed(() => allHeads(rows.value));
+  const pair = pairMetric(state, store, false);
   /** The metrics that the map shows. */
   const inUse = computed<readonly Metric[]>(() => {
-    const color = metricNamed(state, state.color.value);
+    const color = metricNamed(state, state.color.value, pair.value.metric);
     const chosen = [...(placing.value.axes ?? []), size.value, color];
     const used = new Set(chosen.filter((metric) => metric !== null));
     return used.size ? [...used] : metrics.value.slice(0, 2);
@@ -50,7 +52,7 @@ export function mapHeads(context: Context) {
     return value < range[0] ? "below" : value > range[1] ? "above" : null;
   };
   return {
-    ...headsView(context, "map", rows),
+    ...headsView(context, "map", rows, pair),
     heads,
     similarity,
     placing,

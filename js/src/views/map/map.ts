@@ -4,7 +4,7 @@ import { batch, computed, signal, untracked } from "@preact/signals-core";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { hint } from "../../parts/text.ts";
 import { sameHead } from "../shared/all-heads/heads.ts";
-import { headStatus, headsTable } from "../shared/all-heads/words.ts";
+import { headStatus } from "../shared/all-heads/words.ts";
 import type { Context, View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { mapHeads } from "./heads.ts";
@@ -15,7 +15,7 @@ export function mapView(context: Context): View {
   const { scope, state, store } = context;
   const { manifest } = store;
   const map = mapHeads(context);
-  const { heads, rows, placing, inUse, hovered, current, focused, marked } = map;
+  const { heads, placing, inUse, hovered, current, focused, marked } = map;
 
   scope.effect(() => {
     state.shown.stack.value;
@@ -61,6 +61,6 @@ export function mapView(context: Context): View {
       ];
       return legendLine(map.coloring.value.legend, remarks, "   ");
     }),
-    tables: computed(() => [headsTable(rows.value, manifest, state.shown.metrics.value)]),
+    tables: computed(() => [map.table.value]),
   };
 }

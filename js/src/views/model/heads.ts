@@ -8,7 +8,7 @@ import { layerNames } from "../../parts/fidelity.ts";
 import { numberOf, type Phrase, signs } from "../../parts/text.ts";
 import { attentionOf, headLens, isAttention } from "../../state/lens.ts";
 import { metricNamed, type Row, rowsOf } from "../shared/all-heads/heads.ts";
-import { pairOrder } from "../shared/all-heads/pair.ts";
+import { pairMetric } from "../shared/all-heads/pair.ts";
 import { headsView } from "../shared/all-heads/view.ts";
 import { refusalOf } from "../shared/lenses.ts";
 import type { Context } from "../shared/view.ts";
@@ -18,9 +18,10 @@ export type ModelHeads = ReturnType<typeof modelHeads>;
 
 export function modelHeads(context: Context) {
   const { state, store } = context;
-  const pair = pairOrder(state, store);
+  const pair = pairMetric(state, store, true);
+  const named = (name: string) => metricNamed(state, name, pair.value.metric);
   /** Null for the order of the model. */
-  const sort = computed(() => pair.value.metric ?? metricNamed(state, state.sort.value));
+  const sort = computed(() => named(state.sort.value));
   const rows = computed(() =>
     rowsOf(state.shown.stack.value, sort.value, {
       layers: state.include_layers.value,
@@ -28,13 +29,11 @@ export function modelHeads(context: Context) {
     }),
   );
   return {
-    ...headsView(context, "model", rows),
+    ...headsView(context, "model", rows, pair),
     pair,
     sort,
     /** The metric that is written: the one that colours heads, or sorts them, or the first. */
-    metric: computed(
-      () => metricNamed(state, state.color.value) ?? sort.value ?? state.shown.metrics.value[0],
-    ),
+    metric: computed(() => named(state.color.value) ?? sort.value ?? state.shown.metrics.value[0]),
     pictures: lensPictures(context, rows),
     /** The opened head; null for none. */
     panel: signal<Panel | null>(null),

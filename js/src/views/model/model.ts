@@ -4,10 +4,12 @@ import { computed, untracked } from "@preact/signals-core";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
+import { capitalized } from "../../parts/text.ts";
 import { PAIR } from "../../state/choices.ts";
 import { metricNamed } from "../shared/all-heads/heads.ts";
-import { headStatus, headsTable, ordered } from "../shared/all-heads/words.ts";
-import { colorMenu, metricOptions, shownAs, weighting } from "../shared/tools.ts";
+import { headStatus, ordered } from "../shared/all-heads/words.ts";
+import { notice } from "../shared/layer-view.ts";
+import { BY_PAIR, colorMenu, metricOptions, shownAs, weighting } from "../shared/tools.ts";
 import type { Context, View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { modelHeads } from "./heads.ts";
@@ -25,7 +27,7 @@ export function modelView(context: Context): View {
   const lens = weighting(scope, state, store);
   const orders = () => [
     { value: "model", label: "As in model" },
-    { value: PAIR, label: "Weight of locked pair", title: "Of the locked query and key" },
+    BY_PAIR,
     ...metricOptions(metrics.value),
   ];
   const order = shownAs(state.sort, () => {
@@ -43,14 +45,19 @@ export function modelView(context: Context): View {
   scope.scopedEffect((own) => {
     const width = context.width.value;
     if (width <= 0) return;
+    // A list by other numbers would be taken for that of the pair.
+    const list = () =>
+      state.sort.value === PAIR && !pair.value.metric
+        ? notice(capitalized(pair.value.remark)).element
+        : ranking(own, state, manifest, heads, width);
     const content = state.ranking.value
-      ? ranking(own, state, manifest, heads, width)
+      ? list()
       : gridStage({ ...context, scope: own }, heads, width);
     untracked(() => {
       hovered.value = null;
-      // The grid may have been scrolled to the current head.
-      if (state.ranking.value) element.closest(".body")?.scrollTo(0, 0);
       replaceContent(element, content);
+      // The grid may have been scrolled to the current head, and the focus scrolls to its row.
+      if (state.ranking.value) queueMicrotask(() => element.closest(".body")?.scrollTo(0, 0));
     });
   });
 
@@ -65,7 +72,6 @@ export function modelView(context: Context): View {
     ),
     legend: computed(() => {
       const remarks = [
-        pair.value.remark,
         keptAsWeights(rows.value.map(({ layer }) => layer)),
         pictures.remark.value,
         ...heads.remarks.value,
@@ -78,9 +84,8 @@ export function modelView(context: Context): View {
     // Thumbnails show no tokens.
     finds: computed(() => (state.opened.value ? "tokens" : null)),
     tables: computed(() => {
-      const all = [...metrics.value, ...(pair.value.metric ? [pair.value.metric] : [])];
       const ofPanel = panel.value?.content.tables.value ?? [];
-      return [headsTable(rows.value, manifest, all), ...ofPanel];
+      return [heads.table.value, ...ofPanel];
     }),
   };
 }

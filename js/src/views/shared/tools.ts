@@ -6,6 +6,7 @@ import type { Store } from "../../data/store.ts";
 import { type Bound, choice, type Option } from "../../parts/choice.ts";
 import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { PAIR } from "../../state/choices.ts";
 import { headLens, lensesOf, shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { colorOf } from "./all-heads/color.ts";
@@ -35,13 +36,22 @@ export const metricOptions = (metrics: readonly Metric[]): readonly Option[] =>
     title: description,
   }));
 
+/** The option of menus for the weight of the locked pair. */
+export const BY_PAIR: Option = {
+  value: PAIR,
+  label: "Weight of locked pair",
+  title: "Of the locked query and key",
+};
+
 export function colorMenu(scope: Scope, state: State): HTMLElement {
   const colors = () => [
     { value: "pattern", label: "Pattern" },
     { value: "layer", label: "Layer" },
+    BY_PAIR,
     ...metricOptions(state.shown.metrics.value),
   ];
   const shown = () => {
+    if (state.color.value === PAIR) return PAIR;
     const color = colorOf(state);
     return typeof color === "string" ? color : color.name;
   };

@@ -118,7 +118,7 @@ describe("the order of heads", () => {
     const asInModel = names();
     await choose("Sort heads", "Weight of locked pair");
     expect(names()).toEqual(asInModel);
-    expect(about(app)).toContain("lock its query and its key");
+    expect(about(app)).toContain("lock one query and one key");
     batch(() => {
       app.state.query.value = 4;
       app.state.key.value = 2;
@@ -187,6 +187,21 @@ describe("colours", () => {
           });
         });
       }
+    });
+  });
+
+  test("are of the weight of the locked pair", async () => {
+    const app = await mountModel({ choices: { color: "pair", query: 4, key: 2 } });
+    const all = layers.map(({ heads }, at) =>
+      Array.from({ length: heads }, (_, head) => Number(RECORD.weights[at][head * 81 + 4 * 9 + 2])),
+    );
+    const [lowest, highest] = [Math.min(...all.flat()), Math.max(...all.flat())];
+    await eventually(() => {
+      const [value] = all[1];
+      const expected = rgb(ramp((value - lowest) / (highest - lowest), palette(false)));
+      barColor(app, 1, 0).forEach((part, n) => {
+        expect(Math.abs(part - expected[n])).toBeLessThanOrEqual(2);
+      });
     });
   });
 

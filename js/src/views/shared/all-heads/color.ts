@@ -12,9 +12,14 @@ export interface Coloring {
   readonly legend: Phrase;
 }
 
-/** What gives heads their colour: their pattern, unless the reader chose another that there is. */
-export const colorOf = (state: State): Metric | "pattern" | "layer" =>
-  metricNamed(state, state.color.value) ?? (state.color.value === "layer" ? "layer" : "pattern");
+/**
+ * What gives heads their colour: their pattern, unless the reader chose another that there is.
+ *
+ * @param pair see `metricNamed`
+ */
+export const colorOf = (state: State, pair: Metric | null = null): Metric | "pattern" | "layer" =>
+  metricNamed(state, state.color.value, pair) ??
+  (state.color.value === "layer" ? "layer" : "pattern");
 
 /** The number of squares in the legend. */
 const STEPS = 7;
@@ -24,8 +29,9 @@ export function coloringOf(
   rows: readonly Row[],
   { patterns }: Manifest,
   palette: Palette,
+  pair: Metric | null,
 ): Coloring {
-  const color = colorOf(state);
+  const color = colorOf(state, pair);
   if (color === "pattern") {
     return {
       colorOf: (head) => patternColor(patternOf(patterns, head), palette),

@@ -7,6 +7,7 @@ import {
   metricValue,
   type StackInfo,
 } from "../../../data/manifest.ts";
+import { PAIR } from "../../../state/choices.ts";
 import type { State } from "../../../state/state.ts";
 
 /** A layer with its heads from left to right. */
@@ -68,6 +69,14 @@ export function placeOf(
 export const allHeads = (rows: readonly Row[]): readonly Head[] =>
   rows.flatMap(({ layer, heads }) => heads.map((head) => ({ layer, head })));
 
-/** A metric of the stack; null for a name that it does not have. */
-export const metricNamed = ({ shown }: State, name: string): Metric | null =>
-  shown.metrics.value.find((metric) => metric.name === name) ?? null;
+/**
+ * A metric of the stack; null for a name that it does not have.
+ *
+ * @param pair the weight of the locked pair; null without one
+ */
+export const metricNamed = (
+  { shown }: State,
+  name: string,
+  pair: Metric | null = null,
+): Metric | null =>
+  shown.metrics.value.find((metric) => metric.name === name) ?? (name === PAIR ? pair : null);

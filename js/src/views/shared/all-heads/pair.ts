@@ -1,54 +1,55 @@
-/** The weight of the locked pair of tokens as a metric, by which heads can be sorted. */
+/** The weight of the locked pair of tokens as a metric, by which heads can be sorted and coloured. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import type { Metric } from "../../../data/manifest.ts";
 import type { Store } from "../../../data/store.ts";
-import { tokenNames } from "../../../parts/text.ts";
+import { lockedPair } from "../../../parts/pair.ts";
 import { PAIR } from "../../../state/choices.ts";
 import type { State } from "../../../state/state.ts";
 
-export interface PairOrder {
-  /** Null while the weights are not here. */
+export interface PairMetric {
+  /** Null where the weights cannot be had. */
   readonly metric: Metric | null;
-  /** The text for the reader, as what to do to get the order; "" where heads are not so sorted. */
+  /** The text for the reader, as what to do to get the weights; "" where they are not asked for. */
   readonly remark: string;
 }
 
-const NOT_CHOSEN: PairOrder = { metric: null, remark: "" };
+const NOT_CHOSEN: PairMetric = { metric: null, remark: "" };
 
-export function pairOrder(state: State, store: Store): ReadonlySignal<PairOrder> {
+/** @param sorts true in a view that sorts heads */
+export function pairMetric(state: State, store: Store, sorts: boolean): ReadonlySignal<PairMetric> {
   return computed(() => {
-    if (state.sort.value !== PAIR) return NOT_CHOSEN;
+    const sorted = sorts && state.sort.value === PAIR;
+    if (!sorted && state.color.value !== PAIR) return NOT_CHOSEN;
     const stack = state.shown.stack.value;
-    const [query, key] = [state.query.value ?? -1, state.key.value ?? -1];
-    const [from, to] = [tokenNames(stack.queries)[query], tokenNames(stack.keys)[key]];
-    if (from === undefined || to === undefined) {
-      return { metric: null, remark: "to sort heads by a weight, lock its query and its key" };
+    const pair = lockedPair(state);
+    if (!pair) {
+      const remark = "to sort or colour heads by a weight, lock one query and one key";
+      return { metric: null, remark };
     }
-    const pair = `${from} → ${to}`;
-    const loaded = store.stack(stack.name).pair(query, key).value;
-    if (loaded.status !== "ready") {
-      const waiting = loaded.status === "loading";
-      return {
-        metric: null,
-        remark: waiting ? `reading the weights ${pair} …` : `not sorted: ${loaded.message}`,
-      };
+    const loaded = store.stack(stack.name).pair(pair.query, pair.key).value;
+    if (loaded.status === "failed") {
+      return { metric: null, remark: `without the weights ${pair.text}: ${loaded.message}` };
     }
-    const values = new Map(
-      stack.layers.map((layer) => [layer, loaded.data.get(layer.number) ?? []]),
-    );
+    // While they are read, heads have no value.
+    const weights = loaded.status === "ready" ? loaded.data : null;
+    const values = new Map(stack.layers.map((layer) => [layer, weights?.get(layer.number) ?? []]));
+    const signed = stack.difference !== undefined;
+    // The numbers beside it may be of many texts.
+    const where = store.manifest.texts === null ? "" : " in the text shown";
     const metric = {
       name: PAIR,
-      label: `weight ${pair}`,
+      label: `weight ${pair.text}${where}${signed ? ", B − A" : ""}`,
       unit: "",
       digits: 3,
-      signed: false,
+      signed,
       directions: null,
       description: "",
       null: null,
       interval: null,
       values,
     };
-    return { metric, remark: `sorted by the weight ${pair}` };
+    const done = sorted ? `sorted by the weight ${pair.text}` : "";
+    return { metric, remark: weights ? done : `reading the weights ${pair.text} …` };
   });
 }

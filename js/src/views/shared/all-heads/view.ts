@@ -7,17 +7,22 @@ import { toggleOff } from "../../../state/off.ts";
 import { type Context, figureOf } from "../view.ts";
 import { coloringOf } from "./color.ts";
 import { type Row, sameHead } from "./heads.ts";
+import type { PairMetric } from "./pair.ts";
 import { segmentsText } from "./thumbnail.ts";
-import { sampledText } from "./words.ts";
+import { headsTable, sampledText } from "./words.ts";
 
-/** @param rows the heads that are shown */
+/**
+ * @param rows the heads that are shown
+ * @param pair the weight of the locked pair, where heads are sorted or coloured by it
+ */
 export function headsView(
   { state, store, palette }: Context,
   name: "model" | "map",
   rows: ReadonlySignal<readonly Row[]>,
+  pair: ReadonlySignal<PairMetric>,
 ) {
   const { manifest } = store;
-  const { stack, layer, head } = state.shown;
+  const { stack, layer, head, metrics } = state.shown;
   /** The head that the reader points at, or that the keyboard has moved to. */
   const hovered = signal<Head | null>(null);
   const current = computed<Head>(() => ({ layer: layer.value, head: head.value }));
@@ -27,12 +32,20 @@ export function headsView(
     hovered,
     current,
     focused,
-    coloring: computed(() => coloringOf(state, rows.value, manifest, palette.value)),
+    coloring: computed(() =>
+      coloringOf(state, rows.value, manifest, palette.value, pair.value.metric),
+    ),
     /** What pictures and numbers are of, where that is not all of this text; "" for nothing. */
     remarks: computed(() => [
+      pair.value.remark,
       sampledText(stack.value, manifest),
       segmentsText(store, stack.value, state.segments.value),
     ]),
+    /** The numbers of all heads. */
+    table: computed(() => {
+      const all = [...metrics.value, ...(pair.value.metric ? [pair.value.metric] : [])];
+      return headsTable(rows.value, manifest, all);
+    }),
     lookAt(to: Head | null) {
       if (!sameHead(to, hovered.peek())) hovered.value = to;
     },

@@ -1,0 +1,68 @@
+/** The locked pair of tokens: a chip that names it, and leads to the heads that link it. */
+
+import { batch, untracked } from "@preact/signals-core";
+import type { Scope } from "../scheduling/scope.ts";
+import { PAIR } from "../state/choices.ts";
+import { release } from "../state/locks.ts";
+import type { State } from "../state/state.ts";
+import { button, el, setAttributes } from "./dom.ts";
+import { iconButton } from "./icons.ts";
+import { inPair, tokenNames } from "./text.ts";
+
+/** The locked query and key, with their names; null unless one of each is locked. */
+export function lockedPair({ query, key, also, shown }: State) {
+  const { queries, keys } = shown.stack.value;
+  const [from, to] = [query.value ?? -1, key.value ?? -1];
+  const [name, other] = [tokenNames(queries)[from], tokenNames(keys)[to]];
+  // Of several tokens on one side, nothing says which is meant.
+  if (name === undefined || other === undefined || also.value.length) return null;
+  return { query: from, key: to, text: `${inPair(name)} → ${inPair(other)}` };
+}
+
+/** The view that lists heads, or at least colours them. */
+const viewOfHeads = ({ views }: State) =>
+  (["model", "map"] as const).find((name) => views.includes(name));
+
+/** List all heads by the weight of the locked pair, and colour them by it; returns why not, or "". */
+export function showLinking(state: State): string {
+  const view = viewOfHeads(state);
+  if (!view) return "The heads that link two tokens are in the model view, which is not here";
+  if (!untracked(() => lockedPair(state))) {
+    return "To see the heads that link two tokens, lock one query and one key first";
+  }
+  batch(() => {
+    state.sort.value = PAIR;
+    state.color.value = PAIR;
+    state.ranking.value = true;
+    state.view.value = view;
+  });
+  return "";
+}
+
+/** @param leave moves the focus to the view */
+export function pairChip(scope: Scope, state: State, leave: () => void): HTMLElement {
+  const names = el("bdi", {});
+  const show = button({}, "Heads that link ", () => {
+    showLinking(state);
+    leave();
+  });
+  show.append(names);
+  const free = iconButton({ icon: "close", name: "Release" });
+  free.addEventListener("click", () => {
+    leave();
+    release(state);
+  });
+  const element = el("div", { class: "pair-chip", role: "group" }, show, free);
+  scope.effect(() => {
+    const pair = lockedPair(state);
+    // The status line of the neuron view has no room beside it.
+    element.hidden = !pair || !viewOfHeads(state) || state.view.value === "neuron";
+    if (!pair) return;
+    const { text } = pair;
+    names.textContent = text;
+    setAttributes(element, { "aria-label": `Locked: ${text}` });
+    setAttributes(show, { title: `Rank and colour all heads by the weight ${text} (h)` });
+    setAttributes(free, { "aria-label": `Release ${text}`, title: `Release ${text} (Esc)` });
+  });
+  return element;
+}
