@@ -7,7 +7,7 @@ import { release } from "../state/locks.ts";
 import type { State } from "../state/state.ts";
 import { button, el, setAttributes } from "./dom.ts";
 import { iconButton } from "./icons.ts";
-import { inPair, tokenNames } from "./text.ts";
+import { tokenNames } from "./text.ts";
 
 /** The locked query and key, with their names; null unless one of each is locked. */
 export function lockedPair({ query, key, also, shown }: State) {
@@ -16,7 +16,7 @@ export function lockedPair({ query, key, also, shown }: State) {
   const [name, other] = [tokenNames(queries)[from], tokenNames(keys)[to]];
   // Of several tokens on one side, nothing says which is meant.
   if (name === undefined || other === undefined || also.value.length) return null;
-  return { query: from, key: to, text: `${inPair(name)} → ${inPair(other)}` };
+  return { query: from, key: to, text: `${name} → ${other}` };
 }
 
 /** The view that lists heads, or at least colours them. */
