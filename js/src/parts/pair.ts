@@ -16,7 +16,8 @@ export function lockedPair({ query, key, also, shown }: State) {
   const [name, other] = [tokenNames(queries)[from], tokenNames(keys)[to]];
   // Of several tokens on one side, nothing says which is meant.
   if (name === undefined || other === undefined || also.value.length) return null;
-  return { query: from, key: to, text: `${name} → ${other}` };
+  const names = [name, other] as const;
+  return { query: from, key: to, names, text: names.join(" → ") };
 }
 
 /** The view that lists heads, or at least colours them. */
@@ -41,12 +42,12 @@ export function showLinking(state: State): string {
 
 /** @param leave moves the focus to the view */
 export function pairChip(scope: Scope, state: State, leave: () => void): HTMLElement {
-  const names = el("bdi", {});
+  const named = el("strong", {});
   const show = button({}, "Heads that link ", () => {
     showLinking(state);
     leave();
   });
-  show.append(names);
+  show.append(named);
   const free = iconButton({ icon: "close", name: "Release" });
   free.addEventListener("click", () => {
     leave();
@@ -58,8 +59,9 @@ export function pairChip(scope: Scope, state: State, leave: () => void): HTMLEle
     // The status line of the neuron view has no room beside it.
     element.hidden = !pair || !viewOfHeads(state) || state.view.value === "neuron";
     if (!pair) return;
-    const { text } = pair;
-    names.textContent = text;
+    const { names, text } = pair;
+    const [from, to] = names.map((name) => el("bdi", {}, name));
+    named.replaceChildren(from, " → ", to);
     setAttributes(element, { "aria-label": `Locked: ${text}` });
     setAttributes(show, { title: `Rank and colour all heads by the weight ${text} (h)` });
     setAttributes(free, { "aria-label": `Release ${text}`, title: `Release ${text} (Esc)` });

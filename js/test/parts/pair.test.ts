@@ -110,8 +110,12 @@ test("layers that cannot be had are named, in place of a list by other numbers",
     source,
   });
   await eventually(() =>
-    expect(find(app, ".about").textContent).toMatch(/mixed.*without the weights.*Layer 1 is not/),
+    expect(find(app, ".about").textContent).toMatch(
+      /mixed.*the weights .* are not known: Layer 1 is not/,
+    ),
   );
   await userEvent.click(page.getByRole("button", { name: "Ranking" }));
-  await expect.element(page.getByText(/^Without the weights.*Layer 1 is not/)).toBeVisible();
+  await expect
+    .element(page.getByText(/^The weights .* are not known: Layer 1 is not/))
+    .toBeVisible();
 });

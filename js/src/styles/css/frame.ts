@@ -112,7 +112,7 @@ footer {
 .pair-chip button:first-child { min-width: 0 }
 .pair-chip button:hover { text-decoration: underline }
 .pair-chip .icon { width: 28px; padding: 0; font-size: 12px; color: var(--muted) }
-.pair-chip bdi { overflow: hidden; text-overflow: ellipsis; font-weight: 600 }
+.pair-chip strong { overflow: hidden; text-overflow: ellipsis; font-weight: 600 }
 .pair-chip:not([hidden]) + footer .about { margin-right: 330px }
 /* Text that follows the pointer. */
 .live { position: relative; display: inline-block }

@@ -29,7 +29,7 @@ export function pairMetric(state: State, store: Store, sorts: boolean): Readonly
     }
     const loaded = store.stack(stack.name).pair(pair.query, pair.key).value;
     if (loaded.status === "failed") {
-      return { metric: null, remark: `without the weights ${pair.text}: ${loaded.message}` };
+      return { metric: null, remark: `the weights ${pair.text} are not known: ${loaded.message}` };
     }
     // While they are read, heads have no value.
     const weights = loaded.status === "ready" ? loaded.data : null;
