@@ -154,9 +154,10 @@ class RecordView(Choices):
         count = sum(len(record.stack(name).layers) for name in record.stacks)
         with progress_bar("Summarizing heads", "layers", count):
             manifest, overview = self._named_overview(record)
+        unnamed = choices.get("layer") is None and "head" not in choices
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
-            if self._comparison is not None and "head" not in choices:
+            if self._comparison is not None and unnamed:
                 rows = self._comparison.metrics()["moved"].rows[stack]
                 numbers = record.stack(stack).numbers
                 heads = ((moved, at, head) for at in numbers for head, moved in enumerate(rows[at]))
@@ -181,6 +182,8 @@ class RecordView(Choices):
         )
         for name, value in last.items():
             setattr(self, name, value)
+        if unnamed and self.off:
+            self.layer, self.head = self.off[0]
         self._opened()
 
     def _opened(self) -> None:

@@ -71,8 +71,9 @@ export function halfPrecision({ fidelity }: LayerInfo): string {
 export function replayed({ replay }: Manifest): string {
   if (!replay) return "";
   const { difference, reason } = replay;
+  // Less than float32 can tell is no difference.
   const within =
-    difference === 0
+    difference < 1e-8
       ? "as generated"
       : `within ${roundedUp(100 * difference)}% of the generation’s`;
   return `read once more: logits ${within}${reason && ` (${reason})`}`;
