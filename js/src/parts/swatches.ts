@@ -44,6 +44,30 @@ export function swatches(
     setActive(state, heads, new Set([state.shown.head.peek()])),
   );
   group.append(...buttons);
+  // One Tab stop; arrows move between the heads.
+  const stopAt = (to: number) =>
+    buttons.forEach((swatch, at) => {
+      swatch.tabIndex = at === to ? 0 : -1;
+    });
+  group.addEventListener("keydown", (event) => {
+    const at = buttons.indexOf(event.target as HTMLButtonElement);
+    const to = {
+      ArrowRight: at + 1,
+      ArrowDown: at + 1,
+      ArrowLeft: at - 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: heads - 1,
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    buttons[to]?.focus();
+  });
+  group.addEventListener("focusin", ({ target }) =>
+    stopAt(buttons.indexOf(target as HTMLButtonElement)),
+  );
+  scope.effect(() => stopAt(state.shown.head.value));
   const element = el("div", { class: "swatch-row" }, group);
   // A single head is always shown, so there is nothing to choose.
   if (heads > 1) element.append(el("div", {}, all, alone));

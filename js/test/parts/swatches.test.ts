@@ -205,3 +205,15 @@ test("what is on can be told from what is off in either theme", () => {
   }
   colors.value = palette(false);
 });
+
+test("are one Tab stop, at the current head, and arrows go from head to head", async () => {
+  const state = mounted({ head: 2 });
+  await userEvent.tab();
+  expect(document.activeElement).toBe(button(2).element());
+  await userEvent.keyboard("{ArrowRight}{ArrowRight}");
+  expect(document.activeElement).toBe(button(3).element());
+  await userEvent.keyboard("{Home}{Enter}");
+  expect([document.activeElement, state.heads.value]).toEqual([button(0).element(), [1, 2, 3]]);
+  await userEvent.tab();
+  expect(document.activeElement?.textContent).toBe("All");
+});
