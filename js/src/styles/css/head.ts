@@ -43,6 +43,9 @@ export const HEAD = `
 .titled { width: fit-content; max-width: 100% }
 .titles { display: flex; justify-content: space-between; gap: 16px; margin-bottom: 6px; padding: 0 8px; color: var(--muted); font-size: 13px; white-space: nowrap }
 .tokens:focus-visible { outline-offset: -2px }
+/* The ring is on the option that keys act on. */
+:is(.tokens, .chips):focus-visible:has(.focused) { outline: none }
+:is(.tokens, .chips):focus-visible .focused { outline: 2px solid var(--accent); outline-offset: -2px }
 .tokens { position: relative; flex: none; cursor: pointer; -webkit-user-select: none; user-select: none; border-radius: 4px }
 .tokens.line { display: flex; height: 30px; width: max-content }
 .tokens [role=option] { display: flex; align-items: center; padding: 0 8px; border-radius: 4px }
