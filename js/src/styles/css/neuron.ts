@@ -6,8 +6,6 @@ export const NEURON = `
 .column-headers { position: sticky; z-index: 3; top: -16px; height: 40px; background: var(--background); font-size: 13px; line-height: 1.35; color: var(--muted) }
 .column-headers div { position: absolute; display: grid }
 .column-headers span { overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
-.column-headers .resting, .column-headers .moving { grid-area: 2 / 1 }
-.column-headers:not(.looking) .moving, .looking .resting { visibility: hidden }
 .column-headers .at-end { padding-right: 12px; justify-items: end }
 .column-headers .detail { font-size: 12px }
 .column-headers .altered { padding-left: 5px; border-left: 3px solid var(--negative); color: var(--text); font-weight: 500 }

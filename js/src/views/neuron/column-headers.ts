@@ -5,7 +5,6 @@ import type { LayerInfo, Program } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { fontOf, scalingSteps, textMeasure } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { State } from "../../state/state.ts";
 import type { BarColumns } from "./bars.ts";
 import type { Layout } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
@@ -19,8 +18,6 @@ export interface ColumnHeader {
   readonly title?: string;
   /** True if the numbers are not the model's own. */
   readonly altered?: boolean;
-  /** The detail while something is hovered, if it would change with it; with shorter forms. */
-  readonly hovered?: readonly string[];
   readonly left: number;
   readonly width: number;
   /** True to align right, as the labels below. */
@@ -69,7 +66,6 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
         compared && ` ${compared}.`,
       ].join(""),
       altered: !second && mutedCount > 0,
-      ...(compared || mutedCount ? {} : { hovered: ["▾ make 80%", "▾ 80%", "▾"] }),
       left: layout.products,
       width: (layout.bias ?? layout.scores).left - layout.products - GAP,
     },
@@ -154,48 +150,29 @@ function sharedKeys({ heads, key_heads }: LayerInfo, head: number): readonly str
 /** The width of the rule beside altered numbers. */
 const RULE = 8;
 
-/**
- * The row of column headers.
- *
- * While something is hovered, no header changes: the status line says what does.
- */
-export function headerRow(
-  scope: Scope,
-  state: State,
-  headers: () => readonly ColumnHeader[],
-): HTMLElement {
+/** The row of column headers. */
+export function headerRow(scope: Scope, headers: () => readonly ColumnHeader[]): HTMLElement {
   const measure = { name: textMeasure(fontOf(13)), detail: textMeasure(fontOf(12, 500)) };
   const row = el("div", { class: "column-headers" });
-  /** The texts of the headers while something is hovered. */
-  let lasting: readonly ColumnHeader[] = [];
-
+  let shown: readonly ColumnHeader[] = [];
   scope.effect(() => {
-    const hovered = state.hover.value !== null;
     const all = headers();
-    const now = all.map((header) =>
-      header.hovered ? { ...header, detail: [], title: "", hovered: [] } : header,
-    );
-    row.classList.toggle("looking", hovered);
-    if (!hovered || !same(now, lasting)) row.replaceChildren(...all.map(elementOf));
-    lasting = now;
+    // Keep equal ones: a new layout costs time with every move of the pointer.
+    if (!same(all, shown)) row.replaceChildren(...all.map(elementOf));
+    shown = all;
   });
 
   function elementOf(header: ColumnHeader): HTMLElement {
-    const { name, detail, hovered, title, altered, left, width, atEnd } = header;
+    const { name, detail, title, altered, left, width, atEnd } = header;
     const full = title ?? [name[0], detail[0]].filter(Boolean).join(", ");
     const shownName = name.find((text) => measure.name(text) <= width) ?? name[name.length - 1];
     const available = width - (altered ? RULE : 0);
-    const fitting = (texts: readonly string[], kind: string | undefined | false) => {
-      const text = texts.find((text) => measure.detail(text) <= available) ?? "";
-      return el("span", { class: kind ? `detail ${kind}` : "detail" }, text);
-    };
+    const text = detail.find((text) => measure.detail(text) <= available) ?? "";
     const element = el(
       "div",
       { title: full, class: atEnd && "at-end" },
       el("span", {}, shownName),
-      ...(hovered
-        ? [fitting(detail, "resting"), fitting(hovered, "moving")]
-        : [fitting(detail, altered && "altered")]),
+      el("span", { class: altered ? "detail altered" : "detail" }, text),
     );
     element.style.left = `${left}px`;
     element.style.width = `${width}px`;

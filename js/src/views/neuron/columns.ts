@@ -73,10 +73,7 @@ function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
   placeColumn(keys, keyLabels, labels);
   const strip = rows.long ? softmaxStrip(scope, analysis, rows, palette, width) : null;
   if (strip) stage.append(strip.element);
-  const headers = headerRow(scope, analysis.state, () => [
-    ...content.headers(),
-    ...(strip ? [strip.header] : []),
-  ]);
+  const headers = headerRow(scope, () => [...content.headers(), ...(strip ? [strip.header] : [])]);
   /** Paints some rows, in the coordinates of all rows. */
   const rowsPaint =
     (range: Range): Paint =>
@@ -206,10 +203,7 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
     overlays,
     keyLabels,
     width: columns.width,
-    headers: () => [
-      { ...attention, detail: detail(), ...(rows.long ? { hovered: [] } : {}) },
-      ...barHeaders(columns, analysis),
-    ],
+    headers: () => [{ ...attention, detail: detail() }, ...barHeaders(columns, analysis)],
     paint(painted) {
       paintBars(painted, columns);
       if (rows.long) paintCurves(painted, [from, from + curves]);

@@ -77,6 +77,8 @@ describe("what is said of a pair", () => {
     const { state } = await mountApp({ choices: { view: "neuron", head, query, key } });
     await expect.poll(status).toContain(` · neuron ${first} adds `);
     expect(status()).toContain("80%");
+    state.hover.value = { query, key };
+    await expect.element(page.getByText(/^▾ \d+/)).toBeVisible();
     state.muted.value = [first];
     await expect.poll(status).toContain(` · neuron ${second} adds `);
     expect(status()).not.toContain("80%");
