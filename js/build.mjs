@@ -34,7 +34,7 @@ async function bundled(options) {
   await build({ ...options, logLevel: "warning" });
   const module = options.format === "esm";
   const code = readFileSync(options.outfile, "utf8");
-  const compress = { toplevel: true, passes: 2 };
+  const compress = { toplevel: true, passes: 3 };
   writeFileSync(options.outfile, (await minify(code, { module, compress })).code);
 }
 

@@ -133,7 +133,8 @@ function frame(scope: Scope, host: HTMLElement, { theme }: State, around: Around
     addEventListener("resize", measure, { signal: scope.signal });
   }
   /** Move the focus to the view. */
-  const leave = () => (body.querySelector<HTMLElement>("[tabindex='0']") ?? root).focus();
+  const leave = () =>
+    (body.querySelector<HTMLElement>("[tabindex='0']:not(button)") ?? root).focus();
   const elements = { shadow, root, main, body, tools };
   return { ...elements, palette, onPaper, resolution, width, height, leave, fit };
 }

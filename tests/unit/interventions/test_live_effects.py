@@ -335,7 +335,9 @@ def test_a_generation_says_what_to_do() -> None:
 def test_a_page_with_the_effect_of_some_heads() -> None:
     model = tiny("LlamaForCausalLM", num_key_value_heads=2)
     widget = aw.show(model, None, INPUTS, query=4, off=[(0, 2), (1, 3)])
-    # It opens with what is off, named or not.
+    # It opens with what is off, named or not, at the first of it.
+    assert (widget.layer, widget.head) == (0, 2)
+    assert aw.show(model, None, INPUTS, head=1, off=[(0, 2)]).head == 1
     shown = widget.shown_record([(1, 0), [(1, 3), (0, 2)]])
     assert [effect["heads"] for effect in shown.effects] == [[[0, 2], [1, 3]], [[1, 0]]]
     assert shown.choices["off"] == [[0, 2], [1, 3]]
