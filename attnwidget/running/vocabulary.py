@@ -49,13 +49,17 @@ def doubt_of(model: torch.nn.Module, tokenizer: Any) -> str | None:
     if size is None or not all(hasattr(owner, each) for each in ("__len__", "all_special_ids")):
         return None
     name, own = type(model).__name__, len(owner)
+    # A configuration may state wrong ids, as that of CLIP's texts does: as many tokens say more.
+    if size == own:
+        return None
     sign = ""
+    special = {*owner.all_special_ids, *getattr(owner, "added_tokens_decoder", ())}
     # Embeddings are often padded to a round number; few special tokens may be added to a tokenizer.
     padded = size % 8 == 0 and own <= size < 1.1 * own
-    if abs(size - own) > 0.01 * size and not padded:
+    if abs(size - own) > max(8, 0.01 * size) and not padded:
         sign = f"it has {own:,} tokens, and {name} {size:,}"
     for key, token in _special_ids(model).items():
-        if not sign and token < size and token not in owner.all_special_ids:
+        if not sign and token < size and token not in special:
             there = repr(owner.convert_ids_to_tokens([token])[0]) if token < own else "no token"
             sign = f"{key} of {name} is {token:,}, which is {there} there"
     said = f"the tokenizer is likely another model's: {sign}; load both by the same name"

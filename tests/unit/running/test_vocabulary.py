@@ -19,6 +19,7 @@ OWN = {
     "NLLB": (256206, 256204),
     "DeBERTa-v3": (128100, 128001),
     "BERT and a token of the user's": (30522, 30523),
+    "letters": (81, 79),
 }
 OTHERS = {
     "MiniLM, SmolLM2": (30522, 49152),
@@ -34,6 +35,7 @@ class Sized:
 
     def __init__(self, size: int, *special: int) -> None:
         self.size, self.all_special_ids = size, special
+        self.added_tokens_decoder: dict[int, str] = {}
 
     def __len__(self) -> int:
         return self.size
@@ -52,13 +54,18 @@ def test_by_the_sizes_of_published_models(name: str) -> None:
 
 
 def test_by_special_tokens_that_a_configuration_states() -> None:
-    model = tiny("LlamaForCausalLM", eos_token_id=7)
-    assert doubt_of(model, Sized(VOCABULARY, 0, 1, 2, 7)) is None
-    said = doubt_of(model, Sized(VOCABULARY, 0, 1, 2))
+    model, size = tiny("LlamaForCausalLM", eos_token_id=7), VOCABULARY - 1
+    assert doubt_of(model, Sized(size, 0, 1, 2, 7)) is None
+    said = doubt_of(model, Sized(size, 0, 1, 2))
     assert said is not None
     assert "eos_token_id of LlamaForCausalLM is 7, which is 'w7'" in said
+    # Added tokens are special, too; and as many tokens as the model has are its own.
+    added = Sized(size, 0, 1, 2)
+    added.added_tokens_decoder = {7: "<end>"}
+    assert doubt_of(model, added) is None
+    assert doubt_of(model, Sized(VOCABULARY, 0, 1, 2)) is None
     # What a class says of all its models may be left as it is.
-    assert doubt_of(tiny("LlamaForCausalLM", pad_token_id=None), Sized(VOCABULARY)) is None
+    assert doubt_of(tiny("LlamaForCausalLM", pad_token_id=None), Sized(size)) is None
 
 
 def test_in_records_and_profiles(minilm: Loaded) -> None:
