@@ -21,7 +21,9 @@ FOCUS = """() => {
     return outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
   };
   // A box within a label shows it around the label; a menu's item by its background.
-  const shown = visible(active) || visible(active.parentElement)
+  // The keys of a list act on the option that has the ring.
+  const option = active.querySelector(".focused");
+  const shown = visible(active) || visible(active.parentElement) || (option && visible(option))
     || getComputedStyle(active).backgroundColor !== "rgba(0, 0, 0, 0)";
   const box = active.getBoundingClientRect();
   return shown && box.width && box.height ? "" : `the focus on ${name} cannot be seen`;
@@ -69,8 +71,9 @@ def test_the_head_view(view: View, press: Press, record: aw.AttentionRecord) -> 
     press("ArrowUp")
     expect(view.tokens("Keys")).to_have_count(len(labels))
 
-    tab(view, press, view.swatch(3))
-    press("Enter")
+    # The swatches are one stop, at the head that is shown.
+    tab(view, press, view.swatch(11))
+    press("Home", "ArrowRight", "ArrowRight", "ArrowRight", "Enter")
     expect(view.swatch(3)).to_have_attribute("aria-pressed", "false")
     press("Space")
     expect(view.swatch(3)).to_have_attribute("aria-pressed", "true")
