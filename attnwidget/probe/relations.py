@@ -121,7 +121,7 @@ class RelationScores(ProbeScores):
         score = self.scores[relation]
         if text is None:
             if not self.misses[relation]:
-                raise ValueError(f"no {relation} was missed: give a text to show")
+                raise ValueError(f"no {relation} was missed: give text=, an Annotated, to show")
             text = self.misses[relation][0].text
         if not isinstance(text, Annotated):
             raise TypeError(

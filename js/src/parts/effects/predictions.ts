@@ -152,7 +152,7 @@ function numbers(effect: PredictionEffect, first: Change, others: readonly numbe
 export function beside(others: readonly number[], unit: string): readonly HTMLElement[] {
   if (!others.length) return [];
   const [least, most] = [Math.min(...others), Math.max(...others)].map(small);
-  return [entry([`other heads (${others.length} draws)`], `${least}–${most}${unit}`)];
+  return [entry([`mean of others (${others.length} draws)`], `${least}–${most}${unit}`)];
 }
 
 export function entry(name: readonly (Node | string)[], value: string): HTMLElement {
