@@ -6,12 +6,12 @@ sides; out come weights, scores and one safetensors file. Open `record.py` first
 `loading.py` are the file, and `from_arrays/` reads the arrays of other tools.
 """
 
-from .fidelity import Fidelity, Replay
+from .fidelity import Fidelity, Replay, Written
 from .layer import Layer, Pairs, Rotary
 from .record import AttentionRecord
 from .scores import Floats, ScoreProgram, sample_rows, spread_rows
 from .stack import Stack, of_stack, runs, spans
-from .tokens import Arc, Patches, Picture, Tokens
+from .tokens import Arc, Patches, Picture, Piece, Tokens
 
 __all__ = [
     "Arc",
@@ -22,11 +22,13 @@ __all__ = [
     "Pairs",
     "Patches",
     "Picture",
+    "Piece",
     "Replay",
     "Rotary",
     "ScoreProgram",
     "Stack",
     "Tokens",
+    "Written",
     "of_stack",
     "runs",
     "sample_rows",

@@ -65,6 +65,31 @@ class Fidelity:
 
 
 @dataclass(frozen=True)
+class Written:
+    """A token that a model has generated.
+
+    Attributes:
+        label: its readable text.
+        text: what it adds to the text; "" for a special token.
+        probability: that the model's own logits gave it, before any temperature or penalty.
+        likeliest: the most likely tokens there, as (label, probability).
+    """
+
+    label: str
+    text: str
+    probability: float
+    likeliest: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        texts = (self.label, self.text, *(label for label, _ in self.likeliest))
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("the label and the text of a generated token must be strings")
+        numbers = (self.probability, *(each for _, each in self.likeliest))
+        if not all(isinstance(each, (int, float)) and 0 <= each <= 1 for each in numbers):
+            raise ValueError("probabilities of generated tokens must be numbers from 0 to 1")
+
+
+@dataclass(frozen=True)
 class Replay:
     """The distance of a pass over a generated text from the generation of it.
 
@@ -78,12 +103,15 @@ class Replay:
         reason: why they differ by more than float32 rounds, or "".
         typical: the median over those tokens of |difference| / |logits|, as the lengths of vectors;
             None in records that were saved without it.
+        written: the tokens that were generated, also the last one, which the model has not read;
+            () where they are not known.
     """
 
     difference: float
     tolerance: float
     reason: str = ""
     typical: float | None = None
+    written: tuple[Written, ...] = ()
 
     def __post_init__(self) -> None:
         numbers = (self.difference, self.tolerance, self.typical or 0.0)
@@ -91,3 +119,5 @@ class Replay:
             raise ValueError("a replay's differences and tolerance must be numbers from 0")
         if not isinstance(self.reason, str):
             raise ValueError("a replay's reason must be a string")
+        if not all(isinstance(each, Written) for each in self.written):
+            raise ValueError("a replay's written tokens must be of Written")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .described import DAMAGE, described_file, reason
-from .fidelity import Fidelity, Replay
+from .fidelity import Fidelity, Replay, Written
 from .layer import Layer, Rotary
 from .scores import ScoreProgram
 from .stack import Stack
@@ -60,8 +60,17 @@ def _read(file: Any, content: Any) -> dict[str, Any]:
         "model": content["model"],
         "missing": content["missing"],
         "image": None if image is None else Picture(base64.b64decode(image, validate=True)),
-        "replay": None if replay is None else Replay(**replay),
+        "replay": None if replay is None else _replay(replay),
     }
+
+
+def _replay(stored: dict[str, Any]) -> Replay:
+    # Early files lack the tokens that were written.
+    written = [
+        Written(**{**each, "likeliest": tuple((str(a), b) for a, b in each["likeliest"])})
+        for each in stored.get("written", ())
+    ]
+    return Replay(**{**stored, "written": tuple(written)})
 
 
 class _Arrays:

@@ -18,6 +18,7 @@ from .items import Batch
 from .model import CACHES, own_copies, traits
 from .replay import Answer
 from .reread import with_a_prompt_that_sees_itself, with_answer, with_target
+from .written import written
 
 
 def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, Any]) -> Answer:
@@ -60,7 +61,8 @@ def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, 
         cached = not CACHES.isdisjoint([*inputs.tensors, *options])
         noted = passes.of_no_prompt if cached else passes.of_prompt
         again = with_answer(model, tokenizer, inputs, read, prompt, noted)
-    return Answer(_ways(model, again, len(rows)), logits)
+    own = sequences[inputs.batch.index, prompt : prompt + len(rows)].cpu()
+    return Answer(_ways(model, again, len(rows)), logits, written(tokenizer, own, logits))
 
 
 def _check_prompt(model: Any, inputs: Inputs) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from attnwidget.record import Replay
+from attnwidget.record import Replay, Written
 from attnwidget.tracing import is_changed
 
 from .inputs import Inputs
@@ -35,10 +35,12 @@ class Answer:
         ways: inputs of one pass over the prompt and the answer, without its last token, which the
             model has not read; the first with which logits are those of the generation counts.
         logits: of the generation, for each token of the answer, [vocabulary].
+        written: its tokens; none where they are not known.
     """
 
     ways: tuple[Callable[[], Inputs], ...]
     logits: Sequence[torch.Tensor]
+    written: tuple[Written, ...] = ()
 
     def replay(self, model: torch.nn.Module, inputs: Inputs, output: Any) -> Replay:
         """The distance of the logits of that one pass from those of the generation.
@@ -69,7 +71,7 @@ class Answer:
                 f"the answer of {name} has no single attention: in one pass over all of it, logits "
                 f"differ from those of its generation by {compared:.1e} {of}: {reason}"
             )
-        return Replay(difference, allowed, reason, typical)
+        return Replay(difference, allowed, reason, typical, self.written)
 
 
 def _differences(found: torch.Tensor, own: Sequence[torch.Tensor]) -> tuple[float, float]:

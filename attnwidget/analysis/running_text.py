@@ -1,0 +1,194 @@
+"""The running text of a record: its prompt by message and sentence, its answer, and what each
+token of the answer was written from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnwidget.record import Floats, Piece, Stack, Tokens
+
+from .sentences import sentence_spans
+
+# A token of the text that every row gives so many even shares is a sink.
+_SINK = 2.5
+
+Span = tuple[int, int]
+"""Positions [start, end) of tokens."""
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Keys that rows attend to whatever is written.
+
+    Attributes:
+        label: "first token", "template", or the token of the text.
+        keys: their positions.
+    """
+
+    label: str
+    keys: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RunningText:
+    """The text of a stack's keys, and the rows that read it.
+
+    Attributes:
+        keys: the tokens, with their text and offsets.
+        messages: the tokens of each message of the prompt, its template included; one without a
+            role for a plain text.
+        template: the keys outside of the messages' contents.
+        sentences: those of the contents, by `sentence_spans`.
+        rows: the queries that are looked at: of an answer, those before each of its tokens, which
+            wrote them; else all.
+        answered: True if the rows wrote an answer.
+    """
+
+    keys: Tokens
+    messages: tuple[Piece, ...]
+    template: tuple[int, ...]
+    sentences: tuple[Span, ...]
+    rows: range
+    answered: bool
+
+    @property
+    def prompt(self) -> int:
+        """The number of keys before the answer."""
+        return self.messages[-1].end if self.messages else 0
+
+    @cached_property
+    def of_text(self) -> NDArray[np.bool_]:
+        """True for each key of the prompt that stands for a part of the messages' contents."""
+        inside = np.zeros(len(self.keys), np.bool_)
+        inside[: self.prompt] = True
+        inside[list(self.template)] = False
+        return inside
+
+
+def running_text(stack: Stack) -> RunningText | None:
+    """The running text of a stack; None where its text or its tokens' places in it are not known."""
+    keys = stack.keys
+    if keys.text is None or keys.offsets is None:
+        return None
+    own = stack.queries == keys
+    first = stack.queries.generated
+    prompt = len(keys) if first is None or not own else first
+    messages = tuple(_messages(keys, prompt))
+    outside = set(keys.special) | {at for at in range(prompt) if keys.offsets[at] is None}
+    for piece in keys.pieces or ():
+        if piece.template:
+            outside |= set(range(piece.start, min(piece.end, prompt)))
+    template = tuple(sorted(at for at in outside if at < prompt))
+    rows = range(len(stack.queries)) if first is None else range(first - 1, len(stack.queries))
+    return RunningText(
+        keys,
+        messages,
+        template,
+        tuple(_sentences(keys, messages, frozenset(template))),
+        rows,
+        first is not None,
+    )
+
+
+def _messages(keys: Tokens, prompt: int) -> Iterator[Piece]:
+    turns = keys.turns or ((0, prompt, ""),)
+    for number, (start, end, role) in enumerate(turns):
+        if start < prompt:
+            yield Piece(start, min(end, prompt), role, number, False)
+
+
+def _sentences(
+    keys: Tokens, messages: Sequence[Piece], template: frozenset[int]
+) -> Iterator[Span]:
+    """The tokens of each sentence: those whose first sign stands in it."""
+    text, offsets = keys.text or "", keys.offsets or ()
+    for message in messages:
+        own = [at for at in range(message.start, message.end) if at not in template]
+        places = {at: span for at in own if (span := offsets[at]) is not None}
+        if not places:
+            continue
+        start, end = min(s for s, _ in places.values()), max(e for _, e in places.values())
+        ends = [start + last for _, last in sentence_spans(text[start:end])]
+        first: dict[int, int] = {}
+        last: dict[int, int] = {}
+        for at, (begin, stop) in places.items():
+            # A token's own space is before its first sign.
+            sign = begin + len(text[begin:stop]) - len(text[begin:stop].lstrip())
+            number = int(np.searchsorted(ends, min(sign, stop - 1), side="right"))
+            number = min(number, max(0, len(ends) - 1))
+            first.setdefault(number, at)
+            last[number] = at + 1
+        yield from ((first[number], last[number]) for number in sorted(first))
+
+
+@dataclass(frozen=True)
+class TextShares:
+    """What the rows of a running text attend to.
+
+    Attributes:
+        mean: float32 [rows, Tk], the mean over all heads of all layers.
+        heads: float32 [rows, sentences, heads], each head's attention on each sentence without its
+            sinks, heads counted through all layers from 0.
+        sinks: see `text_shares`.
+    """
+
+    mean: Floats
+    heads: Floats
+    sinks: tuple[Sink, ...]
+
+
+def text_shares(stack: Stack, text: RunningText) -> TextShares:
+    """Sum the attention of a running text's rows, over heads and over sentences.
+
+    Sinks are the first token, the template's tokens, and each token of the contents to which every
+    row gives at least 2.5 times an even share of what it sees: a heuristic.
+    """
+    rows = np.arange(text.rows.start, text.rows.stop)
+    mean = _mean(stack, rows)
+    sinks = _sinks(text, mean, stack)
+    counted = text.of_text.copy()
+    for sink in sinks:
+        counted[list(sink.keys)] = False
+    number = np.zeros((len(text.keys), len(text.sentences)), np.float32)
+    for at, (start, end) in enumerate(text.sentences):
+        number[start:end, at] = counted[start:end]
+    of_heads = [
+        layer.head_weights(head, rows) @ number
+        for layer in stack.layers
+        for head in range(layer.num_heads)
+    ]
+    return TextShares(mean, np.stack(of_heads, axis=2), sinks)
+
+
+def _mean(stack: Stack, rows: NDArray[np.intp]) -> Floats:
+    total = np.zeros((len(rows), len(stack.keys)))
+    heads = 0
+    for layer in stack.layers:
+        for head in range(layer.num_heads):
+            total += layer.head_weights(head, rows)
+        heads += layer.num_heads
+    mean: Floats = (total / heads).astype(np.float32)
+    return mean
+
+
+def _sinks(text: RunningText, mean: Floats, stack: Stack) -> tuple[Sink, ...]:
+    own = stack.queries == stack.keys
+    first = (0,) if own else ()
+    template = tuple(at for at in text.template if at not in first)
+    sinks = [Sink("first token", first), Sink("template", template)]
+    seen = np.minimum(np.arange(1, len(mean) + 1) + text.rows.start, mean.shape[1])
+    even = 1 / seen if own else np.full(len(mean), 1 / mean.shape[1])
+    # A token is never a sink of rows before it.
+    always = (mean >= _SINK * even[:, None]).all(axis=0) & text.of_text
+    always[list(first)] = False
+    found: dict[str, list[int]] = {}
+    if text.answered:
+        for at in np.flatnonzero(always):
+            found.setdefault(text.keys.labels[at], []).append(int(at))
+    sinks += [Sink(label, tuple(keys)) for label, keys in found.items()]
+    return tuple(sink for sink in sinks if sink.keys)
