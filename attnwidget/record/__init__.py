@@ -11,7 +11,7 @@ from .layer import Layer, Pairs, Rotary
 from .record import AttentionRecord
 from .scores import Floats, ScoreProgram, sample_rows, spread_rows
 from .stack import Stack, of_stack, runs, spans
-from .tokens import Arc, Patches, Picture, Tokens
+from .tokens import Arc, Patches, Picture, Piece, Tokens
 
 __all__ = [
     "Arc",
@@ -22,6 +22,7 @@ __all__ = [
     "Pairs",
     "Patches",
     "Picture",
+    "Piece",
     "Replay",
     "Rotary",
     "ScoreProgram",
