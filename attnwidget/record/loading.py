@@ -16,7 +16,7 @@ from .layer import Layer, Rotary
 from .scores import ScoreProgram
 from .stack import Stack
 from .storage import KIND, LAYER_ARRAYS, MAX_LAYERS, PROGRAM_ARRAYS, PROGRAM_TUPLES
-from .tokens import Patches, Picture, Tokens
+from .tokens import Patches, Picture, Piece, Tokens
 
 _Record = TypeVar("_Record")
 
@@ -162,8 +162,8 @@ def _tokens(stored: dict[str, Any]) -> Tokens:
         return None if stored[name] is None else tuple(stored[name])
 
     offsets = optional("offsets")
-    # Early files of the first version lack patches and the place of generated tokens.
-    patches = stored.get("patches")
+    # Early files of the first version lack what follows.
+    patches, pieces = stored.get("patches"), stored.get("pieces")
     return Tokens(
         tuple(stored["labels"]),
         optional("segments"),
@@ -172,6 +172,8 @@ def _tokens(stored: dict[str, Any]) -> Tokens:
         None if offsets is None else tuple(None if o is None else tuple(o) for o in offsets),
         None if patches is None else Patches(**{**patches, "of": tuple(patches["of"])}),
         stored.get("generated"),
+        stored.get("text"),
+        None if pieces is None else tuple(Piece(**piece) for piece in pieces),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal
 
 # Each is a pixel of what is laid over the picture.
@@ -39,6 +40,33 @@ class Patches:
 
 
 @dataclass(frozen=True)
+class Piece:
+    """A part of a chat, of one message: its content, or what the chat template writes around it.
+
+    Attributes:
+        start, end: tokens, or characters of a text, from `start` to `end - 1`.
+        role: of the message, such as "system", "user" or "assistant".
+        message: its number, counted from 0, that of the answer being the next; None for a system
+            message that the template has of its own.
+        template: True for what the template writes, such as "<|im_start|>user" and a new line.
+    """
+
+    start: int
+    end: int
+    role: str
+    message: int | None
+    template: bool
+
+    def __post_init__(self) -> None:
+        if not _is_span((self.start, self.end)) or self.start == self.end:
+            raise ValueError("a piece has a start from 0 on, and an end after it")
+        if not isinstance(self.role, str) or not isinstance(self.template, bool):
+            raise ValueError("the role of a piece is a string, and template is True or False")
+        if not (self.message is None or _is_count(self.message)):
+            raise ValueError("messages are numbers from 0, or None")
+
+
+@dataclass(frozen=True)
 class Tokens:
     """Labels of a token sequence, and their places in its text.
 
@@ -52,6 +80,9 @@ class Tokens:
         patches: the places of the tokens on the record's image; or None if they have none.
         generated: the position of the first token that the model generated, the others being the
             prompt; None if it generated none of them.
+        text: the text in which offsets count, of a chat or an answer with all that the model has
+            read; or None if it is not known, or a pair.
+        pieces: of a chat, the tokens of each message, in order and without gaps; else None.
     """
 
     labels: tuple[str, ...]
@@ -61,6 +92,8 @@ class Tokens:
     offsets: tuple[tuple[int, int] | None, ...] | None = None
     patches: Patches | None = None
     generated: int | None = None
+    text: str | None = None
+    pieces: tuple[Piece, ...] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.labels, str) or not all(isinstance(x, str) for x in self.labels):
@@ -89,6 +122,17 @@ class Tokens:
             _is_count(self.generated) and self.generated < len(self)
         ):
             raise ValueError("the first generated position lies outside the tokens")
+        if self.text is not None and not isinstance(self.text, str):
+            raise ValueError("the text of tokens is a string, or None")
+        if self.text is not None and max((o[1] for o in self.offsets or () if o), default=0) > len(
+            self.text
+        ):
+            raise ValueError("an offset lies outside the text")
+        ends = [0, *(piece.end for piece in self.pieces or ())]
+        if self.pieces is not None and (
+            ends != [*(piece.start for piece in self.pieces), len(self.labels)]
+        ):
+            raise ValueError("the pieces of a chat have all of its tokens, in order")
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -101,6 +145,20 @@ class Tokens:
         start = self.segments.index(1)
         return start if all(self.segments[start:]) else None
 
+    @property
+    def template(self) -> tuple[bool, ...] | None:
+        """True for each token that a chat template has written; None if this is no chat."""
+        if self.pieces is None:
+            return None
+        return tuple(piece.template for piece in self.pieces for _ in range(piece.start, piece.end))
+
+    @property
+    def turns(self) -> tuple[tuple[int, int, str], ...]:
+        """(start, end, role) of each message of a chat, as views take named segments."""
+        groups = groupby(self.pieces or (), lambda piece: (piece.message, piece.role))
+        turns = [(role, list(pieces)) for (_, role), pieces in groups]
+        return tuple((pieces[0].start, pieces[-1].end, role) for role, pieces in turns)
+
     def after(self, labels: Sequence[str]) -> Tokens:
         """The tokens after special ones with these labels, which are no part of the text."""
         count = len(labels)
@@ -112,6 +170,7 @@ class Tokens:
             self.offsets and (None,) * count + self.offsets,
             None,
             None if self.generated is None else self.generated + count,
+            self.text,
         )
 
 
