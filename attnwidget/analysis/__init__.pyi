@@ -48,6 +48,12 @@ from .patterns import pattern_of as pattern_of
 from .row_batches import SINGLE_THREADED as SINGLE_THREADED
 from .row_batches import RowBatches as RowBatches
 from .row_batches import batch_of_weights as batch_of_weights
+from .running_text import RunningText as RunningText
+from .running_text import Sink as Sink
+from .running_text import TextShares as TextShares
+from .running_text import running_text as running_text
+from .running_text import text_shares as text_shares
+from .sentences import sentence_spans as sentence_spans
 from .table import Tabular as Tabular
 from .table import data_frame as data_frame
 from .table import metrics as metrics

@@ -29,6 +29,7 @@ from .pack import (
     packed_layer,
     packed_layers,
     packed_numbers,
+    packed_texts,
 )
 from .shown import VIEWS, included_layers, included_views, opening_choices
 
@@ -172,7 +173,7 @@ def page_of_examples(
     records = [_record(shown, _ATLAS_VIEWS, first.layers, {})]
     for example in others:
         manifest = _manifest(encode_record(example.record), example.layers)
-        records.append(PageRecord(example.record.model, manifest, None, example.layers, {}))
+        records.append(PageRecord(example.record.model, manifest, None, example.layers, {}, {}))
     choices = opening_choices(shown, _ATLAS_VIEWS, None)
     # Links between tokens, and what is off, belong to the first text alone.
     alone = replace(shown, arcs=(), effects=())
@@ -231,7 +232,8 @@ def _record(
     overview = shown.overview if {"model", "map"} & set(views) else None
     # The manifest's name has no lone surrogates, which could not be written.
     model = shown.manifest["model"] if shown.record.model else ""
-    return PageRecord(model, _manifest(shown.manifest, packed), overview, packed, numbers)
+    texts = {} if "text" not in views else packed_texts(shown.record, shown.manifest)
+    return PageRecord(model, _manifest(shown.manifest, packed), overview, packed, numbers, texts)
 
 
 def _manifest(

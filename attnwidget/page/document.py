@@ -66,6 +66,7 @@ class PageRecord:
             further example, the manifest lacks what is in that of its widget's record.
         layers: its layers, by stack and number.
         numbers: the matrices of lenses, as far as the page has them.
+        texts: what the rows of running texts attend to, by stack.
     """
 
     model: str
@@ -73,6 +74,7 @@ class PageRecord:
     overview: bytes | None
     layers: Mapping[tuple[str, int], PackedLayer]
     numbers: PackedNumbers
+    texts: Mapping[str, PackedLayer]
 
 
 def document(
@@ -112,6 +114,11 @@ def document(
         _block(place, f"{stack}.{number}.{lens}", numbers)
         for place, record in enumerate(records)
         for (stack, number, lens), numbers in record.numbers.items()
+    ]
+    blocks += [
+        _block(place, f"{stack}.text", text)
+        for place, record in enumerate(records)
+        for stack, text in record.texts.items()
     ]
     models = ", ".join(dict.fromkeys(record.model for record in records if record.model))
     start, program = ((_STATIC / f"{name}.js").read_bytes() for name in ("start", "page"))

@@ -11,7 +11,7 @@ import numpy as np
 from attnwidget.analysis import LENSES, Lens, MatrixLens, factors_of
 from attnwidget.progress import step_done
 from attnwidget.record import AttentionRecord, Floats, Layer, spread_rows
-from attnwidget.wire import LensNumbers, block_size, why_not_sent
+from attnwidget.wire import LensNumbers, block_size, encode_shares, why_not_sent
 from attnwidget.wire.compression import (
     COMPACT,
     FINE,
@@ -131,6 +131,16 @@ def packed_numbers(
                 if why_not_sent(lens, record, stack, layer) is None:
                     block = numbers.block(lens, record, stack, layer)
                     yield (stack, layer, lens.name), PackedLayer(*pack_block(block))
+
+
+def packed_texts(record: AttentionRecord, manifest: Mapping[str, Any]) -> dict[str, PackedLayer]:
+    """What the rows of each running text attend to, by the stacks of the record that have one."""
+    having = (stack["name"] for stack in manifest["stacks"] if stack["text"])
+    return {
+        name: PackedLayer(*pack_block(encode_shares(record, name)))
+        for name in having
+        if name in record.stacks
+    }
 
 
 def fits_in_page(layer: Layer) -> bool:

@@ -27,6 +27,7 @@ from attnwidget.record import AttentionRecord, Layer, Replay, ScoreProgram, Stac
 from .block import block_size
 from .lenses import encode_lenses, thumbnails_of
 from .metrics import SentMetric, encode_metrics, encode_patterns
+from .running_text import encode_text
 from .text import sendable
 
 VERSION = 4
@@ -136,6 +137,7 @@ def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> d
         sampled = sampled_rows(len(stack.queries))
         layers = [_layer(layer, record, name, lenses) for layer in stack.layers]
         stacks.append({"name": name, **_axes(stack), "sampled": sampled, "layers": layers})
+        stacks[-1]["text"] = encode_text(record, name)
     return {
         "version": VERSION,
         "model": sendable(record.model),

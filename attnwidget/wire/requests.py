@@ -16,6 +16,7 @@ from .columns import Columns, block_of
 from .effects import EffectRequest, Effects, Op
 from .later import Reply
 from .lenses import LensNumbers
+from .running_text import encode_shares
 
 if TYPE_CHECKING:
     from attnwidget.interventions.rerun import Rerun
@@ -37,6 +38,8 @@ class Replies:
       the head of each maximum, likewise.
     - to {id, op: "lens", lens, stack, layer}: the numbers of a layer of a lens of matrices, by its
       name, likewise.
+    - to {id, op: "text", stack}: what the rows of its running text attend to, see `encode_shares`,
+      likewise.
     - to {id, op: "row", stack, layer, side, position}, with the side "query": the row of this query
       as {id, parts} and buffers, "scores" [heads, Tk], or "weights" if only those were recorded;
       with the side "key": the column of this key, "weights" [heads, Tq]. All are float32. A column
@@ -69,6 +72,7 @@ class Replies:
             "block": self._block,
             "combined": self._combined,
             "lens": self._lens,
+            "text": self._text,
             "row": self._row,
             "effect": self._effect,
             "others": self._effect,
@@ -139,6 +143,11 @@ class Replies:
             raise ValueError(f"there is no lens {name!r:.100}")
         lens, stack = self._lenses[name], request["stack"]
         self._send(id_, self._numbers.block(lens, shown, stack, layer.number))
+
+    def _text(self, id_: str, record: AttentionRecord, request: Request) -> None:
+        shown, _ = self._shown(record, request)
+        _stack("a text is asked for by the name", shown, request)
+        self._send(id_, encode_shares(shown, request["stack"]))
 
     def _row(self, id_: str, record: AttentionRecord, request: Request) -> None:
         shown, off = self._shown(record, request)

@@ -1,0 +1,109 @@
+"""The running text of a stack: its places in the manifest, and what its rows attend to as a block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from attnwidget.analysis import RunningText, running_text, text_shares
+from attnwidget.record import AttentionRecord, Replay, Tokens
+
+from .block import Block
+from .text import sendable
+
+# A view without an answer looks at each row, whose shares would fill a page.
+_MOST_SHARES = 1 << 24
+_KINDS = {"first token": 1, "template": 2}
+_OF_TEXT = 3
+
+
+def text_of(record: AttentionRecord, stack: str) -> RunningText | None:
+    """The running text that a view shows; None where there is none, or it is too long."""
+    found = running_text(record.stack(stack))
+    if found is None or (found.answered and not _written(record)):
+        return None
+    layers = record.stack(stack).layers
+    heads = sum(layer.num_heads for layer in layers)
+    numbers = len(found.rows) * max(len(found.keys), heads * len(found.sentences))
+    return found if numbers <= _MOST_SHARES else None
+
+
+def encode_text(record: AttentionRecord, stack: str) -> dict[str, Any] | None:
+    """The places of a stack's running text as JSON; `js/src/data/manifest.ts` describes them."""
+    found = text_of(record, stack)
+    if found is None:
+        return None
+    return {
+        "text": sendable(found.keys.text or ""),
+        "offsets": _utf16(found.keys),
+        "messages": [
+            {"role": sendable(piece.role), "start": piece.start, "end": piece.end}
+            for piece in found.messages
+        ],
+        "template": list(found.template),
+        "sentences": [list(span) for span in found.sentences],
+        "first": found.rows.start,
+        "answer": _answer(record.replay) if found.answered and record.replay else None,
+    }
+
+
+def encode_shares(record: AttentionRecord, stack: str) -> Block:
+    """What the rows of a running text attend to, see `attnwidget.analysis.text_shares`.
+
+    "mean" is [rows, Tk] and "shares" [rows, sentences, heads], with all heads of all layers;
+    "sinks" [Tk] has 1 for the first token, 2 for the template, 3 for a sink of the text, else 0.
+
+    Raises:
+        ValueError: the stack has no running text.
+    """
+    found = text_of(record, stack)
+    if found is None:
+        raise ValueError(f"stack {stack!r:.100} has no running text")
+    shares = text_shares(record.stack(stack), found)
+    kinds = np.zeros(len(found.keys), np.int8)
+    for sink in shares.sinks:
+        kinds[list(sink.keys)] = _KINDS.get(sink.label, _OF_TEXT)
+    block = Block([], [])
+    block.add_floats("mean", shares.mean)
+    block.add_floats("shares", shares.heads)
+    block.add("sinks", "i8", kinds)
+    return block
+
+
+def _written(record: AttentionRecord) -> bool:
+    return record.replay is not None and bool(record.replay.written)
+
+
+def _answer(replay: Replay) -> dict[str, Any]:
+    texts = [each.text for each in replay.written]
+    ends = list(accumulate(map(_length, texts)))
+    return {
+        "text": sendable("".join(texts)),
+        "labels": [sendable(each.label) for each in replay.written],
+        "offsets": [
+            place
+            for text, end in zip(texts, ends, strict=True)
+            for place in ((end - _length(text), end) if text else (-1, -1))
+        ],
+        "p": [each.probability for each in replay.written],
+        "likeliest": [
+            [[sendable(label), p] for label, p in each.likeliest] for each in replay.written
+        ],
+    }
+
+
+def _length(text: str) -> int:
+    """The length of a text in JavaScript, in units of UTF-16."""
+    return len(text) + sum(sign > "\uffff" for sign in text)
+
+
+def _utf16(tokens: Tokens) -> Sequence[int]:
+    starts = list(accumulate((1 + (sign > "\uffff") for sign in tokens.text or ""), initial=0))
+    return [
+        place
+        for span in tokens.offsets or ()
+        for place in ((-1, -1) if span is None else (starts[span[0]], starts[span[1]]))
+    ]
