@@ -145,11 +145,9 @@ def encode_effect(effect: Effect, predicts: Predicts, request: EffectRequest) ->
     if effect.logits is None:
         return _encode_states(effect)
     divergence = effect.divergence
-    position = len(effect.tokens) - 1
+    position = int(divergence.argmax())
     if request.query is not None and effect.tokens == request.labels:
         position = request.query
-    elif predicts == "token":
-        position = int(divergence.argmax())
     return {
         "predicts": predicts,
         "position": position,

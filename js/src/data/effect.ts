@@ -39,9 +39,14 @@ const states = fields({
   moved: list(fields({ position: index, label: text(), moved: number })),
 });
 
-export type PredictionEffect = Read<typeof predictions>;
+interface OfPage {
+  /** Words for the positions that a page has, if that of the locked query is not one of them. */
+  readonly only?: string;
+}
+
+export type PredictionEffect = Read<typeof predictions> & OfPage;
 export type Change = PredictionEffect["changes"][number];
-export type StateEffect = Read<typeof states>;
+export type StateEffect = Read<typeof states> & OfPage;
 export type Effect = PredictionEffect | StateEffect;
 
 /** Read a kernel's reply. */

@@ -1,16 +1,6 @@
 /** Effects of heads and links that are off, which a page has, which cannot run the model. */
 
-import {
-  anything,
-  fields,
-  integer,
-  list,
-  maybe,
-  orNull,
-  type Read,
-  text,
-  valid,
-} from "../basics/reader.ts";
+import { fields, integer, list, maybe, orNull, type Read, text, valid } from "../basics/reader.ts";
 import { same } from "../basics/same.ts";
 import { type Effect, readEffect, readOthers } from "../data/effect.ts";
 import type { Off } from "../data/requests.ts";
@@ -27,13 +17,14 @@ const SAVED = list(
     // Pages of older versions have heads alone.
     cut: maybe(SCHEMA.cut.read),
     /** One for the query that was locked, and one for none. */
-    replies: list(fields({ query: orNull(integer(0)), effect: anything }), integer(1)),
+    replies: list(fields({ query: orNull(integer(0)), effect: readEffect }), integer(1)),
     /** The mean effects of as many other heads. Pages of older versions have none. */
     others: maybe(readOthers),
   }),
 );
 
 type Saved = Read<typeof SAVED>;
+type Reply = Saved[number]["replies"][number];
 
 /** The effects of a page, and words for those of a stack; null if it has none. */
 export function savedEffects(
@@ -51,8 +42,11 @@ export function savedEffects(
   };
   const effect = async (off: Off, query: number | null): Promise<Effect> => {
     const { replies } = found(off);
-    const reply = replies.find((each) => each.query === query) ?? replies[0];
-    return readEffect(reply.effect);
+    const at = ({ effect }: Reply) => effect.predicts && effect.position;
+    const reply = replies.find((each) => [each.query, at(each)].includes(query));
+    if (reply) return reply.effect;
+    const positions = [...new Set(replies.map(at))].join(" and ");
+    return { ...replies[0].effect, only: `This page has only position ${positions}.` };
   };
   const others = async (off: Off) => found(off).others ?? [];
   return { effect, others, effectsHere: (stack) => saved(of(stack)) };

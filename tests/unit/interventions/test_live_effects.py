@@ -73,10 +73,12 @@ def test_the_next_token() -> None:
     view.ask("a", (1, 3), (0, 2))
     effect = view.reply("a")["effect"]
     expected = aw.ablate(model, None, INPUTS, heads=[(0, 2), (1, 3)], record=False)
-    assert (effect["predicts"], effect["position"], effect["positions"]) == ("next", 6, 7)
-    assert effect["divergence"] == pytest.approx(expected.divergence[-1])
+    most = int(expected.divergence.argmax())
+    assert most != 6
+    assert (effect["predicts"], effect["position"], effect["positions"]) == ("next", most, 7)
+    assert effect["divergence"] == pytest.approx(expected.divergence.max())
     assert effect["mean"] == pytest.approx(expected.divergence.mean())
-    changes = expected.changes(count=8)
+    changes = expected.changes(most, count=8)
     assert [tuple(change.values()) for change in effect["changes"]] == changes
     view.ask("b", (1, 3), (0, 2), query=4)
     effect = view.reply("b")["effect"]
@@ -343,8 +345,8 @@ def test_a_page_with_the_effect_of_some_heads() -> None:
     assert shown.choices["off"] == [[0, 2], [1, 3]]
     assert "&quot;replies&quot;:[{&quot;query&quot;:null" in widget.static().html
     expected = aw.ablate(model, None, INPUTS, heads=[(0, 2), (1, 3)], record=False)
-    last, locked = shown.effects[0]["replies"]
-    assert (last["query"], last["effect"]["position"]) == (None, 6)
+    most, locked = shown.effects[0]["replies"]
+    assert (most["query"], most["effect"]["position"]) == (None, expected.divergence.argmax())
     assert (locked["query"], locked["effect"]["position"]) == (4, 4)
     assert locked["effect"]["divergence"] == pytest.approx(expected.divergence[4])
     cut = aw.KnockOut(5, [1, 2], 1)

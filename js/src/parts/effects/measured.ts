@@ -14,6 +14,8 @@ export type Measured =
   | {
       readonly status: "ready";
       readonly effect: Effect;
+      /** The query that was locked. */
+      readonly query: number | null;
       /** The mean effects of as many other heads; none until they are measured. */
       readonly others: readonly number[];
     }
@@ -58,10 +60,10 @@ export function measured(
     };
     ask(off, query, own.signal).then(
       (effect) => {
-        settle({ status: "ready", effect, others: [] });
+        settle({ status: "ready", effect, query, others: [] });
         // What these would say is of the effect itself, which is here.
         store.others?.(off, own.signal).then(
-          (others) => settle({ status: "ready", effect, others }),
+          (others) => settle({ status: "ready", effect, query, others }),
           () => {},
         );
       },

@@ -91,8 +91,8 @@ export function effectsPanel(scope: Scope, state: State, store: Store, leave: ()
   return { element, tables };
 }
 
-const shownOf = ({ effect, others }: Extract<Measured, { status: "ready" }>) =>
-  effect.predicts === null ? states(effect, others) : predictions(effect, others);
+const shownOf = ({ effect, query, others }: Extract<Measured, { status: "ready" }>) =>
+  effect.predicts === null ? states(effect, others) : predictions(effect, query, others);
 
 const chipsOf = (state: State): readonly HTMLElement[] => [...headChips(state), ...cutChips(state)];
 

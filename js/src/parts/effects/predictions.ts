@@ -24,8 +24,13 @@ export interface ShownEffect {
   readonly table: Table;
 }
 
-export function predictions(effect: PredictionEffect, others: readonly number[]): ShownEffect {
-  const { changes } = effect;
+/** @param query the locked one */
+export function predictions(
+  effect: PredictionEffect,
+  query: number | null,
+  others: readonly number[],
+): ShownEffect {
+  const { changes, only, positions } = effect;
   const [before, after] = [ranked(changes, "before"), ranked(changes, "after")];
   const largest = Math.max(before[0].before, after[0].after);
   const lists = el(
@@ -35,9 +40,10 @@ export function predictions(effect: PredictionEffect, others: readonly number[])
     links(before, after),
     list("Without", after, "after", before[0], largest),
   );
-  const title = el("h3", {}, ...titleOf(effect));
+  const title = el("h3", {}, ...titleOf(effect, query));
+  const missing = only && positions > 1 ? [el("p", { class: "remark" }, only)] : [];
   return {
-    content: [title, lists, hiddenTable(changes), numbers(effect, before[0], others)],
+    content: [title, ...missing, lists, hiddenTable(changes), numbers(effect, before[0], others)],
     summary: summaryOf(effect, before[0]),
     table: { name: "Effect", rows: () => [HEADER, ...changes.map(cellsOf)] },
   };
@@ -49,10 +55,14 @@ function ranked(changes: readonly Change[], side: Side): readonly Change[] {
   return [...changes].sort((a, b) => rank(a) - rank(b)).slice(0, MOST);
 }
 
-function titleOf({ predicts, label, position }: PredictionEffect): readonly (Node | string)[] {
+function titleOf(
+  { predicts, label, position, positions }: PredictionEffect,
+  query: number | null,
+): readonly (Node | string)[] {
   if (predicts === "class") return ["Class of the text"];
   const what = predicts === "next" ? "Next token after " : "Prediction at ";
-  return [what, el("bdi", {}, `“${label}”`), ` (${position})`];
+  const most = positions > 1 && position !== query ? ", which changes most" : "";
+  return [what, el("bdi", {}, `“${label}”`), ` (${position})${most}`];
 }
 
 /** @param largest the probability of the longest bar */
