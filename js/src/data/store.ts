@@ -90,9 +90,9 @@ export class Store {
     return Boolean(this.source.combined);
   }
 
-  /** Keep the view in the notebook; null if nothing here can. */
+  /** Keep the view in the notebook, if anything here can. */
   get keep(): Source["keep"] {
-    return this.source.keep ?? null;
+    return this.source.keep;
   }
 
   /** Run the model without some heads and links; null if nothing here can. */

@@ -45,7 +45,7 @@ export function saveMenu(scope: Scope, { figure, keep, say }: SaveOptions) {
       const choose = () => {
         kept();
         // Where the host takes it, the view is gone.
-        say("If this stays, it is not kept: run widget.static() in a cell of its own");
+        say("If this stays, run widget.static() in a cell");
       };
       return [...kinds, { name: "Keep in notebook", choose }];
     },
