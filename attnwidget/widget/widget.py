@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import uuid
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -12,6 +13,7 @@ import traitlets
 
 from attnwidget.page import layers_within
 from attnwidget.record.files import printable
+from attnwidget.session import ipython, read_in_a_notebook
 from attnwidget.view_state import CHOICES
 from attnwidget.view_state.table import described
 from attnwidget.wire import Replies, check_state, in_pieces
@@ -22,6 +24,8 @@ from .record_view import RecordView
 
 if TYPE_CHECKING:
     from attnwidget.interventions.rerun import Rerun
+
+_AGAIN = "Run the cell again for the live view."
 
 
 class AttentionWidget(RecordView, anywidget.AnyWidget):
@@ -68,7 +72,10 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     _esm = (Path(__file__).parents[1] / "static" / "widget.js").read_text(encoding="utf-8")
 
     _replies: Replies | None = None
+    # By which the outputs of cells that display the widget can be replaced.
+    _display_ids: tuple[str, ...] = ()
 
+    _keepable = traitlets.Bool().tag(sync=True)
     _blocks = traitlets.Dict().tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
 
@@ -80,6 +87,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     def _opened(self) -> None:
         replies = self._replies = Replies(in_pieces(self.send), self._lenses)
         self.on_msg(lambda _widget, request, _buffers: replies.to(self._record, request))
+        self.on_msg(lambda _widget, request, _buffers: self._keep_asked(request))
         embed_after_cell(self)
 
     def embed(
@@ -158,6 +166,40 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         data, metadata = shown if isinstance(shown, tuple) else (shown, {})
         return {**data, **self._fallback()}, metadata
 
+    def _ipython_display_(self, **kwargs: Any) -> None:
+        """Display the widget with an id where its reader can keep it in the notebook."""
+        from IPython.display import display
+
+        keepable = read_in_a_notebook(ipython())
+        # ipywidgets 7, as in Colab, calls nothing else; later ones _repr_mimebundle_.
+        earlier = getattr(anywidget.AnyWidget, "_ipython_display_", None)
+        if self.comm is None or not (keepable or earlier):
+            raise NotImplementedError
+        options: dict[str, Any] = {}
+        if keepable:
+            options["display_id"] = uuid.uuid4().hex
+            self._display_ids += (options["display_id"],)
+            self._keepable = True
+        data, metadata = self._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True, **options)  # type: ignore[no-untyped-call]
+        if earlier:
+            self._handle_displayed(**kwargs)
+
+    def _keep_asked(self, request: Any) -> None:
+        """Put a static cell in place of the live view: {op: "keep", choices}."""
+        if not isinstance(request, dict) or request.get("op") != "keep":
+            return
+        from IPython.display import update_display
+
+        try:
+            self.set_state(request["choices"])
+            html = f"{self.static().html}<p>Kept as it was left. {_AGAIN}</p>"
+            data = {**self._fallback(), "text/html": html}
+            for each in self._display_ids:
+                update_display(data, raw=True, display_id=each)  # type: ignore[no-untyped-call]
+        except Exception as error:
+            self.send({"error": f"Not kept: {error}"})
+
     def _fallback(self) -> dict[str, str]:
         """The text and PNG shown where no widget can run: GitHub, PDF, an untrusted notebook.
 
@@ -179,15 +221,6 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             no_picture = f"No picture of it was saved: {printable(f'{kind}{error}')}"
             return {"text/plain": f"{words}\n{no_picture}"}
         return {"text/plain": words, "image/png": picture}
-
-    if hasattr(anywidget.AnyWidget, "_ipython_display_"):
-        # ipywidgets 7, as in Colab, calls this instead of _repr_mimebundle_.
-        def _ipython_display_(self, **kwargs: Any) -> None:
-            from IPython.display import display
-
-            data, metadata = self._repr_mimebundle_()
-            display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
-            self._handle_displayed(**kwargs)
 
     def _get_embed_state(self, drop_defaults: bool = False) -> Any:
         """The state for a page of `ipywidgets.embed`, with defaults, which no kernel can add."""

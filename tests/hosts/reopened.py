@@ -68,7 +68,7 @@ def outputs(server: Server, name: str) -> list[dict[str, Any]]:
         output["data"]
         for cell in notebook["cells"]
         for output in cell["outputs"]
-        if output["output_type"] == "execute_result"
+        if output["output_type"] in ("display_data", "execute_result")
     ]
 
 

@@ -134,7 +134,7 @@ def test_a_page_that_is_loaded_again_has_the_widget_again(
     notebook.reload()
     notebook.wait_for_widgets()
     # The last of the notebook's own.
-    again = View(notebook.page.locator(".jp-OutputArea-executeResult").last)
+    again = View(notebook.page.locator(".jp-OutputArea-output").last)
     expect(again.layer).to_have_text("2")
     expect_head_view(again, record, layer=2)
     again.show(4, 6)

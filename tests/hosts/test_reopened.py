@@ -93,7 +93,7 @@ def notebook(lab: Lab) -> Locator:
 
 
 def results(lab: Lab) -> Locator:
-    return notebook(lab).locator(".jp-OutputArea-executeResult .jp-OutputArea-output")
+    return notebook(lab).locator(".jp-OutputArea-output")
 
 
 def embedded(lab: Lab) -> View:

@@ -174,9 +174,7 @@ class Lab:
 
         With the page's processor throttled 4 to 8 times, 5 of 30 pages needed a second try.
         """
-        outputs = self.page.locator(
-            ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-executeResult"
-        )
+        outputs = self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-OutputArea-output")
         for _ in range(RELOADS):
             expect(outputs.filter(has_text="Loading widget...")).to_have_count(0)
             if outputs.filter(has_text=NOT_FOUND).count() == 0:

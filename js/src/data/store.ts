@@ -13,6 +13,8 @@ import { decodeOverview } from "./thumbnails.ts";
 
 /** The source of numbers: a kernel, or the page. */
 export interface Source extends StackSource {
+  /** Puts a view that needs no kernel into the notebook, in place of this one. */
+  readonly keep?: (() => void) | null;
   /** Runs the model without some heads and links; only a kernel can. */
   readonly effect?:
     | ((off: Off, query: number | null, signal: AbortSignal) => Promise<Effect>)
@@ -86,6 +88,11 @@ export class Store {
   /** True if a kernel answers. */
   get live(): boolean {
     return Boolean(this.source.combined);
+  }
+
+  /** Keep the view in the notebook, if anything here can. */
+  get keep(): Source["keep"] {
+    return this.source.keep;
   }
 
   /** Run the model without some heads and links; null if nothing here can. */

@@ -141,6 +141,12 @@ function sourceOf(
     get combined() {
       return connected() ? live.combined : null;
     },
+    get keep() {
+      if (!connected() || !model.get("_keepable")) return null;
+      // The kernel may have heard of only some of them yet.
+      const choices = () => Object.fromEntries(CHOICES.map((name) => [name, model.get(name)]));
+      return () => model.send({ op: "keep", choices: choices() });
+    },
     get effect() {
       return connected() && !compared ? requests.effect.bind(requests) : null;
     },

@@ -8,13 +8,15 @@ import { menuButton } from "./menu.ts";
 interface SaveOptions {
   /** Paints the view and names its file, without an extension; null while nothing is shown. */
   figure(kind: FigureKind): { readonly name: string; readonly file: Promise<Blob> } | null;
+  /** What keeps the view in the notebook, read when the menu opens; none where nothing can. */
+  keep(): (() => void) | null | undefined;
   /** Shows a message to the reader. */
   say(text: string): void;
 }
 
 const KINDS: readonly FigureKind[] = ["svg", "png"];
 
-export function saveMenu(scope: Scope, { figure, say }: SaveOptions) {
+export function saveMenu(scope: Scope, { figure, keep, say }: SaveOptions) {
   async function save(kind: FigureKind): Promise<void> {
     try {
       const drawn = figure(kind);
@@ -33,7 +35,20 @@ export function saveMenu(scope: Scope, { figure, say }: SaveOptions) {
     name: "Save figure",
     title: "Save what is shown as a figure (s)",
     icon: () => "download",
-    items: () => KINDS.map((kind) => ({ name: kind.toUpperCase(), choose: () => void save(kind) })),
+    items: () => {
+      const kinds = KINDS.map((kind) => ({
+        name: kind.toUpperCase(),
+        choose: () => void save(kind),
+      }));
+      const kept = keep();
+      if (!kept) return kinds;
+      const choose = () => {
+        kept();
+        // Where the host takes it, the view is gone.
+        say("If this stays, run widget.static() in a cell");
+      };
+      return [...kinds, { name: "Keep in notebook", choose }];
+    },
   });
   const first = () => void save("svg");
   return { element, first };
