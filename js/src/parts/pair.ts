@@ -1,8 +1,10 @@
 /** The locked pair of tokens: a chip that names it, and leads to the heads that link it. */
 
 import { batch, untracked } from "@preact/signals-core";
+import { unitsOf } from "../data/units.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { PAIR } from "../state/choices.ts";
+import { joinsWords } from "../state/lens.ts";
 import { release } from "../state/locks.ts";
 import type { State } from "../state/state.ts";
 import { button, el, setAttributes } from "./dom.ts";
@@ -59,8 +61,13 @@ export function pairChip(scope: Scope, state: State, leave: () => void): HTMLEle
     // The status line of the neuron view has no room beside it.
     element.hidden = !pair || !viewOfHeads(state) || state.view.value === "neuron";
     if (!pair) return;
-    const { names, text } = pair;
-    const [from, to] = names.map((name) => el("bdi", {}, name));
+    const { text } = pair;
+    // The weight is of two tokens; the lists name their words.
+    const { queries, keys } = state.shown.stack.value;
+    const words = [unitsOf(queries, joinsWords(state)), unitsOf(keys, joinsWords(state))];
+    const [from, to] = [pair.query, pair.key].map((position, side) =>
+      el("bdi", {}, tokenNames(words[side])[words[side].of[position]]),
+    );
     named.replaceChildren(from, " → ", to);
     setAttributes(element, { "aria-label": `Locked: ${text}` });
     setAttributes(show, { title: `Rank and colour all heads by the weight ${text} (h)` });

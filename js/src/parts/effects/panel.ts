@@ -25,7 +25,7 @@ export function effectsPanel(scope: Scope, state: State, store: Store, leave: ()
   });
   allOn.title = "Switch all heads on again, and restore all links (Esc)";
   const attention = button(
-    { class: "some shown-attention" },
+    { class: "control shown-attention" },
     "Show the attention without them",
     () => {
       state.withoutOff.value = !state.withoutOff.peek();

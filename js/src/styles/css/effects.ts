@@ -22,7 +22,7 @@ export const EFFECTS = `
 .off-row .some { margin-right: -8px }
 .effects .unseen { height: 1px; overflow: hidden; white-space: nowrap; pointer-events: none }
 .effects .remark { margin: 6px 0 4px; color: var(--muted); font-size: 12px }
-.shown-attention { margin: 0 0 14px -8px }
+.shown-attention { margin: 4px 0 14px; padding: 0 10px; background: none }
 .shown-attention[aria-pressed=true] { background: var(--highlight); color: var(--text) }
 .effects h3 { margin: 0 0 6px; font-size: 13px; font-weight: 500; overflow-wrap: anywhere }
 .effects .notice { margin: 0; text-align: left }
