@@ -71,7 +71,7 @@ class RunningText:
 
 
 def running_text(stack: Stack) -> RunningText | None:
-    """The running text of a stack; None where its text or its tokens' places in it are not known."""
+    """The running text of a stack; None where it, or its tokens' places in it, are not known."""
     keys = stack.keys
     if keys.text is None or keys.offsets is None:
         return None
@@ -102,9 +102,7 @@ def _messages(keys: Tokens, prompt: int) -> Iterator[Piece]:
             yield Piece(start, min(end, prompt), role, number, False)
 
 
-def _sentences(
-    keys: Tokens, messages: Sequence[Piece], template: frozenset[int]
-) -> Iterator[Span]:
+def _sentences(keys: Tokens, messages: Sequence[Piece], template: frozenset[int]) -> Iterator[Span]:
     """The tokens of each sentence: those whose first sign stands in it."""
     text, offsets = keys.text or "", keys.offsets or ()
     for message in messages:

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 _FENCE = re.compile(r"^(```|~~~).*?(?:^\1[^\S\n]*$|\Z)", re.M | re.S)
 _BLOCK = re.compile(r"\n[^\S\n]*\n|\n(?=[^\S\n]*(?:[-*+•]|\d+[.)])\s)")
 _END = re.compile(r"[。！？]+[」』”’）]*|[.!?…؟۔।]+[\"'”’»)\]]*(?=\s)")
-# After an initial, a number of a list or one of these, a sentence goes on.
+# After an initial, the number of an item, or one of these, a sentence goes on.
 _GOES_ON = re.compile(
-    r"(?<![^\s(])(?:[^\W\d_]|\d+|(?:[^\W\d_]\.)+[^\W\d_]"
+    r"(?<!.)[^\S\n]*\d+\.$|(?<![^\s(])(?:[^\W\d_]|(?:[^\W\d_]\.)+[^\W\d_]"
     r"|Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|vs|etc|cf|No|Fig|Eq|al|Nr|bzw|ca)\.$"
 )
 

@@ -8,10 +8,10 @@ replaced by a character that occurs once. This counts only if it is the same tex
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from os.path import commonprefix
 from typing import Any, TypeAlias
 
 from attnwidget.record import Piece
@@ -88,6 +88,26 @@ def render(tokenizer: Any, messages: Messages, *, generation_prompt: bool) -> Ch
     if not pieces:
         warn("which text is whose is not known: the chat template changes contents")
     return Chat(best.text, pieces)
+
+
+def pieces_of(chat: Chat, offsets: Sequence[tuple[int, int] | None]) -> tuple[Piece, ...] | None:
+    """The pieces of a chat by token: a token is of the piece in which its first sign stands."""
+    if not chat.pieces or not offsets:
+        return None
+    ends = [piece.end for piece in chat.pieces]
+    pieces: list[Piece] = []
+    at = 0
+    for token, span in enumerate(offsets):
+        if span is not None:
+            start, end = span
+            sign = start + len(chat.text[start:end]) - len(chat.text[start:end].lstrip(" "))
+            at = max(at, min(bisect_right(ends, min(sign, max(start, end - 1))), len(ends) - 1))
+        of = chat.pieces[at]
+        if pieces and pieces[-1] == replace(of, start=pieces[-1].start, end=token):
+            pieces[-1] = replace(of, start=pieces[-1].start, end=token + 1)
+        else:
+            pieces.append(replace(of, start=token, end=token + 1))
+    return tuple(pieces)
 
 
 def _content(message: Any, at: int) -> str:
@@ -299,6 +319,8 @@ def _filled(text: str, contents: Sequence[str], places: _Owners) -> _Owners:
 
 def _shared(gap: str, footer: str) -> int:
     """The length of what a gap between messages has of a footer; tags are not cut."""
-    count = len(commonprefix([gap, footer]))
+    count = 0
+    while gap[count : count + 1] == footer[count : count + 1] != "":
+        count += 1
     inside = (tag.start() for tag in _TAG.finditer(gap) if tag.start() < count < tag.end())
     return next(inside, count)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 
 from attnwidget.record import Tokens
 
+from .chat import Chat, Messages, is_chat, pieces_of, render
 from .items import Batch
 from .labels import text_tokenizer, token_labels
 from .model import CACHES, STANDARD, before_text, device_of, holds_tensors, traits
@@ -61,7 +62,7 @@ class Inputs:
 def prepare(
     model: torch.nn.Module,
     tokenizer: Any,
-    text: str | Mapping[str, Any],
+    text: str | Mapping[str, Any] | Messages,
     text_pair: str | None,
     target: str | None,
     batch_index: int,
@@ -71,7 +72,9 @@ def prepare(
     Raises:
         TypeError, ValueError, IndexError: as `attnwidget.capture` says.
     """
-    encoding = _encoding(tokenizer, text, text_pair)
+    chat = _chat(tokenizer, text, text_pair)
+    text = cast("str | Mapping[str, Any]", text) if chat is None else chat.text
+    encoding = _encoding(tokenizer, text, text_pair, special=chat is None)
     tensors = on_device(taken(model, encoding), model)
     _check(model, tensors, text)
     if target is not None:
@@ -100,6 +103,9 @@ def prepare(
     if "input_ids" in tokens:
         words = _in_words(encoding, batch_index, kept["input_ids"], text, text_pair)
         own = tokens["input_ids"] = replace(tokens["input_ids"], **words)
+        if isinstance(text, str) and text_pair is None and own.offsets is not None:
+            own = replace(own, text=text, pieces=pieces_of(chat, own.offsets))
+            tokens["input_ids"] = own
         if isinstance(text, str) and len(own.special) == len(own):
             but = " but special ones" if len(own) else ""
             raise ValueError(f"the text {text!r} gives no tokens{but}")
@@ -197,7 +203,21 @@ def decoder_inputs(model: torch.nn.Module, tokenizer: Any, target: str) -> torch
     return tokens
 
 
-def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
+def _chat(tokenizer: Any, text: Any, text_pair: str | None) -> Chat | None:
+    """Messages as their template writes them; None if the text is no chat.
+
+    It ends with what the model's answer begins with, unless the last message is an answer.
+    """
+    if not is_chat(text):
+        return None
+    if text_pair is not None:
+        raise TypeError("text_pair needs a string as text; a chat is a list of messages")
+    last = text[-1] if len(text) else None
+    answered = isinstance(last, Mapping) and last.get("role") == "assistant"
+    return render(tokenizer, text, generation_prompt=not answered)
+
+
+def _encoding(tokenizer: Any, text: Any, text_pair: str | None, *, special: bool = True) -> Any:
     if isinstance(tokenizer, str):
         raise TypeError("tokenizer is a string: the order is (model, tokenizer, text)")
     if isinstance(text, str):
@@ -214,10 +234,13 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None) -> Any:
                 "which cannot be called on a text; expected one of transformers: wrap it, as "
                 "PreTrainedTokenizerFast(tokenizer_object=tokenizer)"
             )
-        return owner(text, text_pair, return_tensors="pt")
+        # A chat template writes special tokens itself.
+        options = {} if special else {"add_special_tokens": False}
+        return owner(text, text_pair, return_tensors="pt", **options)
     if not isinstance(text, Mapping):
         raise TypeError(
-            f"text is {type(text).__name__}; expected a string, or a mapping of the model's inputs "
+            f"text is {type(text).__name__}; expected a string, a list of messages, or a mapping "
+            "of the model's inputs "
             'such as a tokenizer or processor returns with return_tensors="pt", e.g. '
             '{"input_ids": ids} (for several texts, capture one after the other)'
         )

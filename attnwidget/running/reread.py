@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import accumulate, pairwise
 from typing import Any
 
 import torch
@@ -15,6 +16,7 @@ from .inputs import Inputs, labelled
 from .labels import text_tokenizer
 from .padding import Padded
 from .words import Offsets, spans_of_ids
+from .written import texts
 
 # The arguments that have an entry for each token of a text.
 _PER_TOKEN = re.compile(
@@ -148,7 +150,25 @@ def _labelled(
         tokens = labelled(tokenizer, own)
         words, offsets = spans_of_ids(text_tokenizer(tokenizer), own, tokens.special)
         tokens = replace(tokens, words=words, offsets=_following(offsets, asked))
+        if asked is None or asked.text is not None:
+            tokens = _in_text(
+                tokenizer, own, tokens, begin, asked or Tokens(("",) * begin, text="")
+            )
     return replace(tokens, generated=begin if begin < len(tokens) else None)
+
+
+def _in_text(tokenizer: Any, ids: list[int], tokens: Tokens, begin: int, asked: Tokens) -> Tokens:
+    """Tokens with the text of a prompt and its answer, and the places of all of them in it."""
+    before = asked.text or ""
+    added = texts(tokenizer, ids[begin:])
+    ends = list(accumulate(map(len, added), initial=len(before)))
+    places = [(start, end) if end > start else None for start, end in pairwise(ends)]
+    own = asked.offsets or (None,) * begin
+    pieces = asked.pieces
+    if pieces and len(tokens) > begin:
+        last = pieces[-1]
+        pieces += (replace(last, start=begin, end=len(tokens), template=False),)
+    return replace(tokens, offsets=(*own, *places), text=before + "".join(added), pieces=pieces)
 
 
 def _following(offsets: Offsets, asked: Tokens | None) -> Offsets:

@@ -34,9 +34,7 @@ def written(
     others = [each.indices.tolist() for each in best]
     labels = token_labels(tokenizer, own)
     tokens = []
-    for at, (token, label, text) in enumerate(
-        zip(own, labels, texts(tokenizer, own), strict=True)
-    ):
+    for at, (token, label, text) in enumerate(zip(own, labels, texts(tokenizer, own), strict=True)):
         names = [token_labels(tokenizer, [other])[0] for other in others[at]]
         likeliest = tuple(zip(names, map(float, best[at].values), strict=True))
         tokens.append(Written(label, text, min(1.0, float(steps[at][token])), likeliest))
@@ -44,7 +42,7 @@ def written(
 
 
 def texts(tokenizer: Any, ids: Sequence[int]) -> list[str]:
-    """What each token adds to the text: "" for a special one, and for the first part of a letter."""
+    """What each token adds to the text: "" for a special one, and for a part of a letter."""
     decode = getattr(text_tokenizer(tokenizer), "decode", None)
     if decode is None:
         return [""] * len(ids)

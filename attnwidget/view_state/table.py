@@ -35,7 +35,7 @@ from .traits import (
     one_of,
 )
 
-View = Literal["head", "model", "neuron", "map"]
+View = Literal["head", "model", "neuron", "map", "text"]
 Compared = Literal["a", "b", "difference"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
@@ -55,7 +55,7 @@ NO_SIZE = "none"
 
 
 class ViewOption(TypedDict, total=False):
-    """The view as a keyword argument: "head", "model", "neuron" or "map"."""
+    """The view as a keyword argument: "head", "model", "neuron", "map" or "text"."""
 
     view: Annotated[View, one_of(View)]
 

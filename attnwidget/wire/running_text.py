@@ -1,4 +1,4 @@
-"""The running text of a stack: its places in the manifest, and what its rows attend to as a block."""
+"""The running text of a stack, as a part of the manifest, and its shares as a block."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _OF_TEXT = 3
 def text_of(record: AttentionRecord, stack: str) -> RunningText | None:
     """The running text that a view shows; None where there is none, or it is too long."""
     found = running_text(record.stack(stack))
-    if found is None or (found.answered and not _written(record)):
+    # Of a plain text that nothing was generated from, other views say more.
+    if found is None or not (_written(record) if found.answered else found.keys.pieces):
         return None
     layers = record.stack(stack).layers
     heads = sum(layer.num_heads for layer in layers)

@@ -124,6 +124,18 @@ export function combinedShapes({ queries, keys }: StackInfo): Shapes {
   return new Map(["mean", "max", "head"].map((name) => [name, axes]));
 }
 
+/** The mean of all heads of the rows of a running text, their shares of sentences, and sinks. */
+export function textShapes({ queries, keys, layers, text }: StackInfo): Shapes {
+  const rows = [text?.answer?.labels.length ?? queries.labels.length];
+  const heads = layers.reduce((sum, layer) => sum + layer.heads, 0);
+  const tokens = [keys.labels.length];
+  return new Map([
+    ["mean", [rows, tokens]],
+    ["shares", [rows, [text?.sentences.length ?? 0], [heads]]],
+    ["sinks", [tokens]],
+  ]);
+}
+
 /** The beginning of the names of arrays with factors. */
 export const FACTORS = "factors of ";
 

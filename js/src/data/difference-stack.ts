@@ -1,6 +1,6 @@
 /** The difference of two stacks: the numbers of B less those of A, and so of their metrics. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Combined } from "./combine.ts";
 import { DifferenceLayer, type Layer, type RecordLayer } from "./layer.ts";
 import {
@@ -35,6 +35,11 @@ export class DifferenceStack extends StackStore {
 
   override combined(): ReadonlySignal<Loaded<Combined>> {
     return this.#joined((side) => side.combined(), differenceOfMeans);
+  }
+
+  override text(): ReadonlySignal<Loaded<never>> {
+    const message = "The running text is shown of A or of B: choose one of them.";
+    return signal({ status: "failed", message, absent: true });
   }
 
   override hasNumbers(layer: number, lens: LensInfo): boolean {

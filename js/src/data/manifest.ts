@@ -212,6 +212,50 @@ export interface LayerInfo extends Read<typeof layer> {
   readonly peaks?: Readonly<Record<string, readonly number[]>>;
 }
 
+/** Two positions per token: its start and its end in a text; -1 for none. */
+const offsets = list(integer(-1));
+
+/** A prompt as running text, and the answer to it: see `attnwidget/wire/running_text.py`. */
+const runningText = fields({
+  text: text(),
+  /** Of the keys, in `text`. */
+  offsets,
+  messages: list(fields({ role: text(), start: integer(0), end: integer(0) })),
+  template: list(integer(0)),
+  sentences: list(tuple(integer(0), integer(0))),
+  /** The query that wrote the first token of the answer, or is the first that is looked at. */
+  first: integer(0),
+  answer: maybe(
+    fields({
+      text: text(),
+      labels: list(text()),
+      offsets,
+      p: list(number),
+      likeliest: list(list(tuple(text(), number))),
+    }),
+  ),
+});
+
+export type RunningText = Read<typeof runningText>;
+
+/** True if a running text is one of so many queries and keys. */
+function fits(of: RunningText, queries: number, keys: number): boolean {
+  const { answer } = of;
+  const spans = [...of.sentences, ...of.messages.map(({ start, end }) => [start, end])];
+  const rows = answer?.labels.length ?? queries;
+  return (
+    of.offsets.length === 2 * keys &&
+    spans.every(([start, end]) => start < end && end <= keys) &&
+    of.template.every((key) => key < keys) &&
+    rows > 0 &&
+    of.first + rows <= queries &&
+    (!answer ||
+      [answer.offsets.length / 2, answer.p.length, answer.likeliest.length].every(
+        (length) => length === rows,
+      ))
+  );
+}
+
 const stack = as(
   where(
     fields({
@@ -221,11 +265,16 @@ const stack = as(
       keys: maybe(tokens),
       /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */
       sampled: maybe(count),
+      /** Null where it is not known. */
+      text: maybe(runningText),
       layers: list<LayerInfo>(layer, count),
     }),
-    ({ layers }) => {
+    ({ layers, queries, keys, text }) => {
       const next = layers.findIndex(({ number }, at) => at > 0 && number <= layers[at - 1].number);
-      return next < 0 ? null : `.layers[${next}].number`;
+      if (next >= 0) return `.layers[${next}].number`;
+      return text && !fits(text, queries.labels.length, (keys ?? queries).labels.length)
+        ? ".text"
+        : null;
     },
   ),
   ({ keys, ...others }) => ({ ...others, keys: keys ?? others.queries }),

@@ -170,7 +170,11 @@ function withDifference({ a, b, peaks, lenses }: SentPair): ComparedStack {
     ...WEIGHTS,
     peaks: peaksOf(all.map(([name, of]) => [name, of[at]])),
   }));
-  return { a, b, difference: { ...a, name: `${a.name}, B − A`, difference: [a, b], layers } };
+  return {
+    a,
+    b,
+    difference: { ...a, text: null, name: `${a.name}, B − A`, difference: [a, b], layers },
+  };
 }
 
 /** The patterns, also of differences: they are coloured as A, and have words for both. */

@@ -10,6 +10,7 @@ import {
   layerShapes,
   numbersShapes,
   type Shapes,
+  textShapes,
 } from "./check-block.ts";
 import { type Block, decodeBlock, type PackedBlock, unpack } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
@@ -18,7 +19,13 @@ import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
 import { Absent, type Delivery, type Loaded } from "./resource-cache.ts";
-import { type Cache, type LensNumbers, type PairWeights, StackStore } from "./stack-store.ts";
+import {
+  type Cache,
+  type LensNumbers,
+  type PairWeights,
+  StackStore,
+  type TextShares,
+} from "./stack-store.ts";
 import type { Thumbnail } from "./thumbnails.ts";
 
 /** The source of a stack's numbers. Rejects with a message for the reader; the store checks what comes. */
@@ -33,6 +40,8 @@ export interface StackSource {
   rows?(stack: string, layer: number): Rows | null;
   /** Fetches all heads of all layers as one; only a kernel computes that. */
   readonly combined?: ((stack: string, signal: AbortSignal) => Promise<Block>) | null;
+  /** Fetches what the rows of a running text attend to; null if they cannot be had. */
+  readonly text?: ((stack: string, signal: AbortSignal) => Promise<Block | PackedBlock>) | null;
   /** Fetches the matrices of a lens in a layer; null if they cannot be had. */
   numbers?(
     stack: string,
@@ -84,6 +93,19 @@ export class RecordStack extends StackStore {
         ? await this.#readCombined(await asked)
         : await combine(this.info, this.#allLayers(signal));
       return { data, bytes: 3 * data.mean.byteLength };
+    });
+  }
+
+  override text(): ReadonlySignal<Loaded<TextShares>> {
+    return this.cache.get(this.#key("text"), async (signal) => {
+      const { info, source } = this;
+      if (!source.text) throw new Absent("The running text is not in this page.");
+      const [, arrays] = await checked(await source.text(info.name, signal), () =>
+        textShapes(info),
+      );
+      const part = (name: string) => arrays.get(name)?.values ?? new Float32Array(0);
+      const data = { mean: part("mean"), shares: part("shares"), sinks: part("sinks") };
+      return { data, bytes: bytesIn(arrays) };
     });
   }
 

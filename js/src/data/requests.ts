@@ -106,6 +106,9 @@ export class Requests {
       /** The mean and the maximum over all heads of all layers. */
       combined: (stack: string, signal: AbortSignal) =>
         block({ op: "combined", stack }, "the combination of all layers", signal),
+      /** What the rows of a running text attend to. */
+      text: (stack: string, signal: AbortSignal) =>
+        block({ op: "text", stack }, "the running text", signal),
       /** The matrices of a lens in a layer. */
       numbers: (stack: string, layer: number, lens: string) => (signal: AbortSignal) =>
         block({ op: "lens", stack, layer, lens }, `${lens} of layer ${layer}`, signal),

@@ -21,12 +21,22 @@ export interface LensNumbers {
   readonly rounding: readonly number[];
 }
 
+/** What the rows of a running text attend to, each row by row. */
+export interface TextShares {
+  /** [rows, Tk], over all heads of all layers. */
+  readonly mean: Float32Array;
+  /** [rows, sentences, heads], without sinks. */
+  readonly shares: Float32Array;
+  /** Of each key: 1 for the first token, 2 for the template, 3 for a sink of the text, else 0. */
+  readonly sinks: Float32Array;
+}
+
 /** The weight of one pair of tokens in every head, by the number of its layer. */
 export type PairWeights = ReadonlyMap<number, readonly number[]>;
 
 /** Keeps all that is fetched or computed within a budget of bytes, for all stacks together. */
 export type Cache = ResourceCache<
-  Layer | Combined | readonly LensNumbers[] | PairWeights | ComputedThumbnails
+  Layer | Combined | TextShares | readonly LensNumbers[] | PairWeights | ComputedThumbnails
 >;
 
 /** A stack of a record, or the difference of two, which fetches its numbers while they are watched. */
@@ -43,6 +53,9 @@ export abstract class StackStore {
 
   /** The combination of all layers. */
   abstract combined(): ReadonlySignal<Loaded<Combined>>;
+
+  /** What the rows of the running text attend to. */
+  abstract text(): ReadonlySignal<Loaded<TextShares>>;
 
   /** True if the matrices of a lens can be had of a layer, from the kernel or the page. */
   abstract hasNumbers(layer: number, lens: LensInfo): boolean;

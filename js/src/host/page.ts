@@ -215,6 +215,11 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
       }
       return embedded(script);
     },
+    async text(stack) {
+      const script = scripts.get(`${stack}.text`);
+      if (!script) throw new Error("The running text is not in this page.");
+      return embedded(script);
+    },
     numbers(stack, layer, lens) {
       const script = scripts.get(`${stack}.${layer}.${lens}`);
       return script ? async () => embedded(script) : null;

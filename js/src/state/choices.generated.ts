@@ -3,7 +3,7 @@
 import { flag, index, indices, links, oneOf, pairs, segments, text } from "./kinds.ts";
 
 export const SCHEMA = {
-  view: oneOf("head", "model", "neuron", "map"),
+  view: oneOf("head", "model", "neuron", "map", "text"),
   stack: text(""),
   compared: oneOf("a", "b", "difference"),
   layer: index(0),

@@ -11,9 +11,12 @@ import { MODEL } from "./css/model.ts";
 import { NEURON } from "./css/neuron.ts";
 import { PARTS } from "./css/parts.ts";
 import { PICTURE } from "./css/picture.ts";
+import { TEXT } from "./css/text.ts";
 
 /** In order: later rules override earlier ones. */
-const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, MAP, PICTURE, EFFECTS, ADAPT, FIGURE].join("");
+const CSS = [FRAME, PARTS, HEAD, NEURON, MODEL, MAP, TEXT, PICTURE, EFFECTS, ADAPT, FIGURE].join(
+  "",
+);
 
 /** The padding of ".body" in css/frame.ts, in CSS pixels. */
 export const BODY_PADDING = { x: 20, y: 16 };

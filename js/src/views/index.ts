@@ -6,5 +6,6 @@ import { map } from "./map/spec.ts";
 import { model } from "./model/spec.ts";
 import { neuron } from "./neuron/spec.ts";
 import type { ViewSpec } from "./shared/view.ts";
+import { text } from "./text/spec.ts";
 
-export const VIEWS: Readonly<Record<ViewName, ViewSpec>> = { head, model, neuron, map };
+export const VIEWS: Readonly<Record<ViewName, ViewSpec>> = { head, model, neuron, map, text };

@@ -16,6 +16,7 @@ const stack = (name: string, queries: Tokens, keys: Tokens): StackInfo => ({
   name,
   queries,
   keys,
+  text: null,
   sampled: null,
   layers: [],
 });

@@ -49,7 +49,7 @@ describe("words are a choice", () => {
     { name: "not where each word is one token", sides: [single, single], given: false },
     { name: "not where they are not known", sides: [none, none], given: false },
   ] as const)("$name", ({ sides: [queries, keys], given }) => {
-    const stack: StackInfo = { name: "self", queries, keys, sampled: null, layers: [] };
+    const stack: StackInfo = { name: "self", queries, keys, sampled: null, text: null, layers: [] };
     expect(hasWords(stack)).toBe(given);
   });
 });

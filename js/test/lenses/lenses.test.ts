@@ -27,7 +27,7 @@ const layer = {
   fidelity: { exact: null, module: "", tolerance: 1e-5, labels: null },
 };
 const sent = { name: "self", queries: positions(queries), keys: positions(keys), layers: [layer] };
-const stack: StackInfo = { ...sent, sampled: null };
+const stack: StackInfo = { ...sent, sampled: null, text: null };
 const weights = { shape: lenses.shape, values: Float32Array.from(lenses.weights) };
 const of = (head: number, numbers: readonly number[]) =>
   numbers.slice(head * queries * keys, (head + 1) * queries * keys);

@@ -40,6 +40,7 @@ export function layerWith(
   const stack: StackInfo = {
     name: "self",
     sampled: null,
+    text: null,
     queries: positions(sizes.num_queries),
     keys: positions(sizes.num_keys),
     layers: [info],

@@ -1,0 +1,52 @@
+/** The text view: running text, the answer below it, the lists beside it. */
+
+export const TEXT = `
+.text-columns { display: grid; gap: 24px }
+.text-columns.beside { grid-template-columns: minmax(0, 1.6fr) minmax(0, 1fr); gap: 36px }
+.text-columns .title { margin: 0 0 8px; color: var(--muted) }
+.text-columns .title strong { color: var(--text); font-weight: 600 }
+.text-columns .note { margin: 6px 0 10px; font-size: 12px; color: var(--muted) }
+.sinks { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; margin: 0 0 16px; font-size: 12px; color: var(--muted) }
+.sinks .chip { padding: 2px 10px; border: 1px solid var(--border); border-radius: 12px }
+.sinks b { color: var(--text); font-weight: 400 }
+.message { display: grid; grid-template-columns: 72px minmax(0, 1fr); gap: 14px; margin-bottom: 16px }
+.role { position: sticky; top: 0; align-self: start; margin: 0; font-size: 12px; font-weight: 400; line-height: 28px; text-align: right; color: var(--muted) }
+.said { position: relative; isolation: isolate; padding-left: 14px; border-left: 2px solid var(--border) }
+.said > canvas { position: absolute; z-index: -1; top: 0; left: 14px }
+.prose { font-size: 15px; line-height: 28px; white-space: pre-wrap; overflow-wrap: anywhere; cursor: default; user-select: text; -webkit-user-select: text }
+.prose .block + .block { margin-top: 10px }
+.prose [data-number]::before { content: attr(data-number); padding-right: 2px; font-size: 10px; vertical-align: 5px; color: var(--muted); user-select: none }
+.prose [data-number].marked::before { color: var(--accent); font-weight: 700 }
+.dock { padding-top: 12px; border-top: 1px solid var(--border) }
+.dock .said { border-color: var(--accent) }
+.written { font-size: 15px; line-height: 30px; white-space: pre-wrap; outline-offset: 3px }
+.written [role=option] { padding: 3px 0; border-radius: 3px; cursor: pointer; background: linear-gradient(var(--accent) 0 0) 0 100% / calc(100% * var(--p, 0)) 3px no-repeat }
+.written .mark { margin-left: 6px; font-size: 12px; color: var(--muted) }
+.written [role=option]:hover { outline: 1px solid var(--muted) }
+.written [aria-selected=true] { outline: 1.5px solid var(--accent) }
+.message-bar { display: flex; gap: 2px; height: 16px }
+.message-bar i { min-width: 1px; border-radius: 2px; background: var(--border) }
+.message-bar i:nth-last-child(2) { background: var(--highlight) }
+.text-columns table { width: 100%; border-collapse: collapse; table-layout: fixed; font-size: 13px; font-variant-numeric: tabular-nums }
+.text-columns thead th { padding: 0 0 4px; border-bottom: 1px solid var(--border); font-size: 12px; font-weight: 400; text-align: right; color: var(--muted) }
+.text-columns thead th:first-child { text-align: left }
+.text-columns td { padding: 3px 0; text-align: right }
+.text-columns .range { color: var(--muted) }
+.parts th:nth-child(2) { width: 74px }
+.parts th:nth-child(3), .parts th:nth-child(4) { width: 52px }
+.parts tbody th { display: flex; gap: 6px; align-items: baseline; min-width: 0; padding: 3px 0; font-weight: 400; text-align: left }
+.parts .number { flex: none; width: 18px; font-size: 11px; text-align: right; color: var(--muted) }
+.parts th button, .carriers th button, .more { overflow: hidden; padding: 0; border: 0; background: none; font: inherit; text-align: left; white-space: nowrap; text-overflow: ellipsis; color: inherit; cursor: pointer }
+.parts tr.marked { font-weight: 700 }
+.parts tr.marked .number { color: var(--accent) }
+.parts tr.pointed, .parts tr:has([aria-pressed=true]) { background: var(--highlight) }
+.parts .range { font-weight: 400 }
+.more { margin: 6px 0 18px 24px; font-size: 12px; color: var(--muted) }
+.tick-bar { position: relative; display: block; height: 7px; margin-left: 10px }
+.tick-bar::before { content: ""; position: absolute; inset: 0 auto 0 0; width: calc(100% * var(--share)); border-radius: 2px; background: var(--accent) }
+.tick-bar::after { content: ""; position: absolute; top: -3px; bottom: -3px; left: calc(100% * var(--even)); width: 1px; background: var(--text) }
+.carriers { display: flex; flex-wrap: wrap; gap: 20px; align-items: flex-start }
+.carriers canvas { flex: none; cursor: pointer }
+.carriers table { flex: 1; min-width: 180px }
+.carriers tbody th { font-weight: 400; text-align: left }
+`;

@@ -1,0 +1,111 @@
+/** The heads that look at a sentence: a grid of all, and the strongest as a list. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { Head, StackInfo } from "../../data/manifest.ts";
+import { headPlace } from "../../data/pairing.ts";
+import { paintCanvas } from "../../painting/canvas.ts";
+import { button, el } from "../../parts/dom.ts";
+import { goTo } from "../../state/navigation.ts";
+import { mixed } from "../../styles/palette.ts";
+import type { Context } from "../shared/view.ts";
+import type { Carrier } from "./shares.ts";
+
+const STRONGEST = 8;
+/** Sides of a cell in CSS pixels. */
+const CELL = { width: 13, height: 9 } as const;
+const LEFT = 24;
+const BELOW = 16;
+
+/** The heads of all layers, in order. */
+export const headsOf = ({ layers }: StackInfo): readonly Head[] =>
+  layers.flatMap((layer) => Array.from({ length: layer.heads }, (_, head) => ({ layer, head })));
+
+/** @param found every head's attention on the sentence; null where none can be told */
+export function carrierList(
+  { scope, state, palette }: Context,
+  heads: readonly Head[],
+  found: ReadonlySignal<readonly Carrier[] | null>,
+): HTMLElement {
+  const canvas = el("canvas", { "aria-hidden": "true" });
+  const body = el("tbody", {});
+  const columns = ["head", "share", "elsewhere"].map((name) => el("th", { scope: "col" }, name));
+  const table = el(
+    "table",
+    { "aria-label": "The heads that look most" },
+    el("thead", {}, el("tr", {}, ...columns)),
+    body,
+  );
+  const numbers = [...new Set(heads.map(({ layer }) => layer.number))];
+  const most = Math.max(...heads.map(({ head }) => head)) + 1;
+  const strongest = () => {
+    const all = found.value ?? [];
+    return [...all].sort((a, b) => b.share - a.share).slice(0, STRONGEST);
+  };
+  scope.effect(() => {
+    const rows = strongest().map(({ head, share, elsewhere }) => {
+      const at = heads[head];
+      const go = button({ title: "Go to this head" }, headPlace(at), () => {
+        goTo(state, { layer: at.layer.number, head: at.head });
+      });
+      return el(
+        "tr",
+        {},
+        el("th", { scope: "row" }, go),
+        el("td", {}, share.toFixed(2)),
+        el("td", { class: "range" }, elsewhere.toFixed(2)),
+      );
+    });
+    body.replaceChildren(...rows);
+  });
+  scope.effect(() => {
+    const [all, colors, framed] = [found.value ?? [], palette.value, strongest()];
+    const height = numbers.length * CELL.height + BELOW;
+    paintCanvas(canvas, LEFT + most * CELL.width, height, (painter) => {
+      const box = ({ layer, head }: Head) =>
+        [
+          LEFT + head * CELL.width,
+          numbers.indexOf(layer.number) * CELL.height,
+          CELL.width - 1,
+          CELL.height - 1,
+        ] as const;
+      const largest = Math.max(...all.map(({ share }) => share), 1e-6);
+      for (const { head, share } of all) {
+        painter.fillStyle = mixed(colors.paper, colors.ink, Math.sqrt(share / largest));
+        painter.fillRect(...box(heads[head]));
+      }
+      painter.strokeStyle = colors.text;
+      for (const { head } of framed) {
+        const [x, y, width, tall] = box(heads[head]);
+        painter.strokeRect(x - 0.5, y - 0.5, width + 1, tall + 1);
+      }
+      painter.fillStyle = colors.muted;
+      painter.font = "10px system-ui, sans-serif";
+      painter.textBaseline = "middle";
+      painter.textAlign = "right";
+      numbers.forEach((number, at) => {
+        if (at % 5 === 0) painter.fillText(`${number}`, LEFT - 5, (at + 0.5) * CELL.height);
+      });
+      painter.textAlign = "center";
+      for (let head = 0; head < most; head += 2) {
+        painter.fillText(`${head}`, LEFT + (head + 0.5) * CELL.width, height - BELOW / 2);
+      }
+    });
+  });
+  const placeOf = ({ offsetX, offsetY }: MouseEvent) => {
+    const [number, head] = [
+      numbers[Math.floor(offsetY / CELL.height)],
+      Math.floor((offsetX - LEFT) / CELL.width),
+    ];
+    return heads.find((each) => each.layer.number === number && each.head === head);
+  };
+  canvas.addEventListener("pointermove", (event) => {
+    const at = placeOf(event);
+    const own = at && found.peek()?.[heads.indexOf(at)];
+    canvas.title = own ? `${headPlace(at)}: ${own.share.toFixed(3)}` : "";
+  });
+  canvas.addEventListener("click", (event) => {
+    const at = placeOf(event);
+    if (at) goTo(state, { layer: at.layer.number, head: at.head });
+  });
+  return el("div", { class: "carriers" }, canvas, table);
+}

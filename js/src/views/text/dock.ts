@@ -1,0 +1,96 @@
+/** The answer below the prompt: its tokens, of which one or several are looked at. */
+
+import type { ReadonlySignal, Signal } from "@preact/signals-core";
+import type { RunningText } from "../../data/manifest.ts";
+import { el, setAttributes } from "../../parts/dom.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import type { Span } from "./shares.ts";
+
+interface Docked {
+  readonly text: RunningText;
+  /** The labels of the rows, where nothing was generated. */
+  readonly labels: readonly string[];
+  /** The rows that are locked. */
+  readonly span: Signal<Span | null>;
+  readonly hovered: Signal<number | null>;
+  /** The rows that are looked at. */
+  readonly shown: ReadonlySignal<Span>;
+}
+
+export function dock(scope: Scope, { text, labels, span, hovered, shown }: Docked): HTMLElement {
+  const { answer } = text;
+  const count = answer?.labels.length ?? labels.length;
+  const options = Array.from({ length: count }, (_, at) => {
+    const [start, end] = answer?.offsets.slice(2 * at, 2 * at + 2) ?? [-1, -1];
+    const label = answer?.labels[at] ?? labels[at];
+    const content = start < 0 || !answer ? label : answer.text.slice(start, end);
+    const p = answer ? `, p ${answer.p[at].toFixed(3)}` : "";
+    const option = el(
+      "span",
+      {
+        role: "option",
+        id: `written-${at}`,
+        class: start < 0 && answer ? "mark" : "",
+        "aria-label": `${label}, token ${at + 1} of ${count}${p}`,
+        title: answer?.likeliest[at].map(([name, of]) => `${name} ${of.toFixed(3)}`).join("\n"),
+      },
+      content,
+    );
+    if (answer) option.style.setProperty("--p", `${answer.p[at]}`);
+    option.addEventListener("pointerenter", () => {
+      hovered.value = at;
+    });
+    option.addEventListener("click", ({ shiftKey }) => choose(at, shiftKey));
+    return option;
+  });
+  let anchor = 0;
+  const choose = (at: number, extends_: boolean) => {
+    if (!extends_) anchor = at;
+    span.value = [Math.min(anchor, at), Math.max(anchor, at)];
+  };
+  const list = el(
+    "div",
+    {
+      role: "listbox",
+      class: "written",
+      tabindex: 0,
+      dir: "auto",
+      "aria-label": answer ? "Answer" : "Tokens",
+      "aria-multiselectable": "true",
+    },
+    ...options,
+  );
+  list.addEventListener("pointerleave", () => {
+    hovered.value = null;
+  });
+  list.addEventListener("keydown", (event) => {
+    const [first, last] = span.peek() ?? [-1, -1];
+    const rightToLeft = getComputedStyle(list).direction === "rtl" ? -1 : 1;
+    const by = { ArrowRight: rightToLeft, ArrowLeft: -rightToLeft }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    hovered.value = null;
+    const from = event.shiftKey && anchor === last ? first : last;
+    choose(Math.max(0, Math.min(count - 1, from + by)), event.shiftKey && first >= 0);
+  });
+  scope.effect(() => {
+    const [locked, [first, last]] = [span.value, shown.value];
+    options.forEach((option, at) => {
+      const selected = locked !== null && at >= locked[0] && at <= locked[1];
+      setAttributes(option, { "aria-selected": `${selected}` });
+      option.classList.toggle("looked", at >= first && at <= last);
+    });
+    const active = locked && options[locked[1]].id;
+    setAttributes(list, { "aria-activedescendant": active });
+  });
+  const role = answer ? "assistant" : "";
+  const note = answer
+    ? ""
+    : el("p", { class: "note" }, "The model generated nothing here: choose a token of the text.");
+  return el(
+    "section",
+    { class: "message dock" },
+    el("h3", { class: "role" }, role),
+    el("div", { class: "said" }, list, note),
+  );
+}

@@ -1,0 +1,68 @@
+/** Running text whose tokens are ranges of its text nodes: the browser lays it out, as any text. */
+
+import { el } from "../../parts/dom.ts";
+
+/** The rectangles of a token in CSS pixels, from the corner of the prose. */
+export type Boxes = readonly DOMRect[];
+
+export interface Prose {
+  readonly element: HTMLElement;
+  /** The rectangles of each token, measured now; none for a token that is not shown. */
+  measure(): readonly Boxes[];
+}
+
+/** Text between two places: a sentence with its number, or what is around sentences. */
+export interface Run {
+  readonly start: number;
+  readonly end: number;
+  readonly attributes?: Record<string, string> | undefined;
+}
+
+/** @param offsets two per token, in the text */
+export function prose(text: string, offsets: readonly number[], blocks: readonly Run[][]): Prose {
+  const element = el("div", { class: "prose" });
+  const nodes: { readonly start: number; readonly end: number; readonly node: Text }[] = [];
+  for (const runs of blocks) {
+    const block = el("div", { class: "block", dir: "auto" });
+    for (const { start, end, attributes } of runs) {
+      const node = document.createTextNode(text.slice(start, end));
+      nodes.push({ start, end, node });
+      block.append(attributes ? el("span", attributes, node) : node);
+    }
+    element.append(block);
+  }
+  return {
+    element,
+    measure() {
+      const { left, top } = element.getBoundingClientRect();
+      const range = document.createRange();
+      return Array.from({ length: offsets.length / 2 }, (_, token) => {
+        let [start, end] = offsets.slice(2 * token, 2 * token + 2);
+        while (start < end && /\s/.test(text[start])) start++;
+        while (start < end && /\s/.test(text[end - 1])) end--;
+        return nodes.flatMap((run) => {
+          const [from, to] = [Math.max(start, run.start), Math.min(end, run.end)];
+          if (from >= to) return [];
+          range.setStart(run.node, from - run.start);
+          range.setEnd(run.node, to - run.start);
+          return [...range.getClientRects()].map(
+            (box) => new DOMRect(box.x - left, box.y - top, box.width, box.height),
+          );
+        });
+      });
+    },
+  };
+}
+
+/** The boxes of several tokens, one for each line. */
+export function linesOf(boxes: readonly Boxes[]): Boxes {
+  const lines: DOMRect[] = [];
+  for (const box of boxes.flat()) {
+    const last = lines.at(-1);
+    if (last && Math.abs(last.y - box.y) < box.height / 2) {
+      const [x, right] = [Math.min(last.x, box.x), Math.max(last.right, box.right)];
+      lines[lines.length - 1] = new DOMRect(x, last.y, right - x, last.height);
+    } else lines.push(box);
+  }
+  return lines;
+}

@@ -1,0 +1,159 @@
+/** The prompt as running text, by message, with its tokens shaded by what they get. */
+
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import type { RunningText } from "../../data/manifest.ts";
+import { paintCanvas } from "../../painting/canvas.ts";
+import type { Painter } from "../../painting/painter.ts";
+import { el } from "../../parts/dom.ts";
+import { alpha, type Palette } from "../../styles/palette.ts";
+import type { Context } from "../shared/view.ts";
+import { type Boxes, linesOf, prose, type Run } from "./prose.ts";
+import type { Look } from "./shares.ts";
+
+/** With the strongest shade, letters stand out by 4.5 to 1. */
+const STRONGEST = { light: 0.5, dark: 0.56 } as const;
+
+interface Reading {
+  readonly text: RunningText;
+  readonly look: ReadonlySignal<Look>;
+  /** The sentence that is locked, and the one that is pointed at. */
+  readonly part: Signal<number | null>;
+  readonly pointed: Signal<number | null>;
+}
+
+export function reader({ scope, palette, width }: Context, reading: Reading): HTMLElement {
+  const { text, look, part, pointed } = reading;
+  const element = el("div", { class: "reader" });
+  for (const { role, start, end } of text.messages) {
+    const inside = text.sentences
+      .map(([from, to], index) => ({ from, to, index }))
+      .filter(({ from }) => from >= start && from < end);
+    const places = text.offsets.slice(2 * start, 2 * end);
+    const shown = places.filter(
+      (place, n) => place >= 0 && !text.template.includes(start + (n >> 1)),
+    );
+    if (!shown.length) continue;
+    const written = prose(text.text, text.offsets, blocksOf(text, inside, shown));
+    const canvas = el("canvas", { "aria-hidden": "true" });
+    const said = el("div", { class: "said" }, canvas, written.element);
+    element.append(
+      el("section", { class: "message" }, role && el("h3", { class: "role" }, role), said),
+    );
+    const boxes = signal<readonly Boxes[]>([]);
+    const measure = () => {
+      boxes.value = written.measure();
+    };
+    scope.effect(() => {
+      width.value;
+      requestAnimationFrame(measure);
+    });
+    scope.onResize(written.element, measure);
+    scope.effect(() => {
+      const [now, colors, places] = [look.value, palette.value, boxes.value];
+      const outlined = [part.value, pointed.value];
+      const { offsetWidth, offsetHeight } = written.element;
+      paintCanvas(canvas, offsetWidth, offsetHeight, (painter) => {
+        shade(painter, now, places, colors);
+        outlined.forEach((index, n) => {
+          if (index === null) return;
+          const [from, to] = text.sentences[index];
+          if (from >= start && from < end) {
+            outline(painter, linesOf(places.slice(from, to)), colors, n === 1);
+          }
+        });
+      });
+    });
+    const at = ({ clientX, clientY }: MouseEvent): number | null => {
+      const { left, top } = written.element.getBoundingClientRect();
+      const found = inside.find(({ from, to }) =>
+        linesOf(boxes.peek().slice(from, to)).some(
+          (box) =>
+            clientX - left >= box.x - 3 &&
+            clientX - left <= box.right + 3 &&
+            clientY - top >= box.y &&
+            clientY - top <= box.bottom,
+        ),
+      );
+      return found?.index ?? null;
+    };
+    written.element.addEventListener("pointermove", (event) => {
+      pointed.value = at(event);
+    });
+    written.element.addEventListener("pointerleave", () => {
+      pointed.value = null;
+    });
+    written.element.addEventListener("click", (event) => {
+      // A selection of text is no choice of a sentence.
+      if (!(getSelection()?.isCollapsed ?? true)) return;
+      const index = at(event);
+      part.value = index === part.peek() ? null : index;
+    });
+    const numbers = [...written.element.querySelectorAll<HTMLElement>("[data-number]")];
+    const marked = computed(() => new Set(look.value.parts.filter(isMarked).map((p) => p.index)));
+    scope.effect(() => {
+      for (const each of numbers) {
+        each.classList.toggle("marked", marked.value.has(Number(each.dataset.number) - 1));
+      }
+    });
+  }
+  return element;
+}
+
+const isMarked = ({ share, even }: Look["parts"][0]) => share >= 2 * even;
+
+/** Paragraphs of sentences; a blank line ends one. */
+function blocksOf(
+  text: RunningText,
+  sentences: readonly { readonly from: number; readonly index: number }[],
+  shown: readonly number[],
+): Run[][] {
+  const [begin, end] = [Math.min(...shown), Math.max(...shown)];
+  const starts = sentences.map(({ from, index }) => {
+    let at = text.offsets[2 * from];
+    while (/\s/.test(text.text[at] ?? "")) at++;
+    return { at: index === sentences[0].index ? begin : at, index };
+  });
+  const blocks: Run[][] = [[]];
+  starts.forEach(({ at, index }, n) => {
+    const to = starts[n + 1]?.at ?? end;
+    const written = text.text.slice(at, to);
+    const ends = /\n\s*\n\s*$/.test(written) && n + 1 < starts.length;
+    const shownTo = ends ? at + written.trimEnd().length : to;
+    blocks.at(-1)?.push({ start: at, end: shownTo, attributes: { "data-number": `${index + 1}` } });
+    if (ends) blocks.push([]);
+  });
+  return starts.length ? blocks : [[{ start: begin, end }]];
+}
+
+function shade(
+  painter: Painter,
+  { weights, even, largest, counted, sinks }: Look,
+  boxes: readonly Boxes[],
+  palette: Palette,
+): void {
+  const most = STRONGEST[palette.dark ? "dark" : "light"];
+  boxes.forEach((parts, key) => {
+    if (!counted[key] || weights[key] <= even) return;
+    const share = Math.sqrt((weights[key] - even) / (largest - even || 1));
+    painter.fillStyle = alpha(palette.ink, most * share);
+    for (const { x, y, width, height } of parts) painter.fillRect(x - 1, y, width + 2, height);
+  });
+  painter.strokeStyle = palette.muted;
+  painter.setLineDash([1, 2]);
+  for (const { keys } of sinks) {
+    for (const { x, y, width, height } of keys.flatMap((key) => boxes[key] ?? [])) {
+      painter.strokeRect(x - 1.5, y + 0.5, width + 3, height - 1);
+    }
+  }
+  painter.setLineDash([]);
+}
+
+function outline(painter: Painter, lines: Boxes, palette: Palette, isPointed: boolean): void {
+  painter.strokeStyle = isPointed ? palette.muted : palette.accent;
+  painter.lineWidth = isPointed ? 1 : 1.5;
+  for (const { x, y, width, height } of lines) {
+    painter.beginPath();
+    painter.roundRect(x - 3, y - 1, width + 6, height + 2, 4);
+    painter.stroke();
+  }
+}
