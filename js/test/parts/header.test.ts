@@ -35,7 +35,8 @@ function mounted(choices: Partial<Choices> = {}, record = RECORD as SentRecord) 
   const tools = el("div", {});
   const common = [el("button", {}, "help")];
   const tabs = Object.values(VIEWS);
-  place(header(testScope(), state, storeOf(record), { tabs, idle, tools, common }));
+  const shown = signal(null);
+  place(header(testScope(), state, storeOf(record), { tabs, idle, tools, shown, common }));
   return state;
 }
 
