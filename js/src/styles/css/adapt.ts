@@ -9,6 +9,7 @@ export const ADAPT = `
   .pair-chip { max-width: 40cqi }
   /* The icons are beside the tabs, and what changes the view below them. */
   [role=tablist], .common { order: -1 }
+  .common { flex-basis: calc(100% - 300px) }
 }
 @container (max-width: 660px) {
   footer.open .status { height: 5.6em }
