@@ -71,14 +71,11 @@ test.for([500, 800, 1400])("at %i px, its height does not depend on what it says
   expect(heights.size).toBe(1);
 });
 
-test.for([500, 800, 1400])(
-  "at %i px, all of a legend is in sight once it is opened",
-  (width) => {
-    const { legend, host } = mounted(["Layer 2"], width);
-    (page.getByRole("button", { name: "Details" }).element() as HTMLElement).click();
-    legend.value = ["weights within ±0.0005 · ".repeat(5)];
-    const about = host.shadowRoot?.querySelector(".about") as HTMLElement;
-    expect(about.scrollHeight).toBeLessThanOrEqual(about.clientHeight);
-    expect(about.scrollWidth).toBeLessThanOrEqual(about.clientWidth);
-  },
-);
+test.for([500, 800, 1400])("at %i px, all of a legend is in sight once it is opened", (width) => {
+  const { legend, host } = mounted(["Layer 2"], width);
+  (page.getByRole("button", { name: "Details" }).element() as HTMLElement).click();
+  legend.value = ["weights within ±0.0005 · ".repeat(5)];
+  const about = host.shadowRoot?.querySelector(".about") as HTMLElement;
+  expect(about.scrollHeight).toBeLessThanOrEqual(about.clientHeight);
+  expect(about.scrollWidth).toBeLessThanOrEqual(about.clientWidth);
+});
