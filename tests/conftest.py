@@ -126,7 +126,7 @@ def open_page(
     failed = request.session.testsfailed
 
     def open_(
-        source: Path | str, *, width: int = 1100, height: int = 800, dark: bool = False
+        source: Path | str, *, width: int = 1900, height: int = 800, dark: bool = False
     ) -> Page:
         if isinstance(source, str):
             path = tmp_path / f"page-{len(used)}.html"

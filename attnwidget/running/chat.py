@@ -90,9 +90,11 @@ def render(tokenizer: Any, messages: Messages, *, generation_prompt: bool) -> Ch
     return Chat(best.text, pieces)
 
 
-def pieces_of(chat: Chat, offsets: Sequence[tuple[int, int] | None]) -> tuple[Piece, ...] | None:
+def pieces_of(
+    chat: Chat | None, offsets: Sequence[tuple[int, int] | None]
+) -> tuple[Piece, ...] | None:
     """The pieces of a chat by token: a token is of the piece in which its first sign stands."""
-    if not chat.pieces or not offsets:
+    if chat is None or not chat.pieces or not offsets:
         return None
     ends = [piece.end for piece in chat.pieces]
     pieces: list[Piece] = []

@@ -279,18 +279,18 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const theme = themeMenu(scope, state);
   const common = [find.element, headFinder.element, copy.element, save.element, theme, keys.button];
   const idle = computed(() => view.value?.idle?.value ?? BUSY);
-  const head = header(scope, state, store, { tabs: views, idle, tools, common });
+  const head = header(scope, state, store, { tabs: views, idle, tools, shown: view, common });
   const alert = alertBar(scope, state, leave);
   const note = notes(scope, state, manifest.missing);
   const statusOrMessage = computed(() => (message.value === null ? status.value : [message.value]));
   const hovered = computed(() => state.hover.value !== null);
-  const foot = footer(scope, statusOrMessage, legend, hovered);
   const chip = pairChip(scope, state, leave);
+  const foot = footer(scope, statusOrMessage, legend, hovered, chip);
   const names = compared ? [recordNames(compared)] : [];
   main.append(effects.element);
   root.prepend(head, ...names, alert, note);
-  root.append(chip, foot, keys.panel, ...guide.elements);
-  framed.fit(effects.element, head, note, chip, foot);
+  root.append(foot, keys.panel, ...guide.elements);
+  framed.fit(effects.element, head, note, foot);
 
   const actions = {
     help: keys.toggle,

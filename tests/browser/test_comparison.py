@@ -31,7 +31,7 @@ def page(comparison: aw.Comparison, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture
 def view(open_page: OpenPage, page: Path) -> View:
-    return View(open_page(page, width=1200, height=1000))
+    return View(open_page(page, width=1900, height=1000))
 
 
 def record(view: View, name: str) -> Locator:
@@ -164,5 +164,5 @@ def test_the_same_record_twice_has_no_difference(open_page: OpenPage, tmp_path: 
     same = aw.capture(*default_model(), TEXTS[0])
     path = tmp_path / "same.html"
     aw.save_html(path, aw.compare(same, same), layer=2, head=8, heads=[8], query=10)
-    view = View(open_page(path, width=1200, height=1000))
+    view = View(open_page(path, width=1900, height=1000))
     expect(view.status).to_contain_text("B − A  it → [CLS] 0.000 · ")

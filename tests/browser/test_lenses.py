@@ -34,7 +34,7 @@ def page(valued: aw.AttentionRecord, tmp_path_factory: pytest.TempPathFactory) -
 
 @pytest.fixture
 def view(open_page: OpenPage, page: Path) -> View:
-    return View(open_page(page, width=1200, height=1000))
+    return View(open_page(page, width=1900, height=1000))
 
 
 def weighting(view: View) -> Locator:
@@ -172,7 +172,7 @@ def own_page(
 def test_lenses_of_the_users_own(
     open_page: OpenPage, own_page: Path, valued: aw.AttentionRecord, mine: dict[str, Any]
 ) -> None:
-    view = View(open_page(own_page, width=1200, height=1000))
+    view = View(open_page(own_page, width=1900, height=1000))
     shape = valued.layer(LAYER).shape
 
     def said(query: int, key: int) -> str:
@@ -220,7 +220,7 @@ def test_lenses_of_two_records_are_subtracted(open_page: OpenPage, tmp_path: Pat
     own = [NOISE.normal(size=shape) for _ in range(2)]
     lenses = {"mine": {"self": own[0], "self of B": own[1]}}
     aw.save_html(tmp_path / "page.html", both, lenses=lenses, layer=1, head=2, heads=[2])
-    view = View(open_page(tmp_path / "page.html", width=1200, height=1000))
+    view = View(open_page(tmp_path / "page.html", width=1900, height=1000))
     shares = [row_shares(value_weighted(record.layer(1), 2)) for record in (a, b)]
     expected = {
         "mine": [each[1, 2] for each in own],

@@ -89,7 +89,7 @@ def test_heads_are_sorted_and_coloured_by_numbers_of_ones_own(
     scores[1, 4] = np.nan
     widget = aw.show(record, view="model", layer=2, head=3, metrics={"my score": scores})
     widget.sort = widget.color = "my score"
-    view = View(open_page(widget.to_html(quality="draft"), width=1100, height=900))
+    view = View(open_page(widget.to_html(quality="draft"), width=1900, height=900))
     expect(combobox(view, "Sort heads")).to_have_value("my score")
     expect(combobox(view, "Colour by")).to_have_value("my score")
     said = names(view.grid.get_by_role("gridcell"))

@@ -90,7 +90,7 @@ def test_named_segments_are_chosen_in_a_saved_page(open_page: OpenPage, tmp_path
     path = tmp_path / "named.html"
     segments = [(1, 5, "subject"), (7, 10, "object")]
     aw.head_view(record, segments=segments).save_html(path)
-    view = View(open_page(path, width=1200, height=1000))
+    view = View(open_page(path, width=1900, height=1000))
     count = len(record.tokens()[0])
     expect(view.filter.get_by_role("option")).to_have_text(
         ["All", "From subject", "To subject", "From object", "To object"]

@@ -137,7 +137,7 @@ def test_there_is_room_for_both_filters_in_a_narrow_window(
     open_page: OpenPage, page_of_stacks: Path
 ) -> None:
     view = View(open_page(page_of_stacks, width=400))
-    view.button("Options").click()
+    view.open_options()
     view.filter.select_option("Cross")
     for tab in TABS:
         view.open(tab)

@@ -31,6 +31,10 @@ PRESS = """(target, keys) => {
   }
 }"""
 
+FRAMES = """() => new Promise((done) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)));
+})"""
+
 
 @dataclass(frozen=True)
 class View:
@@ -89,6 +93,15 @@ class View:
 
     def button(self, name: str) -> Locator:
         return self.within.get_by_role("button", name=name, exact=True)
+
+    def open_options(self) -> None:
+        """Show the controls that have no room in the header, if there are any."""
+        expect(self.layer).to_be_visible()
+        # The header is measured in the frame after its layout.
+        self.page.evaluate(FRAMES)
+        options = self.button("Options")
+        if options.is_visible() and options.get_attribute("aria-expanded") == "false":
+            options.click()
 
     def swatch(self, head: int) -> Locator:
         return self.button(f"Head {head}")

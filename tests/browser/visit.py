@@ -12,7 +12,7 @@ class Visit:
     """Pages of one context, and everything that they did besides showing what is in them."""
 
     def __init__(self, browser: Browser, folder: Path) -> None:
-        self.context: BrowserContext = browser.new_context(viewport={"width": 1100, "height": 900})
+        self.context: BrowserContext = browser.new_context(viewport={"width": 1900, "height": 900})
         self.context.add_init_script(TELL)
         allowed = ("file:", "data:", "blob:")
         self.watch = Watch(self.context, lambda url: url.startswith(allowed))

@@ -1,18 +1,22 @@
-/** The footer: the numbers of the focused tokens, and the legend of the view. */
+/** The footer, one line until it is opened: the numbers of the focused tokens, and the legend. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { same } from "../basics/same.ts";
 import { paintCanvas } from "../painting/canvas.ts";
 import type { Scope } from "../scheduling/scope.ts";
-import { el } from "./dom.ts";
+import { button, el } from "./dom.ts";
 import { lettersOf, type Marked, type Phrase } from "./text.ts";
 
-/** @param hovered true while the pointer, or the keyboard, looks at something */
+/**
+ * @param hovered true while the pointer, or the keyboard, looks at something
+ * @param others beside the legend
+ */
 export function footer(
   scope: Scope,
   status: ReadonlySignal<Phrase>,
   legend: ReadonlySignal<Phrase>,
   hovered: ReadonlySignal<boolean>,
+  ...others: readonly HTMLElement[]
 ): HTMLElement {
   const statusLine = el("div", { class: "status", role: "status" });
   const legendLine = el("div", { class: "about" });
@@ -51,7 +55,12 @@ export function footer(
       live[at].paint(text);
     });
   });
-  return el("footer", {}, statusLine, legendLine);
+  const title = "All of the status and the legend";
+  const details = button({ class: "details", title, "aria-expanded": "false" }, "Details", () => {
+    details.setAttribute("aria-expanded", `${element.classList.toggle("open")}`);
+  });
+  const element = el("footer", {}, statusLine, legendLine, ...others, details);
+  return element;
 }
 
 const isLive = (part: string | Marked): part is Marked =>

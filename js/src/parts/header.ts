@@ -41,6 +41,8 @@ interface HeaderOptions {
   readonly idle: ReadonlySignal<Idle>;
   /** The container of the current view's own controls. */
   readonly tools: HTMLElement;
+  /** The current view, with which the controls change. */
+  readonly shown: ReadonlySignal<unknown>;
   /** The controls of all views, at the end. */
   readonly common: readonly HTMLElement[];
 }
@@ -49,7 +51,7 @@ export function header(
   scope: Scope,
   state: State,
   store: Store,
-  { tabs, idle, tools, common }: HeaderOptions,
+  { tabs, idle, tools, shown, common }: HeaderOptions,
 ): HTMLElement {
   const { stack, layer: shownLayer, head: shownHead } = state.shown;
   const layer = stepper(scope, {
@@ -85,17 +87,25 @@ export function header(
     head,
     ...records,
     ...off,
-    ...options(...choices, tools),
+    ...options(scope, shown, tools, choices),
     end,
   );
 }
 
-/** The choices of the view; in a narrow header, a button that opens them below it. */
-function options(...choices: readonly HTMLElement[]): HTMLElement[] {
-  const button = iconButton({ icon: "options", name: "Options", title: "Options of this view" });
-  button.classList.add("narrow-only");
+/** The least room for choices in the header, in CSS pixels: with less, all are behind the button. */
+const ROOM = 240;
+
+/** The choices of the view: in the row of the header, and behind a button those without room. */
+function options(
+  scope: Scope,
+  shown: ReadonlySignal<unknown>,
+  tools: HTMLElement,
+  choices: readonly HTMLElement[],
+): HTMLElement[] {
+  const button = iconButton({ icon: "options", name: "Options", title: "More options" });
   // Focusable, so that a press between the choices keeps it open.
-  const element = el("div", { class: "options", tabindex: -1 }, ...choices);
+  const element = el("div", { class: "options", tabindex: -1 }, ...choices, tools);
+  const room = el("div", { class: "room" }, element);
   const open = (isOpen: boolean) => {
     element.classList.toggle("open", isOpen);
     button.setAttribute("aria-expanded", `${isOpen}`);
@@ -115,7 +125,25 @@ function options(...choices: readonly HTMLElement[]): HTMLElement[] {
     const to = relatedTarget as Node | null;
     if (to && to !== button && !element.contains(to)) open(false);
   });
-  return [button, element];
+  const controls = () => [...choices, ...(tools.children as Iterable<HTMLElement>)];
+  const fit = () => {
+    // With the room that it takes.
+    button.hidden = false;
+    room.classList.toggle("below", room.clientWidth < ROOM);
+    const { right } = room.getBoundingClientRect();
+    const { bottom } = button.getBoundingClientRect();
+    for (const control of controls()) {
+      const at = control.getBoundingClientRect();
+      control.classList.toggle("over", at.top >= bottom || at.right > right);
+    }
+    button.hidden = !element.querySelector(".over");
+    if (button.hidden) open(false);
+  };
+  scope.scopedEffect((own) => {
+    shown.value;
+    for (const each of [room, ...controls()]) own.onResize(each, fit);
+  });
+  return [button, room];
 }
 
 /** The menu of themes: light, dark, or that of the page around the view. */

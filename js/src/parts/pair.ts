@@ -58,7 +58,7 @@ export function pairChip(scope: Scope, state: State, leave: () => void): HTMLEle
   const element = el("div", { class: "pair-chip", role: "group" }, show, free);
   scope.effect(() => {
     const pair = lockedPair(state);
-    // The status line of the neuron view has no room beside it.
+    // The status line of the neuron view needs its room.
     element.hidden = !pair || !viewOfHeads(state) || state.view.value === "neuron";
     if (!pair) return;
     const { text } = pair;

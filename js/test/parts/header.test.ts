@@ -35,7 +35,8 @@ function mounted(choices: Partial<Choices> = {}, record = RECORD as SentRecord) 
   const tools = el("div", {});
   const common = [el("button", {}, "help")];
   const tabs = Object.values(VIEWS);
-  place(header(testScope(), state, storeOf(record), { tabs, idle, tools, common }));
+  const shown = signal(null);
+  place(header(testScope(), state, storeOf(record), { tabs, idle, tools, shown, common }));
   return state;
 }
 
@@ -203,8 +204,14 @@ describe("the options of a narrow header", () => {
     await expect.element(filter).not.toBeInTheDocument();
   });
 
-  test("are in the header where there is room", async () => {
-    await mountApp({ width: 1000 });
+  test("are in the header where there is room, the first ones first", async () => {
+    const { parent } = await mountApp({ width: 1100 });
+    const weighting = page.getByRole("combobox", { name: "Weighting" });
+    await expect.element(filter).toBeVisible();
+    await expect.element(options).toBeVisible();
+    await expect.element(weighting).not.toBeInTheDocument();
+    parent.style.width = "1900px";
+    await expect.element(weighting).toBeVisible();
     await expect.element(filter).toBeVisible();
     await expect.element(options).not.toBeInTheDocument();
   });

@@ -64,10 +64,10 @@ export async function mountApp({
   choices = {},
   record = RECORD,
   source = sourceOf(record),
-  width = 1100,
+  width = 1900,
   around,
 }: AppOptions = {}): Promise<App> {
-  await page.viewport(1200, 1000);
+  await page.viewport(2000, 1000);
   await restPointer();
   const parent = document.createElement("div");
   parent.style.width = `${width}px`;

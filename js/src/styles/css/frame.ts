@@ -20,8 +20,8 @@ button, select { font: inherit; color: inherit; cursor: pointer }
 header {
   /* Menus open over sticky elements below. */
   position: relative; z-index: 4;
-  display: flex; flex-wrap: wrap; align-items: center; gap: 10px 8px;
-  padding: 10px 20px; border-bottom: 1px solid var(--border);
+  display: flex; flex-wrap: wrap; align-items: center; gap: 8px;
+  padding: 8px 20px; border-bottom: 1px solid var(--border);
 }
 [role=tablist], .control {
   display: inline-flex; align-items: center; height: 34px;
@@ -52,7 +52,17 @@ header {
 [role=tab][aria-selected=true] { background: var(--accent); color: var(--onAccent) }
 .control { padding: 0 8px; gap: 4px }
 .stepper { gap: 0; padding-right: 2px }
-.tools, .options { display: contents }
+.tools { display: contents }
+.room { position: relative; flex: 1 1 0; min-width: 0; height: 34px }
+.options { position: absolute; inset: 0 0 auto; display: flex; flex-wrap: wrap; gap: 8px; height: 100%; overflow: clip; overflow-clip-margin: 4px; outline: none }
+.options .control { flex: none }
+.options:not(.open) .over { visibility: hidden }
+.options.open {
+  z-index: 3; width: fit-content; height: auto; margin: -9px; padding: 8px; overflow: visible;
+  background: var(--background); border: 1px solid var(--border); border-radius: 8px; box-shadow: 0 6px 24px rgb(0 0 0 / .18);
+}
+.room.below { position: static }
+.below .options { top: calc(100% + 5px); left: 20px; right: 20px }
 .toggle { background: none; color: var(--muted) }
 .toggle:hover { color: var(--text) }
 .toggle[aria-pressed=true] { border-color: var(--accent); background: var(--highlight); color: var(--text) }
@@ -69,7 +79,6 @@ header {
   flex: none; display: grid; place-items: center; width: 32px; height: 34px; padding: 0; border: 0; background: none;
   font-size: 17px; color: var(--muted); border-radius: 6px;
 }
-.narrow-only { display: none }
 .icon:hover, .icon[aria-expanded=true] { color: var(--text) }
 [aria-disabled=true] { opacity: .4; cursor: default }
 svg { display: block; width: 1em; height: 1em }
@@ -87,25 +96,26 @@ svg { display: block; width: 1em; height: 1em }
 .overlay { position: absolute; inset: 0; pointer-events: none }
 
 footer {
-  display: flex; flex-direction: column; gap: 2px; padding: 8px 20px;
+  display: flex; align-items: center; gap: 4px 16px; min-height: 36px; padding: 4px 20px;
   border-top: 1px solid var(--border); background: var(--panel); color: var(--muted);
   font-size: 13px; font-variant-numeric: tabular-nums;
 }
-/* A fixed number of lines, so that nothing below moves when a text gets longer. */
+/* Heights that do not depend on what is said, so that nothing moves when a text gets longer. */
 .status, .about { height: 1.4em; overflow: hidden; white-space: pre; text-overflow: ellipsis }
-/* The comparison of two queries takes two lines; the legend has those that are left. */
-[data-view=neuron] {
-  footer { height: calc(4.2em + 19px) }
-  .status { height: auto; min-height: 1.4em; max-height: 2.8em; flex: none; white-space: pre-wrap }
-  .about { flex: 1; white-space: pre-wrap }
+.status { flex: 1 1 0; min-width: 0 }
+.about { flex: 0 1 auto; max-width: 45% }
+/* The chip takes the place of the legend. */
+footer:not(.open):has(.pair-chip:not([hidden])) .about { display: none }
+.details { flex: none; padding: 0; border: 0; border-radius: 4px; background: none; color: var(--muted); text-decoration: underline dotted; text-underline-offset: 3px }
+.details:hover { color: var(--text) }
+footer.open {
+  display: grid; grid-template-columns: 1fr auto auto; align-items: start;
+  .status { height: 2.8em; white-space: pre-wrap }
+  .about { grid-area: 2 / 1 / 2 / -1; max-width: none; height: auto; min-height: 1.4em; white-space: pre-wrap }
+  .details { grid-column: 3 }
 }
-/* Eight metrics take two lines. */
-[data-view=model] .status { height: 2.8em; white-space: pre-wrap }
-/* These legends do not follow the pointer, so they may take the lines that they need. */
-:is([data-view=model], [data-view=map]) .about { height: auto; min-height: 1.4em; flex: none; white-space: pre-wrap }
-/* Beside the status line, so that nothing moves while a pair is locked. */
 .pair-chip {
-  position: absolute; right: 20px; bottom: 5px; display: flex; max-width: 320px; height: 26px; border: 1px solid var(--accent);
+  flex: none; display: flex; max-width: 320px; height: 26px; border: 1px solid var(--accent);
   border-radius: 13px; background: var(--background); font-size: 13px;
 }
 .pair-chip button { display: flex; align-items: center; height: 24px; padding: 0 4px 0 12px; border: 0; background: none; color: var(--text); white-space: pre }
@@ -113,7 +123,6 @@ footer {
 .pair-chip button:hover { text-decoration: underline }
 .pair-chip .icon { width: 28px; padding: 0; font-size: 12px; color: var(--muted) }
 .pair-chip strong { overflow: hidden; text-overflow: ellipsis; font-weight: 600 }
-.pair-chip:not([hidden]) + footer .about { margin-right: 330px }
 /* Text that follows the pointer. */
 .live { position: relative; display: inline-block }
 .live canvas { position: absolute; top: 0; left: 0; visibility: hidden }

@@ -1,10 +1,16 @@
 /** The parts around the views: find box, menus, dialogs, notes. */
 
 export const PARTS = `
-.find { width: 200px; gap: 6px; color: var(--muted); cursor: text }
+/* Searching opens the box over the controls to its left, so that nothing moves. */
+.find { position: relative; justify-content: center; width: 32px; padding: 0; gap: 6px; border-color: transparent; font-size: 17px; color: var(--muted); cursor: pointer }
 .find svg { flex: none }
 .find:focus-within { outline: 2px solid var(--accent); outline-offset: 1px }
-.find input { flex: 1; min-width: 0; height: 24px; padding: 0; border: 0; outline: none; background: none; font: inherit; color: var(--text) }
+.find input { position: absolute; inset: 0; width: 100%; height: 100%; min-width: 0; padding: 0; border: 0; outline: none; opacity: 0; background: none; font: inherit; color: var(--text); cursor: pointer }
+.find:is(:focus-within, :has(input:not(:placeholder-shown))) {
+  position: absolute; right: calc(100% + 4px); z-index: 1; width: min(260px, 56cqi); padding: 0 8px;
+  border-color: var(--border); background: var(--background); font-size: inherit;
+  input { position: static; flex: 1; height: 24px; opacity: 1; cursor: text }
+}
 .find input::placeholder { color: var(--muted); opacity: 1 }
 .count { flex: none; font-size: 12px; white-space: nowrap; font-variant-numeric: tabular-nums }
 

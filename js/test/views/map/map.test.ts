@@ -18,7 +18,7 @@ const option = (layer: number, head: number) =>
   list.getByRole("option", { name: new RegExp(`^Layer ${layer}, head ${head}:`) });
 const { status, tab } = parts();
 
-async function mountMap(choices: Partial<Choices> = {}, width = 1100): Promise<App> {
+async function mountMap(choices: Partial<Choices> = {}, width = 1900): Promise<App> {
   const app = await mountApp({ choices: { view: "map", ...choices }, width });
   await expect.element(list).toBeVisible();
   return app;
