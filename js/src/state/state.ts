@@ -134,9 +134,11 @@ export function createState(
     const { queries, keys } = stack.value;
     return { query: known(queries, signals.query.value), key: known(keys, signals.key.value) };
   });
+  // A view of running text is offered where there is one.
+  const hasText = choices.view === "text" || manifest.stacks.some(({ text }) => text);
   const state: State = {
     ...signals,
-    views,
+    views: hasText ? views : views.filter((view) => view !== "text"),
     shown: { stack, layer, head, texts, metrics },
     hover,
     focus,

@@ -1,0 +1,66 @@
+/** The numbers of the text view, by hand. */
+
+import { expect, test } from "vitest";
+import type { RunningText, StackInfo } from "../../../src/data/manifest.ts";
+import { carriers, lookOf } from "../../../src/views/text/shares.ts";
+
+const labels = ["<s>", "A", "cat", "sat", "?", "A", "dog"];
+const text: RunningText = {
+  text: "<s>A cat sat? A dog",
+  offsets: [0, 3, 3, 4, 4, 8, 8, 12, 12, 13, 13, 15, 15, 19],
+  messages: [{ role: "user", start: 0, end: 5 }],
+  template: [0],
+  sentences: [
+    [1, 3],
+    [3, 5],
+  ],
+  first: 4,
+  answer: null,
+};
+const stack = { keys: { labels } } as unknown as StackInfo;
+const kinds = Float32Array.of(1, 0, 0, 0, 3, 0, 0);
+const rows = [
+  Float32Array.of(0.4, 0.1, 0.2, 0.1, 0.2, 0, 0),
+  Float32Array.of(0.2, 0.1, 0, 0.3, 0.2, 0.2, 0),
+];
+
+test("shares are of what the prompt gets beyond sinks, beside an even one", () => {
+  const look = lookOf(stack, text, kinds, (at) => rows[at], [0, 0]);
+  expect(look.counted).toEqual([false, true, true, true, false, false, false]);
+  const found = look.parts.map(({ index, share, even }) => [
+    index,
+    +share.toFixed(4),
+    +even.toFixed(4),
+  ]);
+  expect(found).toEqual([
+    [0, 0.75, 0.6667],
+    [1, 0.25, 0.3333],
+  ]);
+  expect(look.even).toBeCloseTo(0.4 / 3, 6);
+  expect(look.sinks.map(({ label, share }) => [label, +share.toFixed(4)])).toEqual([
+    ["first token", 0.4],
+    ["“?”", 0.2],
+  ]);
+  expect(look.messages[0]).toBeCloseTo(1, 6);
+});
+
+test("a span has the mean of its rows, and those above their even share come first", () => {
+  const look = lookOf(stack, text, kinds, (at) => rows[at], [0, 1]);
+  expect(look.parts.map(({ index, share }) => [index, +share.toFixed(4)])).toEqual([
+    [1, 0.5],
+    [0, 0.5],
+  ]);
+  expect(look.answer).toBeCloseTo(0.1 / 0.5, 6);
+});
+
+test("heads have their attention on a sentence, and that of the other rows", () => {
+  // [rows, sentences, heads]
+  const shares = Float32Array.of(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8);
+  const found = carriers({ shares, mean: shares, sinks: kinds }, text, 2, 1, [1, 1]);
+  expect(
+    found.map(({ head, share, elsewhere }) => [head, +share.toFixed(4), +elsewhere.toFixed(4)]),
+  ).toEqual([
+    [0, 0.7, 0.3],
+    [1, 0.8, 0.4],
+  ]);
+});

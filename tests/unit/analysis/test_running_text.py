@@ -1,0 +1,77 @@
+"""Running texts: sentences, sinks, and what an answer was written from."""
+
+import numpy as np
+import pytest
+
+from attnwidget.analysis import running_text, sentence_spans, text_shares
+from attnwidget.record import AttentionRecord, Piece, Stack, Tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dr. Ada came. She left!", ["Dr. Ada came.", "She left!"]),
+        ("Built in 1871. Then J. R. sold it.", ["Built in 1871.", "Then J. R. sold it."]),
+        ("It was\nwrapped. Yes.", ["It was\nwrapped.", "Yes."]),
+        ("1. One\n2. Two\n- three", ["1. One", "2. Two", "- three"]),
+        ("See:\n```py\na = 1. \n\nb\n```\nDone.", ["See:", "```py\na = 1. \n\nb\n```", "Done."]),
+        ("这是一句。这是第二句！", ["这是一句。", "这是第二句！"]),
+        (
+            'He said "Why?" She said 3.5 p.m. is late.',
+            ['He said "Why?"', "She said 3.5 p.m. is late."],
+        ),
+        ("هذا سؤال؟ نعم.", ["هذا سؤال؟", "نعم."]),
+        ("", []),
+    ],
+)
+def test_a_text_is_divided_into_sentences(text: str, expected: list[str]) -> None:
+    assert [text[start:end] for start, end in sentence_spans(text)] == expected
+
+
+def _stack() -> Stack:
+    """A chat of two sentences and an answer of two tokens, the second of which is not read."""
+    text = "<u>A cat. It sat.</u>Cat"
+    labels = ("<u>", "A", "cat.", "It", "sat.", "</u>", "Cat")
+    offsets = ((0, 3), (3, 4), (4, 9), (9, 12), (12, 17), (17, 21), (21, 24))
+    pieces = (
+        Piece(0, 1, "user", 0, True),
+        Piece(1, 5, "user", 0, False),
+        Piece(5, 6, "assistant", 1, True),
+        Piece(6, 7, "assistant", 1, False),
+    )
+    tokens = Tokens(labels, offsets=offsets, generated=6, text=text, pieces=pieces)
+    rng = np.random.default_rng(0)
+    weights = np.tril(rng.random((3, 7, 7)) + 0.01)
+    weights /= weights.sum(-1, keepdims=True)
+    # "It" gets half of every row.
+    weights[:, 5:] /= 2
+    weights[:, 5:, 3] += 0.5
+    stack = AttentionRecord.from_arrays(weights[None].astype(np.float32), labels).stack()
+    return Stack(tokens, tokens, stack.layers)
+
+
+def test_shares_are_sums_of_the_rows_that_wrote_the_answer() -> None:
+    stack = _stack()
+    found = running_text(stack)
+    assert found is not None
+    assert found.rows == range(5, 7)
+    assert found.sentences == ((1, 3), (3, 5))
+    assert found.template == (0, 5)
+    assert [piece.role for piece in found.messages] == ["user", "assistant"]
+    shares = text_shares(stack, found)
+    weights = np.stack([stack.layers[0].head_weights(head) for head in range(3)])[:, 5:7]
+    np.testing.assert_allclose(shares.mean, weights.mean(0), atol=1e-6)
+    assert [(sink.label, sink.keys) for sink in shares.sinks] == [
+        ("first token", (0,)),
+        ("template", (5,)),
+        ("It", (3,)),
+    ]
+    np.testing.assert_allclose(shares.heads[:, 0], weights[:, :, 1:3].sum(2).T, atol=1e-6)
+    np.testing.assert_allclose(shares.heads[:, 1], weights[:, :, 4].T, atol=1e-6)
+
+
+def test_a_stack_without_a_text_has_no_running_text() -> None:
+    assert (
+        running_text(AttentionRecord.from_arrays(np.full((1, 1, 2, 2), 0.5), ["a", "b"]).stack())
+        is None
+    )
