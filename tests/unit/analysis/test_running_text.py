@@ -16,10 +16,7 @@ from attnwidget.record import AttentionRecord, Piece, Stack, Tokens
         ("1. One\n2. Two\n- three", ["1. One", "2. Two", "- three"]),
         ("See:\n```py\na = 1. \n\nb\n```\nDone.", ["See:", "```py\na = 1. \n\nb\n```", "Done."]),
         ("这是一句。这是第二句！", ["这是一句。", "这是第二句！"]),
-        (
-            'He said "Why?" She said 3.5 p.m. is late.',
-            ['He said "Why?"', "She said 3.5 p.m. is late."],
-        ),
+        ('He said "Why?" At 3.5 p.m. we left.', ['He said "Why?"', "At 3.5 p.m. we left."]),
         ("هذا سؤال؟ نعم.", ["هذا سؤال؟", "نعم."]),
         ("", []),
     ],

@@ -17,7 +17,7 @@ _CHATML = (
 _TEMPLATES = {
     "ChatML": _CHATML,
     "own system (Qwen)": (
-        "{% if messages[0]['role'] != 'system' %}<|im_start|>system\nYou help.<|im_end|>\n{% endif %}"
+        "{% if messages[0]['role'] != 'system' %}<|im_start|>system\nHelp.<|im_end|>\n{% endif %}"
         + _CHATML
     ),
     "trimmed, with headers (Llama 3)": (
