@@ -46,7 +46,7 @@ export function savedEffects(
     const reply = replies.find((each) => [each.query, at(each)].includes(query));
     if (reply) return reply.effect;
     const positions = [...new Set(replies.map(at))].join(" and ");
-    return { ...replies[0].effect, only: `This page has only position ${positions}.` };
+    return { ...replies[0].effect, only: `. This page has only position ${positions}.` };
   };
   const others = async (off: Off) => found(off).others ?? [];
   return { effect, others, effectsHere: (stack) => saved(of(stack)) };

@@ -82,8 +82,9 @@ test("a head that is switched off brings the panel, and what changes", async () 
   expect(state.off.value).toEqual([[1, 1]]);
   await expect.element(panel).toBeVisible();
   expect(asked).toMatchObject([{ stack: "self", heads: [[1, 1]], query: 3 }]);
-  replies[0].resolve(MAT);
-  await expect.element(panel).toHaveTextContent("Next token after “the” (5), which changes most");
+  replies[0].resolve({ ...MAT, only: ". This page has only position 5." });
+  const title = "Next token after “the” (5), which changes most. This page has only position 5.";
+  await expect.element(panel).toHaveTextContent(title);
   expect(rows().slice(1)).toEqual([
     ["mat", "0.500", "1", "0.250", "2"],
     ["<b>rug</b>", "0.200", "2", "0.400", "1"],

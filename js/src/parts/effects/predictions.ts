@@ -30,7 +30,7 @@ export function predictions(
   query: number | null,
   others: readonly number[],
 ): ShownEffect {
-  const { changes, only, positions } = effect;
+  const { changes } = effect;
   const [before, after] = [ranked(changes, "before"), ranked(changes, "after")];
   const largest = Math.max(before[0].before, after[0].after);
   const lists = el(
@@ -41,9 +41,8 @@ export function predictions(
     list("Without", after, "after", before[0], largest),
   );
   const title = el("h3", {}, ...titleOf(effect, query));
-  const missing = only && positions > 1 ? [el("p", { class: "remark" }, only)] : [];
   return {
-    content: [title, ...missing, lists, hiddenTable(changes), numbers(effect, before[0], others)],
+    content: [title, lists, hiddenTable(changes), numbers(effect, before[0], others)],
     summary: summaryOf(effect, before[0]),
     table: { name: "Effect", rows: () => [HEADER, ...changes.map(cellsOf)] },
   };
@@ -56,12 +55,12 @@ function ranked(changes: readonly Change[], side: Side): readonly Change[] {
 }
 
 function titleOf(
-  { predicts, label, position, positions }: PredictionEffect,
+  { predicts, label, position, only = "" }: PredictionEffect,
   query: number | null,
 ): readonly (Node | string)[] {
   if (predicts === "class") return ["Class of the text"];
   const what = predicts === "next" ? "Next token after " : "Prediction at ";
-  const most = positions > 1 && position !== query ? ", which changes most" : "";
+  const most = position === query ? "" : `, which changes most${only}`;
   return [what, el("bdi", {}, `“${label}”`), ` (${position})${most}`];
 }
 
