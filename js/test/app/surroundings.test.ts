@@ -38,7 +38,7 @@ describe("the size", () => {
   test.for(["head", "model", "neuron"] as const)(
     "of the %s view keeps its header and its status line in sight",
     async (view) => {
-      const room = 480;
+      const room = 420;
       // The test runs in a frame, whose own height says nothing.
       const height = screen.availHeight - 140 - room;
       const app = await mountApp({ choices: { view }, around: { height, alone: false } });

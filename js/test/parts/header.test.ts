@@ -34,7 +34,7 @@ function mounted(choices: Partial<Choices> = {}, record = RECORD as SentRecord) 
   const idle = signal({ layer: "", head: "" });
   const tools = el("div", {});
   const common = [el("button", {}, "help")];
-  const tabs = Object.values(VIEWS);
+  const tabs = state.views.map((name) => VIEWS[name]);
   const shown = signal(null);
   place(header(testScope(), state, storeOf(record), { tabs, idle, tools, shown, common }));
   return state;
@@ -186,27 +186,27 @@ test("the help button has its place", async () => {
 describe("the options of a narrow header", () => {
   const options = page.getByRole("button", { name: "Options" });
   const filter = page.getByRole("combobox", { name: "Attention" });
+  const weighting = page.getByRole("combobox", { name: "Weighting" });
 
   test("open with their button, and close with Escape and when the focus leaves", async () => {
     const app = await mountApp({ width: 600 });
-    await expect.element(filter).not.toBeInTheDocument();
+    await expect.element(weighting).not.toBeInTheDocument();
     await userEvent.click(options);
-    await userEvent.selectOptions(filter, "A → B");
-    expect(app.state.segments.value).toBe("ab");
+    await userEvent.selectOptions(weighting, "Scores");
+    expect(app.state.lens.value).toBe("scores");
     app.state.query.value = 1;
     await userEvent.keyboard("{Escape}");
-    await expect.element(filter).not.toBeInTheDocument();
+    await expect.element(weighting).not.toBeInTheDocument();
     await expect.poll(() => app.shadow.activeElement).toBe(options.element());
     expect(app.state.query.value).toBe(1);
     await userEvent.click(options);
-    await userEvent.click(filter);
+    await userEvent.click(weighting);
     await userEvent.click(tab("Head"));
-    await expect.element(filter).not.toBeInTheDocument();
+    await expect.element(weighting).not.toBeInTheDocument();
   });
 
   test("are in the header where there is room, the first ones first", async () => {
     const { parent } = await mountApp({ width: 1100 });
-    const weighting = page.getByRole("combobox", { name: "Weighting" });
     await expect.element(filter).toBeVisible();
     await expect.element(options).toBeVisible();
     await expect.element(weighting).not.toBeInTheDocument();

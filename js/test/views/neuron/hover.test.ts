@@ -55,7 +55,7 @@ test.for([true, false])("vectors shown: %s", async (expanded) => {
 });
 
 test("over the picture and its neurons", async () => {
-  const app = await mountApp({ choices: { view: "neuron" } });
+  const app = await mountApp({ choices: { view: "neuron" }, width: 1100 });
   await userEvent.hover(neurons, { position: { x: 5, y: 40 } });
   await expect.poll(status).toMatch(/ · neuron \d: q /);
   const before = status();
