@@ -107,7 +107,13 @@ def _panels(shown: Shown) -> list[PanelName]:
         return ["head", "matrix"]
     if shown.view == "model" and shown.choices["opened"] and not shown.choices["ranking"]:
         return ["model", "head", "matrix"]
-    return [name for name in _PANELS if name == shown.view]
+    panels: list[PanelName] = [name for name in _PANELS if name == shown.view]
+    if not panels:
+        raise ValueError(
+            f"the {shown.view} view is drawn in the browser alone: save it there, or as a page "
+            "with save_html"
+        )
+    return panels
 
 
 def kind_of(path: str | PathLike[str]) -> FigureKind:

@@ -35,7 +35,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     to another widget's with `ipywidgets.link`:
 
     Attributes:
-        view: "head", "model", "neuron" or "map".
+        view: "head", "model", "neuron", "map" or "text".
         ...: see `attnwidget.view_state.table.ChoiceOptions`.
         head_names: words for heads by (layer, head) of the stack shown. They stand in the model
             view and the map in place of those for its pattern. No trait.

@@ -137,7 +137,8 @@ def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> d
         sampled = sampled_rows(len(stack.queries))
         layers = [_layer(layer, record, name, lenses) for layer in stack.layers]
         stacks.append({"name": name, **_axes(stack), "sampled": sampled, "layers": layers})
-        stacks[-1]["text"] = encode_text(record, name)
+        if (text := encode_text(record, name)) is not None:
+            stacks[-1]["text"] = text
     return {
         "version": VERSION,
         "model": sendable(record.model),

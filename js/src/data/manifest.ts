@@ -265,7 +265,7 @@ const stack = as(
       keys: maybe(tokens),
       /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */
       sampled: maybe(count),
-      /** Null where it is not known. */
+      /** Null where there is none. */
       text: maybe(runningText),
       layers: list<LayerInfo>(layer, count),
     }),

@@ -133,7 +133,7 @@ def test_views_that_were_chosen(record: AttentionRecord) -> None:
     assert content["views"] == ["head", "model"]
     assert content["widgets"][0]["choices"]["view"] == "head"
     assert content["records"][0]["overview"] is not None
-    assert _content(widget.to_html())["views"] == ["head", "model", "neuron", "map"]
+    assert _content(widget.to_html())["views"] == ["head", "model", "neuron", "map", "text"]
 
 
 def test_thumbnails_are_there_for_the_model_view_alone(record: AttentionRecord) -> None:
