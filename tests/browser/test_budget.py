@@ -53,7 +53,7 @@ def test_the_stated_error(long_page: Path) -> None:
 
 
 def test_nodes(open_page: OpenPage, long_page: Path) -> None:
-    view = View(open_page(long_page))
+    view = View(open_page(long_page, width=1100))
     session = view.page.context.new_cdp_session(view.page)
     for tab in ("Head", "Model", "Neuron", "Map"):
         view.open(tab)

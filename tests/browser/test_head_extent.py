@@ -110,6 +110,7 @@ def test_stacks_of_unequal_layers(open_page: OpenPage, translator: aw.AttentionR
     for option, stack, layers, heads in (
         ("Encoder", "encoder", 2, 4), ("Decoder", "decoder", 3, 2), ("Cross", "cross", 3, 2),
     ):  # fmt: skip
+        view.open_options()
         view.combine.select_option("Single heads")
         view.filter.select_option(option)
         queries, keys = translator.tokens(stack)

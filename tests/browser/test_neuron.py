@@ -153,6 +153,7 @@ def test_all_neurons_but_one_muted_with_the_pointer(view: View, record: aw.Atten
     altered = view.body.get_by_title("Softmax, not the model’s own")
     expect(altered).to_be_visible()
 
+    view.open_options()
     view.within.get_by_role("button", name=re.compile("Unmute all")).click()
     expect(altered).to_have_count(0)
     expect(view.status).not_to_contain_text("without")

@@ -35,7 +35,7 @@ def strict(browser: Browser, long_page: Path, tmp_path: Path) -> Iterator[tuple[
     page = page.replace(" 'wasm-unsafe-eval'; worker-src blob:;", "; worker-src 'none';")
     path = tmp_path / "strict.html"
     path.write_text(page, encoding="utf-8")
-    context = browser.new_context(viewport={"width": 1100, "height": 800})
+    context = browser.new_context(viewport={"width": 1900, "height": 800})
     watch = Watch(context, lambda url: url.startswith(("file:", "data:", "blob:")), REFUSALS)
     opened = context.new_page()
     opened.goto(path.as_uri())

@@ -2,7 +2,11 @@
 
 export const ADAPT = `
 @container (max-width: 1100px) { .swatches { gap: 6px 4px } .swatches button { width: 28px } }
-@container (max-width: 1000px) { footer.open .status { height: 4.2em } }
+[data-view=neuron] footer.open .status { height: 4.2em }
+@container (max-width: 1000px) {
+  footer.open .status { height: 4.2em }
+  [data-view=neuron] footer.open .status { height: 5.6em }
+}
 @container (max-width: 760px) {
   /* One line has no room for both. */
   footer:not(.open) .about { display: none }
@@ -13,6 +17,7 @@ export const ADAPT = `
 }
 @container (max-width: 660px) {
   footer.open .status { height: 5.6em }
+  [data-view=neuron] footer.open .status { height: 7em }
   header { padding: 8px 12px }
   .below .options { left: 12px; right: 12px }
   [role=tab] { padding: 0 11px }

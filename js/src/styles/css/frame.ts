@@ -53,16 +53,17 @@ header {
 .control { padding: 0 8px; gap: 4px }
 .stepper { gap: 0; padding-right: 2px }
 .tools { display: contents }
-.room { position: relative; flex: 1 1 0; min-width: 0; height: 34px }
-.options { position: absolute; inset: 0 0 auto; display: flex; flex-wrap: wrap; gap: 8px; height: 100%; overflow: clip; overflow-clip-margin: 4px; outline: none }
+.room { position: relative; flex: 1 1 0; min-width: 0; height: 34px; margin-left: -8px }
+/* Not absolute while it is closed: Chromium would keep the controls of views that are left. */
+.options { display: flex; flex-wrap: wrap; gap: 8px; height: 100%; margin-left: 8px; overflow: clip; overflow-clip-margin: 4px; outline: none }
 .options .control { flex: none }
 .options:not(.open) .over { visibility: hidden }
 .options.open {
-  z-index: 3; width: fit-content; height: auto; margin: -9px; padding: 8px; overflow: visible;
+  position: absolute; inset: 0 0 auto; z-index: 3; width: fit-content; height: auto; margin: -9px -9px -9px -1px; padding: 8px; overflow: visible;
   background: var(--background); border: 1px solid var(--border); border-radius: 8px; box-shadow: 0 6px 24px rgb(0 0 0 / .18);
 }
 .room.below { position: static }
-.below .options { top: calc(100% + 5px); left: 20px; right: 20px }
+.below .options { position: absolute; top: calc(100% + 5px); left: 20px; right: 20px }
 .toggle { background: none; color: var(--muted) }
 .toggle:hover { color: var(--text) }
 .toggle[aria-pressed=true] { border-color: var(--accent); background: var(--highlight); color: var(--text) }

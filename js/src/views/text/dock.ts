@@ -44,8 +44,12 @@ export function dock(scope: Scope, { text, labels, span, hovered, shown }: Docke
     return option;
   });
   let anchor = 0;
-  const choose = (at: number, extends_: boolean) => {
-    if (!extends_) anchor = at;
+  const choose = (at: number, extended: boolean) => {
+    hovered.value = null;
+    // Another view may have locked the token.
+    const locked = span.peek();
+    if (!extended) anchor = at;
+    else if (!locked?.includes(anchor)) anchor = locked?.[0] ?? at;
     span.value = [Math.min(anchor, at), Math.max(anchor, at)];
   };
   const list = el(
@@ -69,7 +73,6 @@ export function dock(scope: Scope, { text, labels, span, hovered, shown }: Docke
     const by = { ArrowRight: rightToLeft, ArrowLeft: -rightToLeft }[event.key];
     if (by === undefined) return;
     event.preventDefault();
-    hovered.value = null;
     const from = event.shiftKey && anchor === last ? first : last;
     choose(Math.max(0, Math.min(count - 1, from + by)), event.shiftKey && first >= 0);
   });

@@ -8,7 +8,7 @@ import { el } from "../../parts/dom.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
 import { type Boxes, linesOf, prose, type Run } from "./prose.ts";
-import type { Look } from "./shares.ts";
+import { type Look, MARKED } from "./shares.ts";
 
 /** With the strongest shade, letters stand out by 4.5 to 1. */
 const STRONGEST = { light: 0.5, dark: 0.56 } as const;
@@ -99,7 +99,7 @@ export function reader({ scope, palette, width }: Context, reading: Reading): HT
   return element;
 }
 
-const isMarked = ({ share, even }: Look["parts"][0]) => share >= 2 * even;
+const isMarked = ({ share, even }: Look["parts"][0]) => share >= MARKED * even;
 
 /** Paragraphs of sentences; a blank line ends one. */
 function blocksOf(

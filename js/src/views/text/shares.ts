@@ -79,7 +79,10 @@ export function lookOf(
     largest: Math.max(...weights.map((weight, key) => (counted[key] ? weight : 0))),
     counted,
     sinks: sinksOf(labels, kinds, weights),
-    parts: parts.sort((a, b) => b.share - b.even - (a.share - a.even)),
+    // Those above their even share by how much, then the others.
+    parts: parts.sort(
+      (a, b) => Math.max(0, b.share - b.even) - Math.max(0, a.share - a.even) || b.share - a.share,
+    ),
     messages: text.messages.map(({ start, end }) => sum(start, end) / rest),
     answer: sum(prompt, labels.length, beyond) / rest,
   };

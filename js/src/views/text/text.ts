@@ -32,6 +32,7 @@ export function textView(context: Context): View {
       content.value = null;
       replaceContent(element, el("p", { class: "notice" }, message));
     };
+    if (stack.difference) return waiting("The running text is that of A or of B: choose one.");
     if (!text) return waiting(NO_TEXT);
     const loaded = context.store.stack(stack.name).text().value;
     if (loaded.status === "failed") return waiting(loaded.message);
@@ -104,11 +105,11 @@ function runningText(
   const layer = computed(() => {
     if (!alone.value) return null;
     const loaded = store.stack(stack.name).layer(state.shown.layer.value.number).value;
-    return loaded.status === "ready" ? loaded.data : null;
+    return loaded.status === "ready" ? loaded.data.whole : null;
   });
   const head = state.shown.head;
   const look = computed(() => {
-    const [one, at] = [layer.value?.whole ?? null, head.value];
+    const [one, at] = [layer.value, head.value];
     const row = (n: number) =>
       one ? one.weightRow(at, text.first + n) : shares.mean.subarray(n * tokens, (n + 1) * tokens);
     return lookOf(stack, text, shares.sinks, row, shown.value);
@@ -126,7 +127,7 @@ function runningText(
   const ofHeads = computed(() =>
     layer.value
       ? `head ${layerNumber(state.shown.layer.value)}-${head.value}`
-      : `mean of ${heads.length} heads`,
+      : `mean of ${heads.length} heads${alone.value ? ", this layer is not here" : ""}`,
   );
   const title = el("p", { class: "title" });
   const sinks = el("p", { class: "sinks" });
