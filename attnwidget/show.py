@@ -139,8 +139,8 @@ def show(
             makes one. Of scores of `probe.relations` or `probe.alignment`, the model and tokenizer
             that were probed, and an annotated text, or a pair of sentences; without a text, a
             relation is shown in the first sentence of `misses`. All have names, too.
-        view: "head", "model", "neuron", "map" or "text"; by default "map" of a profile, "model" of scores,
-            else "head".
+        view: "head", "model", "neuron", "map" or "text"; by default "map" of a profile, "model" of
+            scores, else "head".
         static: True for a StaticView, the display of which needs no kernel, widget manager or
             network. None, the default, is True where the environment variable ATTNWIDGET_STATIC is
             1, which `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.

@@ -17,7 +17,7 @@ export const ADAPT = `
 }
 @container (max-width: 660px) {
   footer.open .status { height: 5.6em }
-  [data-view=neuron] footer.open .status { height: 7em }
+  :is([data-view=neuron], [data-view=model]) footer.open .status { height: 7em }
   header { padding: 8px 12px }
   .below .options { left: 12px; right: 12px }
   [role=tab] { padding: 0 11px }
