@@ -141,6 +141,9 @@ function sourceOf(
     get combined() {
       return connected() ? live.combined : null;
     },
+    get text() {
+      return connected() ? live.text : null;
+    },
     get keep() {
       if (!connected() || !model.get("_keepable")) return null;
       // The kernel may have heard of only some of them yet.
