@@ -114,7 +114,7 @@ test("layers that cannot be had are named, in place of a list by other numbers",
       /mixed.*the weights .* are not known: Layer 1 is not/,
     ),
   );
-  await userEvent.click(page.getByRole("button", { name: "Ranking" }));
+  app.state.ranking.value = true;
   await expect
     .element(page.getByText(/^The weights .* are not known: Layer 1 is not/))
     .toBeVisible();
