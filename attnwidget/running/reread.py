@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from attnwidget.record import Tokens
+from attnwidget.record import Piece, Tokens
 
 from .inputs import Inputs, labelled
 from .labels import text_tokenizer
@@ -167,7 +167,10 @@ def _in_text(tokenizer: Any, ids: list[int], tokens: Tokens, begin: int, asked: 
     pieces = asked.pieces
     if pieces and len(tokens) > begin:
         last = pieces[-1]
-        pieces += (replace(last, start=begin, end=len(tokens), template=False),)
+        message = last.message
+        if last.role != "assistant":  # a template may write nothing before an answer
+            message = 1 + max(piece.message or 0 for piece in pieces)
+        pieces += (Piece(begin, len(tokens), "assistant", message, False),)
     return replace(tokens, offsets=(*own, *places), text=before + "".join(added), pieces=pieces)
 
 
