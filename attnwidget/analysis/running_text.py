@@ -14,8 +14,9 @@ from attnwidget.record import Floats, Piece, Stack, Tokens
 
 from .sentences import sentence_spans
 
-# A token of the text that every row gives so many even shares is a sink.
-_SINK = 2.5
+# A token of the text that every row gives so many even shares is a sink, if there are so many rows:
+# of few, it may be what they were written from.
+_SINK, _FEWEST_ROWS = 2.5, 8
 
 Span = tuple[int, int]
 """Positions [start, end) of tokens."""
@@ -126,7 +127,7 @@ def _sentences(keys: Tokens, messages: Sequence[Piece], template: frozenset[int]
 
 @dataclass(frozen=True)
 class TextShares:
-    """What the rows of a running text attend to.
+    """The attention of a running text's rows.
 
     Attributes:
         mean: float32 [rows, Tk], the mean over all heads of all layers.
@@ -144,7 +145,8 @@ def text_shares(stack: Stack, text: RunningText) -> TextShares:
     """Sum the attention of a running text's rows, over heads and over sentences.
 
     Sinks are the first token, the template's tokens, and each token of the contents to which every
-    row gives at least 2.5 times an even share of what it sees: a heuristic.
+    row gives at least 2.5 times an even share of what it sees: a heuristic, for answers of eight
+    tokens or more.
     """
     rows = np.arange(text.rows.start, text.rows.stop)
     mean = _mean(stack, rows)
@@ -185,7 +187,7 @@ def _sinks(text: RunningText, mean: Floats, stack: Stack) -> tuple[Sink, ...]:
     always = (mean >= _SINK * even[:, None]).all(axis=0) & text.of_text
     always[list(first)] = False
     found: dict[str, list[int]] = {}
-    if text.answered:
+    if text.answered and len(mean) >= _FEWEST_ROWS:
         for at in np.flatnonzero(always):
             found.setdefault(text.keys.labels[at], []).append(int(at))
     sinks += [Sink(label, tuple(keys)) for label, keys in found.items()]

@@ -134,7 +134,7 @@ def packed_numbers(
 
 
 def packed_texts(record: AttentionRecord, manifest: Mapping[str, Any]) -> dict[str, PackedLayer]:
-    """What the rows of each running text attend to, by the stacks of the record that have one."""
+    """The attention of each running text, by the stacks of the record that have one."""
     having = (stack["name"] for stack in manifest["stacks"] if stack.get("text"))
     return {
         name: PackedLayer(*pack_block(encode_shares(record, name)))

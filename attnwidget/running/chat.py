@@ -249,7 +249,7 @@ class _Written:
         return tuple(pieces)
 
     def _footer(self, message: int) -> str:
-        """What the template writes after a message that is the last one."""
+        """The text that the template writes after a message that is the last one."""
         try:
             text = self._apply(self._formed(self._marked[: message + 1]), False)
         except ValueError:

@@ -1,4 +1,4 @@
-"""What a model has generated, token by token: text, probability, and what else was likely."""
+"""The tokens of an answer: text, probability, and what else was likely."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def written(
 
 
 def texts(tokenizer: Any, ids: Sequence[int]) -> list[str]:
-    """What each token adds to the text: "" for a special one, and for a part of a letter."""
+    """The text that each token adds: "" for a special one, and for a part of a letter."""
     decode = getattr(text_tokenizer(tokenizer), "decode", None)
     if decode is None:
         return [""] * len(ids)

@@ -28,7 +28,7 @@ def static_by_default() -> bool:
 
 
 class StaticView(RecordView):
-    """Four linked views of an AttentionRecord, displayed as `AttentionWidget.static` shows them.
+    """Five linked views of an AttentionRecord, displayed as `AttentionWidget.static` shows them.
 
     It has the choices of an AttentionWidget, which hold at the time when it is displayed: a view on
     display neither follows them nor sends what its reader chooses.

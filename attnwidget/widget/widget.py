@@ -29,7 +29,7 @@ _AGAIN = "Run the cell again for the live view."
 
 
 class AttentionWidget(RecordView, anywidget.AnyWidget):
-    """Four linked views of an AttentionRecord, or of a Comparison.
+    """Five linked views of an AttentionRecord, or of a Comparison.
 
     Every choice is a trait that follows the view, and can be set from Python, observed, and linked
     to another widget's with `ipywidgets.link`:

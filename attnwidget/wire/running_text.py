@@ -52,7 +52,7 @@ def encode_text(record: AttentionRecord, stack: str) -> dict[str, Any] | None:
 
 
 def encode_shares(record: AttentionRecord, stack: str) -> Block:
-    """What the rows of a running text attend to, see `attnwidget.analysis.text_shares`.
+    """The attention of a running text's rows, see `attnwidget.analysis.text_shares`.
 
     "mean" is [rows, Tk] and "shares" [rows, sentences, heads], with all heads of all layers;
     "sinks" [Tk] has 1 for the first token, 2 for the template, 3 for a sink of the text, else 0.

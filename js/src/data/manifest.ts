@@ -218,7 +218,7 @@ const offsets = list(integer(-1));
 /** A prompt as running text, and the answer to it: see `attnwidget/wire/running_text.py`. */
 const runningText = fields({
   text: text(),
-  /** Of the keys, in `text`. */
+  /** The places of the keys in `text`. */
   offsets,
   messages: list(fields({ role: text(), start: integer(0), end: integer(0) })),
   template: list(integer(0)),

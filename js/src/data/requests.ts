@@ -106,7 +106,7 @@ export class Requests {
       /** The mean and the maximum over all heads of all layers. */
       combined: (stack: string, signal: AbortSignal) =>
         block({ op: "combined", stack }, "the combination of all layers", signal),
-      /** What the rows of a running text attend to. */
+      /** The attention of a running text. */
       text: (stack: string, signal: AbortSignal) =>
         block({ op: "text", stack }, "the running text", signal),
       /** The matrices of a lens in a layer. */

@@ -21,13 +21,13 @@ export interface LensNumbers {
   readonly rounding: readonly number[];
 }
 
-/** What the rows of a running text attend to, each row by row. */
+/** The attention of a running text, each array row by row. */
 export interface TextShares {
   /** [rows, Tk], over all heads of all layers. */
   readonly mean: Float32Array;
   /** [rows, sentences, heads], without sinks. */
   readonly shares: Float32Array;
-  /** Of each key: 1 for the first token, 2 for the template, 3 for a sink of the text, else 0. */
+  /** The kind of each key: 1 for the first token, 2 for the template, 3 for a sink of the text, else 0. */
   readonly sinks: Float32Array;
 }
 
@@ -54,7 +54,7 @@ export abstract class StackStore {
   /** The combination of all layers. */
   abstract combined(): ReadonlySignal<Loaded<Combined>>;
 
-  /** What the rows of the running text attend to. */
+  /** The attention of the running text. */
   abstract text(): ReadonlySignal<Loaded<TextShares>>;
 
   /** True if the matrices of a lens can be had of a layer, from the kernel or the page. */

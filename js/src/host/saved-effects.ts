@@ -45,8 +45,9 @@ export function savedEffects(
     const at = ({ effect }: Reply) => effect.predicts && effect.position;
     const reply = replies.find((each) => [each.query, at(each)].includes(query));
     if (reply) return reply.effect;
-    const positions = [...new Set(replies.map(at))].join(" and ");
-    return { ...replies[0].effect, only: `. This page has only position ${positions}.` };
+    const positions = [...new Set(replies.map(at))];
+    const named = `position${positions.length > 1 ? "s" : ""} ${positions.join(" and ")}`;
+    return { ...replies[0].effect, only: `. This page has only ${named}.` };
   };
   const others = async (off: Off) => found(off).others ?? [];
   return { effect, others, effectsHere: (stack) => saved(of(stack)) };

@@ -8,7 +8,7 @@ import { menuButton } from "./menu.ts";
 interface SaveOptions {
   /** Paints the view and names its file, without an extension; null while nothing is shown. */
   figure(kind: FigureKind): { readonly name: string; readonly file: Promise<Blob> } | null;
-  /** What keeps the view in the notebook, read when the menu opens; none where nothing can. */
+  /** Returns the function that keeps the view in the notebook; none where nothing can. */
   keep(): (() => void) | null | undefined;
   /** Shows a message to the reader. */
   say(text: string): void;

@@ -27,7 +27,7 @@ test("effects of the heads that the page has, at the locked query or without one
   const pair = { stack: "self", heads: [[1, 3] as const, [1, 5] as const], cut: [] };
   await expect(ask(pair, 2, signal)).resolves.toMatchObject({ position: 2 });
   await expect(ask(pair, null, signal)).resolves.toMatchObject({ position: 5 });
-  const only = ". This page has only position 5 and 2.";
+  const only = ". This page has only positions 5 and 2.";
   await expect(ask(pair, 3, signal)).resolves.toMatchObject({ position: 5, only });
   await expect(ask(pair, 5, signal)).resolves.not.toHaveProperty("only");
   const others = ask({ stack: "self", heads: [[0, 0]], cut: [] }, null, signal);

@@ -25,22 +25,23 @@ def test_a_text_is_divided_into_sentences(text: str, expected: list[str]) -> Non
     assert [text[start:end] for start, end in sentence_spans(text)] == expected
 
 
-def _stack() -> Stack:
-    """A chat of two sentences and an answer of two tokens, the second of which is not read."""
-    text = "<u>A cat. It sat.</u>Cat"
-    labels = ("<u>", "A", "cat.", "It", "sat.", "</u>", "Cat")
-    offsets = ((0, 3), (3, 4), (4, 9), (9, 12), (12, 17), (17, 21), (21, 24))
+def _stack(answer: int) -> Stack:
+    """A chat of two sentences, and an answer, of which all tokens but the last are read."""
+    text = "<u>A cat. It sat.</u>" + answer * "Cat"
+    labels = ("<u>", "A", "cat.", "It", "sat.", "</u>", *answer * ["Cat"])
+    offsets = ((0, 3), (3, 4), (4, 9), (9, 12), (12, 17), (17, 21))
+    offsets += tuple((21 + 3 * at, 24 + 3 * at) for at in range(answer))
     pieces = (
         Piece(0, 1, "user", 0, True),
         Piece(1, 5, "user", 0, False),
         Piece(5, 6, "assistant", 1, True),
-        Piece(6, 7, "assistant", 1, False),
+        Piece(6, 6 + answer, "assistant", 1, False),
     )
     tokens = Tokens(labels, offsets=offsets, generated=6, text=text, pieces=pieces)
-    rng = np.random.default_rng(0)
-    weights = np.tril(rng.random((3, 7, 7)) + 0.01)
+    size = len(labels)
+    weights = np.tril(np.random.default_rng(0).random((3, size, size)) + 0.01)
     weights /= weights.sum(-1, keepdims=True)
-    # "It" gets half of every row.
+    # "It" gets more than half of every row.
     weights[:, 5:] /= 2
     weights[:, 5:, 3] += 0.5
     stack = AttentionRecord.from_arrays(weights[None].astype(np.float32), labels).stack()
@@ -48,15 +49,15 @@ def _stack() -> Stack:
 
 
 def test_shares_are_sums_of_the_rows_that_wrote_the_answer() -> None:
-    stack = _stack()
+    stack = _stack(answer=8)
     found = running_text(stack)
     assert found is not None
-    assert found.rows == range(5, 7)
+    assert found.rows == range(5, 14)
     assert found.sentences == ((1, 3), (3, 5))
     assert found.template == (0, 5)
     assert [piece.role for piece in found.messages] == ["user", "assistant"]
     shares = text_shares(stack, found)
-    weights = np.stack([stack.layers[0].head_weights(head) for head in range(3)])[:, 5:7]
+    weights = np.stack([stack.layers[0].head_weights(head) for head in range(3)])[:, 5:]
     np.testing.assert_allclose(shares.mean, weights.mean(0), atol=1e-6)
     assert [(sink.label, sink.keys) for sink in shares.sinks] == [
         ("first token", (0,)),
@@ -65,6 +66,13 @@ def test_shares_are_sums_of_the_rows_that_wrote_the_answer() -> None:
     ]
     np.testing.assert_allclose(shares.heads[:, 0], weights[:, :, 1:3].sum(2).T, atol=1e-6)
     np.testing.assert_allclose(shares.heads[:, 1], weights[:, :, 4].T, atol=1e-6)
+
+
+def test_what_a_short_answer_was_written_from_is_no_sink() -> None:
+    stack = _stack(answer=2)
+    found = running_text(stack)
+    assert found is not None
+    assert [sink.label for sink in text_shares(stack, found).sinks] == ["first token", "template"]
 
 
 def test_a_stack_without_a_text_has_no_running_text() -> None:

@@ -1,6 +1,6 @@
 /** The answer below the prompt: its tokens, of which one or several are looked at. */
 
-import type { ReadonlySignal, Signal } from "@preact/signals-core";
+import type { Signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
@@ -13,11 +13,9 @@ interface Docked {
   /** The rows that are locked. */
   readonly span: Signal<Span | null>;
   readonly hovered: Signal<number | null>;
-  /** The rows that are looked at. */
-  readonly shown: ReadonlySignal<Span>;
 }
 
-export function dock(scope: Scope, { text, labels, span, hovered, shown }: Docked): HTMLElement {
+export function dock(scope: Scope, { text, labels, span, hovered }: Docked): HTMLElement {
   const { answer } = text;
   const count = answer?.labels.length ?? labels.length;
   const options = Array.from({ length: count }, (_, at) => {
@@ -77,11 +75,10 @@ export function dock(scope: Scope, { text, labels, span, hovered, shown }: Docke
     choose(Math.max(0, Math.min(count - 1, from + by)), event.shiftKey && first >= 0);
   });
   scope.effect(() => {
-    const [locked, [first, last]] = [span.value, shown.value];
+    const locked = span.value;
     options.forEach((option, at) => {
       const selected = locked !== null && at >= locked[0] && at <= locked[1];
       setAttributes(option, { "aria-selected": `${selected}` });
-      option.classList.toggle("looked", at >= first && at <= last);
     });
     const active = locked && options[locked[1]].id;
     setAttributes(list, { "aria-activedescendant": active });

@@ -4,7 +4,7 @@ import { computed, type ReadonlySignal, type Signal } from "@preact/signals-core
 import type { RunningText } from "../../data/manifest.ts";
 import { button, el } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { type Look, MARKED } from "./shares.ts";
+import { isMarked, type Look } from "./shares.ts";
 
 /** The rows that are shown at first. */
 const FEW = 8;
@@ -47,7 +47,7 @@ export function partList(scope: Scope, { text, look, part, pointed }: Listed): H
       const sentence = sentenceText(text, index);
       const row = el(
         "tr",
-        { class: share >= MARKED * even ? "marked" : "" },
+        { class: isMarked({ share, even }) ? "marked" : "" },
         el(
           "th",
           { scope: "row", title: sentence },

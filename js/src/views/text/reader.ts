@@ -8,7 +8,7 @@ import { el } from "../../parts/dom.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
 import { type Boxes, linesOf, prose, type Run } from "./prose.ts";
-import { type Look, MARKED } from "./shares.ts";
+import { isMarked, type Look } from "./shares.ts";
 
 /** With the strongest shade, letters stand out by 4.5 to 1. */
 const STRONGEST = { light: 0.5, dark: 0.56 } as const;
@@ -21,7 +21,7 @@ interface Reading {
   readonly pointed: Signal<number | null>;
 }
 
-export function reader({ scope, palette, width }: Context, reading: Reading): HTMLElement {
+export function reader({ scope, palette }: Context, reading: Reading): HTMLElement {
   const { text, look, part, pointed } = reading;
   const element = el("div", { class: "reader" });
   for (const { role, start, end } of text.messages) {
@@ -43,10 +43,6 @@ export function reader({ scope, palette, width }: Context, reading: Reading): HT
     const measure = () => {
       boxes.value = written.measure();
     };
-    scope.effect(() => {
-      width.value;
-      requestAnimationFrame(measure);
-    });
     scope.onResize(written.element, measure);
     scope.effect(() => {
       const [now, colors, places] = [look.value, palette.value, boxes.value];
@@ -98,8 +94,6 @@ export function reader({ scope, palette, width }: Context, reading: Reading): HT
   }
   return element;
 }
-
-const isMarked = ({ share, even }: Look["parts"][0]) => share >= MARKED * even;
 
 /** Paragraphs of sentences; a blank line ends one. */
 function blocksOf(

@@ -36,8 +36,9 @@ export interface Look {
   readonly answer: number;
 }
 
-/** A sentence is marked from so many even shares on. */
-export const MARKED = 2;
+/** True for at least twice an even share. */
+export const isMarked = ({ share, even }: Pick<Part, "share" | "even">): boolean =>
+  share >= 2 * even;
 
 /** The number of keys of the prompt. */
 export const promptOf = ({ messages }: RunningText): number => messages.at(-1)?.end ?? 0;

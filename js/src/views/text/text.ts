@@ -5,7 +5,6 @@ import { layerNumber } from "../../data/pairing.ts";
 import { toggle } from "../../parts/choice.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { hint, strong } from "../../parts/text.ts";
-import type { Scope } from "../../scheduling/scope.ts";
 import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
 import { legendLine, tableOf } from "../shared/words.ts";
 import { carrierList, headsOf } from "./carriers.ts";
@@ -60,11 +59,11 @@ export function textView(context: Context): View {
 type Shares = Parameters<typeof carriers>[0];
 
 function runningText(
-  context: Context & { readonly scope: Scope },
+  context: Context,
   alone: { readonly value: boolean },
   shares: Shares,
 ): ViewContent {
-  const { scope, state, store, palette } = context;
+  const { scope, state, store } = context;
   const stack = state.shown.stack.peek();
   const text = stack.text as NonNullable<typeof stack.text>;
   const rows = text.answer?.labels.length ?? stack.queries.labels.length;
@@ -121,8 +120,11 @@ function runningText(
   const heads = headsOf(stack);
   const named = computed(() => {
     const [first, last] = shown.value;
-    const words = labels.slice(first, last + 1).join(" ");
-    return rows > 1 && first === 0 && last === rows - 1 ? "the whole answer" : `“${words}”`;
+    if (rows > 1 && first === 0 && last === rows - 1) return "the whole answer";
+    const { answer } = text;
+    const places = answer?.offsets.slice(2 * first, 2 * last + 2).filter((place) => place >= 0);
+    const written = places?.length && answer?.text.slice(places[0], places.at(-1)).trim();
+    return `“${written || labels.slice(first, last + 1).join(" ")}”`;
   });
   const ofHeads = computed(() =>
     layer.value
@@ -179,7 +181,7 @@ function runningText(
     title,
     sinks,
     reader(context, { text, look, part, pointed }),
-    dock(scope, { text, labels, span, hovered, shown }),
+    dock(scope, { text, labels, span, hovered }),
   );
   const lists = { text, look, part, pointed };
   const right = el(
@@ -200,7 +202,6 @@ function runningText(
   const element = el("div", { class: "text-columns" }, left, right);
   scope.effect(() => {
     element.classList.toggle("beside", context.width.value >= BESIDE);
-    palette.value;
   });
   element.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || (part.peek() === null && span.peek() === null)) return;
