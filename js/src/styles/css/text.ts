@@ -3,10 +3,11 @@
 export const TEXT = `
 .text-columns { display: grid; gap: 24px }
 .text-columns.beside { grid-template-columns: minmax(0, 1.6fr) minmax(0, 1fr); gap: 36px }
-.text-columns .title { margin: 0 0 8px; color: var(--muted) }
+/* One line, so that nothing below moves while the pointer is on a token. */
+.text-columns .title { margin: 0 0 8px; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; color: var(--muted) }
 .text-columns .title strong { color: var(--text); font-weight: 600 }
 .text-columns .note { margin: 6px 0 10px; font-size: 12px; color: var(--muted) }
-.sinks { display: flex; flex-wrap: wrap; gap: 6px; align-items: center; margin: 0 0 16px; font-size: 12px; color: var(--muted) }
+.sinks { display: flex; font-variant-numeric: tabular-nums; flex-wrap: wrap; gap: 6px; align-items: center; margin: 0 0 16px; font-size: 12px; color: var(--muted) }
 .sinks .chip { padding: 2px 10px; border: 1px solid var(--border); border-radius: 12px }
 .sinks b { color: var(--text); font-weight: 400 }
 .message { display: grid; grid-template-columns: 72px minmax(0, 1fr); gap: 14px; margin-bottom: 16px }

@@ -1,0 +1,76 @@
+/** The text view of a live widget: the kernel is asked once, and a token is locked in it. */
+
+import { expect, test } from "vitest";
+import { page, userEvent } from "vitest/browser";
+import { RECORD } from "../support/vectors.ts";
+import { modelOf, rendered } from "./rendered.ts";
+
+interface SentStack {
+  readonly name: string;
+  readonly queries: { readonly labels: readonly string[] };
+  readonly layers: readonly { readonly heads: number }[];
+}
+const sentManifest = RECORD.manifest as { readonly stacks: readonly SentStack[] };
+const [own, ...others] = sentManifest.stacks;
+const keys = own.queries.labels.length;
+const heads = own.layers.reduce((sum, layer) => sum + layer.heads, 0);
+
+/** A prompt "abc…" of one letter for each key but the last, which is the answer. */
+const letters = "abcdefghijklmnopqrstuvwxyz".slice(0, keys);
+const text = {
+  text: letters,
+  offsets: [...letters].flatMap((_, at) => [at, at + 1]),
+  messages: [{ role: "user", start: 0, end: keys - 1 }],
+  template: [],
+  sentences: [
+    [0, 2],
+    [2, keys - 1],
+  ],
+  first: keys - 2,
+  answer: {
+    text: "yz",
+    labels: ["y", "z"],
+    offsets: [0, 1, 1, 2],
+    p: [0.5, 0.25],
+    likeliest: [[["y", 0.5]], [["w", 0.75]]],
+  },
+};
+const manifest = { ...sentManifest, stacks: [{ ...own, text }, ...others] };
+
+const floats = (name: string, shape: readonly number[], valueAt: (at: number) => number) => {
+  const values = Float32Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, at) =>
+    valueAt(at),
+  );
+  return [{ name, dtype: "f32", shape }, new DataView(values.buffer)] as const;
+};
+
+test("it shows what the kernel sends, and a click locks the row that wrote the token", async () => {
+  const model = modelOf({ _manifest: manifest, view: "text" });
+  await rendered(model);
+  await expect
+    .poll(() => model.sent.map(({ op, stack }) => [op, stack]))
+    .toEqual([["text", own.name]]);
+  const sent = [
+    // The first row gives the first sentence three times as much as the second, in all.
+    floats("mean", [2, keys], (at) => (at < 2 ? 0.3 : at < keys - 1 ? 0.2 / (keys - 3) : 0)),
+    floats("shares", [2, 2, heads], (at) => (at === heads - 1 ? 0.9 : 0.1)),
+    [{ name: "sinks", dtype: "i8", shape: [keys] }, new DataView(new ArrayBuffer(keys))] as const,
+  ];
+  model.deliver(
+    { id: model.sent[0].id, parts: sent.map(([part]) => part) },
+    sent.map(([, data]) => data),
+  );
+  const first = page.getByRole("option", { name: "y, token 1 of 2, p 0.500" });
+  await userEvent.click(first);
+  await expect.element(first).toHaveAttribute("aria-selected", "true");
+  expect(model.get("query")).toBe(keys - 2);
+  const rows = page.getByRole("table", { name: "Where it looks" }).getByRole("row");
+  await expect.element(rows.nth(1)).toHaveTextContent(/^1ab75%/);
+  await expect.element(rows.nth(2)).toHaveTextContent(/^2.*25%/);
+  const strongest = page.getByRole("table", { name: "The heads that look most" });
+  await expect.element(strongest.getByRole("row").nth(1)).toHaveTextContent("0.900.10");
+  await userEvent.keyboard("{Shift>}{ArrowRight}{/Shift}");
+  const answer = page.getByRole("listbox", { name: "Answer" });
+  const both = answer.getByRole("option", { selected: true });
+  await expect.poll(() => both.elements().length).toBe(2);
+});
