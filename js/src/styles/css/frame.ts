@@ -57,6 +57,9 @@ header {
 /* Not absolute while it is closed: Chromium would keep the controls of views that are left. */
 .options { display: flex; flex-wrap: wrap; gap: 8px; height: 100%; margin-left: 8px; overflow: clip; overflow-clip-margin: 4px; outline: none }
 .options .control { flex: none }
+/* Closed, it may lie over the view. */
+.options:not(.open) { pointer-events: none }
+.options > * { pointer-events: auto }
 .options:not(.open) .over { visibility: hidden }
 .options.open {
   position: absolute; inset: 0 0 auto; z-index: 3; width: fit-content; height: auto; margin: -9px -9px -9px -1px; padding: 8px; overflow: visible;
