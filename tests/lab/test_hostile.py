@@ -42,6 +42,7 @@ def test_stacks_are_named_by_them(lab: Lab) -> None:
     view = View(lab.run("w = aw.AttentionWidget(hostile.stacks()); w").output)
     expect(view.tokens("Queries")).to_have_count(2)
     for name in hostile.NAMES[::20]:
+        view.open_options()
         view.filter.select_option(name)
         expect(view.filter).to_have_value(name)
         expect_lines(view)

@@ -39,7 +39,8 @@ del os.environ["ATTNWIDGET_LARGEST_MESSAGE"]
 sizes, send = [], w.comm.send
 
 def count(data, buffers=None, **more):
-    sizes.append(sum(map(len, buffers or [])))
+    if buffers:
+        sizes.append(sum(map(len, buffers)))
     send(data, buffers=buffers, **more)
 
 w.comm.send = count
