@@ -102,8 +102,6 @@ _OWNERS: Mapping[str, str] = {
     "similarity": "a profile",
     "relation": "scores of relations",
 }
-# The options of a capture with which an effect of heads that are off is measured.
-_RERUN = ("target", "batch_index", "values")
 _DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(Options.__annotations__),
     **_CAPTURE,
@@ -209,13 +207,13 @@ def _open(
     if any(lens.needs_values for lens in LENSES if lens.name == options.get("lens")):
         captured.setdefault("values", True)
     # Imported here, so that records can be shown without torch.
-    from attnwidget.capture import capture
+    from attnwidget.capture import captured_pass
     from attnwidget.interventions.rerun import Rerun
 
-    record = capture(model, tokenizer, text, text_pair, **captured)
-    opened = _viewed("a model", record, static, options)
-    inputs = {name: captured.get(name, _CAPTURE[name]) for name in _RERUN}
-    opened._measure_with(Rerun(model, tokenizer, text, text_pair, **inputs))
+    read = captured_pass(model, tokenizer, text, text_pair, **captured)
+    opened = _viewed("a model", read.record, static, options)
+    values = captured.get("values", False)
+    opened._measure_with(Rerun(model, tokenizer, read.inputs, read.generation, values=values))
     return opened
 
 

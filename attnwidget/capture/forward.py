@@ -101,6 +101,49 @@ def capture(
             text has other logits than its generation, by more than rounding: the message says why.
         IndexError: the batch has no item `batch_index`, or the model no layer of `layers`.
     """
+    captured = captured_pass(
+        model,
+        tokenizer,
+        text,
+        text_pair,
+        target=target,
+        generate=generate,
+        batch_index=batch_index,
+        layers=layers,
+        values=values,
+        image=image,
+    )
+    return captured.record
+
+
+@dataclass(frozen=True)
+class Captured:
+    """A record, and what its model can read once more.
+
+    Attributes:
+        inputs: of the pass that the record is of.
+        generation: the prompt of a generated text, and the options of `model.generate`; else None.
+    """
+
+    record: AttentionRecord
+    inputs: Inputs
+    generation: tuple[Inputs, Mapping[str, Any]] | None
+
+
+def captured_pass(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    text: str | Mapping[str, Any],
+    text_pair: str | None = None,
+    *,
+    target: str | None = None,
+    generate: int | Mapping[str, Any] | None = None,
+    batch_index: int = 0,
+    layers: Iterable[int] | None = None,
+    values: bool = False,
+    image: bool = True,
+) -> Captured:
+    """Capture, and keep the inputs; `capture` describes arguments and errors."""
     model = traceable(model)
     if generate is not None and not isinstance(generate, Mapping):
         if type(generate) is not int or generate < 1:
@@ -111,13 +154,39 @@ def capture(
     inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
     if generate is None and _must_generate(model, inputs):
         generate = {}
+    if generate is None:
+        record = record_of(model, tokenizer, inputs, chosen, values=values, image=image)
+        return Captured(record, inputs, None)
     with progress_bar("Reading", "attention calls"):
-        replay = None
-        if generate is None:
-            read = _read(model, inputs, chosen, values=values, with_image=image)
-        else:
-            answer = generated(model, tokenizer, inputs, generate)
-            inputs, read, replay = _reread(model, answer, chosen, values=values, with_image=image)
+        answer = generated(model, tokenizer, inputs, generate)
+        again, read, replay = _reread(model, answer, chosen, values=values, with_image=image)
+    record = _record(model, tokenizer, again, read, chosen, replay)
+    return Captured(record, again, (inputs, generate))
+
+
+def record_of(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    inputs: Inputs,
+    chosen: frozenset[int] | None = None,
+    *,
+    values: bool,
+    image: bool,
+) -> AttentionRecord:
+    """The record of one pass over prepared inputs, of the chosen layers; None for all."""
+    with progress_bar("Reading", "attention calls"):
+        read = _read(model, inputs, chosen, values=values, with_image=image)
+    return _record(model, tokenizer, inputs, read, chosen, None)
+
+
+def _record(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    inputs: Inputs,
+    read: _Read,
+    chosen: frozenset[int] | None,
+    replay: Replay | None,
+) -> AttentionRecord:
     missing = missing_attention(model, read.calls, read.ran.called, read.ran.products)
     if not read.stacks and not (chosen is not None and read.calls and not missing):
         raise ValueError(no_attention(model, missing))

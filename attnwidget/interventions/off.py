@@ -1,4 +1,4 @@
-"""Heads that a view switches off and links between tokens that it cuts, as data."""
+"""Heads that a view switches off and links between tokens that it cuts, as data, without torch."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Off:
         stack = record.stack(name)
         pairs = tuple((whole_number(layer), whole_number(head)) for layer, head in heads)
         for layer, head in pairs:
-            _check_head(stack, layer, head)
+            check_head(stack, layer, head)
         for link in links:
             check_link(stack, link)
         return cls(name, pairs, tuple(links), len(stack.queries), len(stack.keys))
@@ -102,6 +102,19 @@ class Off:
         """The interventions that switch them off."""
         heads = [Ablate(layer, head, self.stack) for layer, head in self.heads]
         return [*heads, *(KnockOut(*link, self.stack) for link in self.links)]
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Links from all rows that wrote an answer to some keys.
+
+    Attributes:
+        keys: positions in the record. A row that is one of them keeps the link to itself.
+        heads: (layer, head) of the heads whose links are cut; None for all of the stack.
+    """
+
+    keys: tuple[int, ...]
+    heads: frozenset[tuple[int, int]] | None = None
 
 
 def check_link(stack: Stack, link: Link) -> None:
@@ -114,7 +127,7 @@ def check_link(stack: Stack, link: Link) -> None:
             check_position(side, position, len(tokens))
     for layer in stack.numbers if link.layers is None else link.layers:
         for head in link.heads or ():
-            _check_head(stack, layer, head)
+            check_head(stack, layer, head)
         stack.layer(layer)
 
 
@@ -127,7 +140,8 @@ def check_position(side: str, position: Any, count: int) -> int:
     return position
 
 
-def _check_head(stack: Stack, layer: int, head: int) -> None:
+def check_head(stack: Stack, layer: int, head: int) -> None:
+    """Raise a ValueError if a stack lacks a head."""
     if not 0 <= head < stack.layer(layer).num_heads:
         raise ValueError(f"layer {layer} has no head {head!r:.100}")
 

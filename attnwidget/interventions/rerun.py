@@ -13,23 +13,30 @@ import numpy as np
 import torch
 from torch.utils._pytree import tree_leaves
 
-from attnwidget.capture import capture
+from attnwidget.capture import record_of
 from attnwidget.progress import on_step
 from attnwidget.record import AttentionRecord
-from attnwidget.running.forward import run_model
-from attnwidget.running.one_text import OneText, one_text
+from attnwidget.running.forward import run_inputs, run_model
+from attnwidget.running.generation import generated
+from attnwidget.running.inputs import Inputs, on_device
+from attnwidget.running.one_text import OneText, one_item
 from attnwidget.session import ipython
-from attnwidget.tracing import can_generate, is_changed, undisturbed
+from attnwidget.tracing import can_generate, is_changed, trace, undisturbed
 
+from .answer_cuts import AnswerCuts
 from .editor import editing, intervene
-from .effect import Effect, Predicts, Softmax
+from .edits import KnockOut
+from .effect import Doubles, Effect, Predicts, Softmax
 from .measure import effect_between, labels, read_output
-from .off import Off
-from .sites import Site, followed, sites_of
+from .off import Cut, Off
+from .sites import Site, SiteFinder, followed, sites_of
 from .skipping import Block, BlockFinder, ExactSkips
 
 # In bytes. What layers returned is kept up to this; beyond, all of them run again.
 _LARGEST = 1 << 28
+
+# More tokens than an answer has.
+_LONGEST_ANSWER = 1 << 14
 
 # The sets of other heads beside those that are off, and the draws in which as many are sought.
 _OTHERS = 6
@@ -37,24 +44,28 @@ _TRIES = 60
 
 
 class Rerun:
-    """A model with the text that it was shown with.
+    """A model with the inputs of the pass that is shown.
 
     It refers to the model weakly, so that a widget keeps no deleted model in memory.
 
     Args:
-        model, tokenizer, text, text_pair, target, batch_index: as for `attnwidget.ablate`.
+        model, tokenizer: the model, and what names its tokens.
+        inputs: of the pass; of a generated text, the prompt and the answer.
+        generation: the prompt and the options of `model.generate` of a generated text, else None.
         values: True if `record` has values, as in `attnwidget.capture`.
+
+    Attributes:
+        measured: the changes of an answer's log probabilities that were measured, by the stack and
+            the keys to which all of its links were cut.
     """
 
     def __init__(
         self,
         model: torch.nn.Module,
         tokenizer: Any,
-        text: str | Mapping[str, Any],
-        text_pair: str | None,
+        inputs: Inputs,
+        generation: tuple[Inputs, Mapping[str, Any]] | None = None,
         *,
-        target: str | None,
-        batch_index: int,
         values: bool = False,
     ) -> None:
         own = weakref.ref(self)
@@ -65,9 +76,12 @@ class Rerun:
                 rerun.forget()
 
         self._model = weakref.ref(model, forget)
-        self._inputs = tokenizer, text, text_pair
-        self._target, self._batch_index, self._values = target, batch_index, values
+        # The pass may compute the last logits alone, or without a cache, as its generation was.
+        tensors = {name: x for name, x in inputs.tensors.items() if name != "logits_to_keep"}
+        self._tokenizer, self._inputs = tokenizer, replace(inputs, tensors=tensors)
+        self._generation, self._values = generation, values
         self._kept: _KeptPass | None = None
+        self.measured: dict[tuple[str, tuple[int, ...]], Doubles] = {}
 
     def effect(self, off: Off) -> tuple[Effect, Predicts]:
         """Switch heads off and cut links, and measure the difference.
@@ -81,7 +95,7 @@ class Rerun:
             TypeError, ValueError: see `attnwidget.ablate`.
         """
         model = self._present()
-        effect = self._pass(model).effect(model, self._inputs[0], off)
+        effect = self._pass(model).effect(model, self._tokenizer, off)
         if effect.tokens == ("",):
             return effect, "class"
         return effect, "next" if can_generate(model) else "token"
@@ -105,14 +119,61 @@ class Rerun:
             self._pass(model).check(off)
         # The steps are not those of a cell, which could show a bar.
         with on_step(lambda: None), intervene(model, *off.edits):
-            return capture(
-                model,
-                *self._inputs,
-                target=self._target,
-                batch_index=self._batch_index,
-                values=self._values,
-                image=False,
-            )
+            inputs = self._on_device(model)
+            return record_of(model, self._tokenizer, inputs, values=self._values, image=False)
+
+    def cut(self, stack: str, probabilities: Sequence[float], cuts: Sequence[Cut]) -> Doubles:
+        """The log probabilities of the tokens of a generated answer, before and after each cut.
+
+        Args:
+            stack: the stack whose links are cut.
+            probabilities: those of the tokens in the generation.
+
+        Returns:
+            Nats, [1 + cuts, tokens], the first without any cut.
+
+        Raises:
+            ValueError: nothing was generated, or the links cannot be cut.
+            ReferenceError: the model was deleted.
+        """
+        model = self._present()
+        if not self._inputs.answer:
+            raise ValueError("the model generated no answer here: capture the text with generate=")
+        given, answer = one_item(self._on_device(model)), self._inputs.answer
+        found = AnswerCuts(given, answer, probabilities, stack).log_probabilities(model, cuts)
+        for cut, numbers in zip(cuts, found[1:], strict=True):
+            if cut.heads is None:
+                self.measured[stack, cut.keys] = numbers - found[0]
+        return found
+
+    def answer_without(self, stack: str, rows: int, keys: Sequence[int]) -> str:
+        """The text that the model generates if its answer has no links to some keys.
+
+        Args:
+            stack: the stack whose links are cut.
+            rows: the position of the first row that writes the answer.
+            keys: positions in the record.
+
+        Raises:
+            ValueError, ReferenceError: see `cut`.
+        """
+        model = self._present()
+        if self._generation is None:
+            raise ValueError("the model generated no answer here: capture the text with generate=")
+        prompt, options = self._generation
+        prompt = replace(prompt, tensors=on_device(prompt.tensors, model))
+        finder = SiteFinder()
+        with undisturbed(model), trace(model, finder, prompt.batch.size):
+            run_inputs(model, prompt)
+        sites = finder.sites(model, prompt.batch.size).found
+        knocked = KnockOut(range(rows, rows + _LONGEST_ANSWER), list(keys), stack=stack)
+        with on_step(lambda: None), editing(model, [knocked], sites):
+            answer = generated(model, self._tokenizer, prompt, options)
+        return "".join(each.text for each in answer.written)
+
+    def _on_device(self, model: torch.nn.Module) -> Inputs:
+        """The inputs where the model is now."""
+        return replace(self._inputs, tensors=on_device(self._inputs.tensors, model))
 
     def forget(self) -> None:
         """Free what is kept of the model's pass; the next effect runs the whole model again."""
@@ -121,8 +182,7 @@ class Rerun:
     def _pass(self, model: torch.nn.Module) -> _KeptPass:
         """The pass of the whole model, run again if the model may have changed since."""
         if self._kept is None or not self._kept.is_of(model):
-            given = one_text(model, *self._inputs, self._target, self._batch_index)
-            self._kept = _KeptPass(model, given)
+            self._kept = _KeptPass(model, one_item(self._on_device(model)))
         return self._kept
 
     def _present(self) -> torch.nn.Module:

@@ -95,7 +95,7 @@ def ablation_scan(
     """
     model = traceable(model)
     given = one_text(model, tokenizer, text, text_pair, target, batch_index)
-    batch, rows = _repeated(given.batch, batch_size)
+    batch, rows = repeated(given.batch, batch_size)
     finder = BlockFinder(model)
     with undisturbed(model):
         plain, sites, traced = followed(model, batch, finder)
@@ -148,7 +148,7 @@ def ablation_scan(
 _OFF = {"head": "the head", "group": "the heads that share its keys", "layer": "its layer"}
 
 
-def _repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:
+def repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:
     """The text in so many rows; in one, if the first dimension of an input is not that of rows."""
     tensors = [value for value in batch.tensors.values() if isinstance(value, torch.Tensor)]
     if any(not tensor.ndim or len(tensor) != 1 for tensor in tensors):

@@ -62,6 +62,8 @@ def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, 
         noted = passes.of_no_prompt if cached else passes.of_prompt
         again = with_answer(model, tokenizer, inputs, read, prompt, noted)
     own = sequences[inputs.batch.index, prompt : prompt + len(rows)].cpu()
+    if own.ndim == 1:
+        again = replace(again, answer=tuple(own.tolist()))
     return Answer(_ways(model, again, len(rows)), logits, written(tokenizer, own, logits))
 
 

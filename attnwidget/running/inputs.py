@@ -37,12 +37,15 @@ class Inputs:
         sequences: the labels of the recorded item.
         missing: the tokens that the tokenizer cut off, or that are likely not the model's, as
             "text: reason".
+        answer: the ids of a generated answer whose tokens but the last are in the tensors; () if
+            nothing was generated, or not by ids.
     """
 
     tensors: dict[str, Any]
     batch: Batch
     sequences: Sequences
     missing: tuple[str, ...] = ()
+    answer: tuple[int, ...] = ()
 
     @property
     def has_target(self) -> bool:

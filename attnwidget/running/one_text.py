@@ -11,7 +11,7 @@ import torch
 from attnwidget.record import Tokens
 
 from .batches import Text, TextBatch
-from .inputs import prepare
+from .inputs import Inputs, prepare
 from .items import Batch
 from .sequences import Sequences
 
@@ -49,10 +49,15 @@ def one_text(
         TypeError, ValueError, IndexError: as `attnwidget.capture` says.
     """
     inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
-    size, tensors = inputs.batch.size, inputs.tensors
+    return one_item(inputs, text if isinstance(text, str) else None)
+
+
+def one_item(inputs: Inputs, source: str | None = None) -> OneText:
+    """The recorded item of prepared inputs, as a batch of its own; `source` is its text."""
+    size, index, tensors = inputs.batch.size, inputs.batch.index, inputs.tensors
     if size > 1:
         tensors = {
-            name: tensor[batch_index : batch_index + 1]
+            name: tensor[index : index + 1]
             if isinstance(tensor, torch.Tensor) and tensor.ndim and len(tensor) == size
             else tensor
             for name, tensor in tensors.items()
@@ -61,6 +66,5 @@ def one_text(
     row = replace(inputs.batch, size=1, index=0, media=media)
     shown = inputs.sequences
     tokens = Tokens(()) if shown.text is None else shown.text
-    source = text if isinstance(text, str) else None
     only = Text(0, source, tokens, shown.target, {})
     return OneText(TextBatch(tensors, (only,), (row,)), shown)

@@ -58,7 +58,7 @@ class Answer:
                 "tokens"
             )
         difference, typical = _differences(found[batch.index, -count:], self.logits)
-        half = _in_half_precision(model)
+        half = in_half_precision(model)
         allowed, compared = (_ALLOWED_IN_HALF, typical) if half else (_ALLOWED, difference)
         recorded = compared <= allowed and isfinite(difference)
         if difference <= _ROUNDING:
@@ -92,7 +92,7 @@ def _differences(found: torch.Tensor, own: Sequence[torch.Tensor]) -> tuple[floa
     return float(largest.max() / size.max()), float((length / whole).quantile(0.5))
 
 
-def _in_half_precision(model: torch.nn.Module) -> bool:
+def in_half_precision(model: torch.nn.Module) -> bool:
     """True if a part of a model computes in 16 bits."""
     devices = {parameter.device.type for parameter in model.parameters()}
     return any(torch.is_autocast_enabled(device) for device in devices - {"meta"}) or any(

@@ -129,6 +129,12 @@ def _extended(name: str, value: Any, given: int, prompt: int, length: int) -> An
     return _longer(value, length, 1 if name == "attention_mask" else 0)
 
 
+def is_per_token(name: str, value: Any, length: int) -> bool:
+    """True for an argument with an entry for each of so many tokens, along its last axis."""
+    known = name == "input_ids" or _PER_TOKEN.fullmatch(name)
+    return bool(known) and isinstance(value, torch.Tensor) and value.shape[-1] == length
+
+
 def _longer(value: torch.Tensor, length: int, fill: int) -> torch.Tensor:
     return torch.nn.functional.pad(value, (0, length - value.shape[1]), value=fill)
 

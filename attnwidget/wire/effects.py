@@ -10,7 +10,7 @@ import numpy as np
 
 from attnwidget.analysis import LENSES, Lens
 from attnwidget.interventions.effect import Effect, Predicts
-from attnwidget.interventions.off import Off
+from attnwidget.interventions.off import Cut, Off
 from attnwidget.record import AttentionRecord
 
 from .later import LaterReplies, Reply
@@ -51,11 +51,36 @@ class EffectRequest:
     query: int | None
     labels: tuple[str, ...]
 
-    def outdates(self, other: EffectRequest) -> bool:
+    def outdates(self, other: EffectRequest | CutRequest) -> bool:
         """True if nobody needs the reply to another request that came before this one."""
+        if isinstance(other, CutRequest):
+            return False
         if self.off == other.off:
             return self.op == other.op and self != other
         return True
+
+
+@dataclass(frozen=True)
+class CutRequest:
+    """A request about an answer without some of its links.
+
+    Attributes:
+        op: "cut" for its probabilities, "answer" for what the model then writes.
+        stack: the stack whose links are cut.
+        cuts: in turn; one for "answer".
+        first: the position of the first row that wrote the answer.
+        probabilities: those of its tokens in the generation.
+    """
+
+    op: Literal["cut", "answer"]
+    stack: str
+    cuts: tuple[Cut, ...]
+    first: int
+    probabilities: tuple[float, ...]
+
+    def outdates(self, other: EffectRequest | CutRequest) -> bool:
+        """False: each is about a part of its own."""
+        return False
 
 
 class Effects:
@@ -84,7 +109,7 @@ class Effects:
             raise ValueError("Something else has been switched off since.")
         return self._changed[1]
 
-    def request(self, id_: str, request: EffectRequest) -> None:
+    def request(self, id_: str, request: EffectRequest | CutRequest) -> None:
         """Reply to a request later, or now if there is no model."""
         if self.rerun is None:
             self._reply({"id": id_, "error": NO_MODEL, "absent": True}, [])
@@ -101,7 +126,7 @@ class Effects:
         self.rerun = None
         self._changed = None
 
-    def _work(self, id_: str, request: EffectRequest) -> None:
+    def _work(self, id_: str, request: EffectRequest | CutRequest) -> None:
         rerun = self.rerun
         if rerun is None:  # closed meanwhile
             self.replies.abort([id_])
@@ -112,9 +137,18 @@ class Effects:
             if other == request:
                 self.replies.answer(each, answer, buffers)
 
-    def _measured(self, rerun: Rerun, request: EffectRequest) -> tuple[dict[str, Any], list[bytes]]:
+    def _measured(
+        self, rerun: Rerun, request: EffectRequest | CutRequest
+    ) -> tuple[dict[str, Any], list[bytes]]:
         """The reply and its buffers, or the error that the view shows."""
         try:
+            if isinstance(request, CutRequest):
+                if request.op == "answer":
+                    keys = request.cuts[0].keys
+                    text = rerun.answer_without(request.stack, request.first, keys)
+                    return {"text": sendable(text)}, []
+                found = rerun.cut(request.stack, request.probabilities, request.cuts)
+                return {"changes": (found[1:] - found[0]).tolist()}, []
             if request.op == "effect":
                 effect, predicts = rerun.effect(request.off)
                 return {"effect": encode_effect(effect, predicts, request)}, []

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnwidget.analysis import LENSES, Lens, factors_of
-from attnwidget.interventions.off import Link, Off, check_position
+from attnwidget.interventions.off import Cut, Link, Off, check_head, check_position
 from attnwidget.record import AttentionRecord, Layer, Stack
 
 from .block import Block, encode_block, encode_combined
 from .columns import Columns, block_of
-from .effects import EffectRequest, Effects, Op
+from .effects import CutRequest, EffectRequest, Effects, Op
 from .later import Reply
 from .lenses import LensNumbers
-from .running_text import encode_shares
+from .running_text import encode_shares, text_of
 
 if TYPE_CHECKING:
     from attnwidget.interventions.rerun import Rerun
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 _LARGEST_COMBINED = 1 << 28
 
 _LONGEST_ID = 100
+
+# More than the parts of a prompt that a view lists.
+_MOST_CUTS = 5000
 
 Request = Mapping[str, Any]
 
@@ -55,6 +58,11 @@ class Replies:
       the overview as a buffer, later, too. The first three requests with `without`,
       {stack, heads, cut}, are then for layers of that.
 
+    - to {id, op: "cut", stack, cuts}, with cuts a list of {keys, heads}, positions and a list of
+      [layer, head] or null for all: {id, changes}, what the links from the answer's rows to these
+      keys added to the log probability of each of its tokens, [cuts, tokens] in nats, later, too.
+    - to {id, op: "answer", stack, keys}: {id, text}, what the model writes without these links.
+
     {op: "abort", of: [id, ...]} cancels requests; those not yet answered get {id, aborted}.
 
     Args:
@@ -77,6 +85,8 @@ class Replies:
             "effect": self._effect,
             "others": self._effect,
             "changed": self._effect,
+            "cut": self._cut,
+            "answer": self._cut,
         }
 
     def measure_with(self, rerun: Rerun) -> None:
@@ -166,6 +176,19 @@ class Replies:
         asked = effect_request(record, request["op"], off, request.get("query"))
         self._effects.request(id_, asked)
 
+    def _cut(self, id_: str, record: AttentionRecord, request: Request) -> None:
+        stack = _stack("links are cut", record, request)
+        found, replay = text_of(record, request["stack"]), record.replay
+        if found is None or not found.answered or replay is None:
+            raise ValueError("there is no answer to cut links of")
+        sent = request.get("cuts", [{"keys": request.get("keys"), "heads": None}])
+        if not isinstance(sent, list) or not sent or len(sent) > _MOST_CUTS:
+            raise ValueError(f"{sent!r:.100} are no cuts")
+        cuts = tuple(_cut_of(stack, each) for each in sent)
+        written = tuple(each.probability for each in replay.written)
+        asked = CutRequest(request["op"], request["stack"], cuts, found.rows.start, written)
+        self._effects.request(id_, asked)
+
     def _shown(
         self, record: AttentionRecord, request: Request
     ) -> tuple[AttentionRecord, Off | None]:
@@ -175,6 +198,21 @@ class Replies:
             return record, None
         off = _off(record, without)
         return self._effects.changed(off), off
+
+
+def _cut_of(stack: Stack, sent: Any) -> Cut:
+    """Read a cut from `keys`, positions, and `heads`, [layer, head] or null for all."""
+    keys = sent.get("keys") if isinstance(sent, dict) else None
+    if not isinstance(keys, list) or not keys:
+        raise ValueError(f"what is cut is told by keys, positions of tokens, not {sent!r:.100}")
+    own = tuple(check_position("key", key, len(stack.keys)) for key in keys)
+    heads = sent.get("heads")
+    if heads is None:
+        return Cut(own)
+    of_heads = frozenset((int(layer), int(head)) for layer, head in heads)
+    for layer, head in of_heads:
+        check_head(stack, layer, head)
+    return Cut(own, of_heads)
 
 
 def _stack(what: str, record: AttentionRecord, request: Request) -> Stack:
@@ -210,13 +248,8 @@ def effect_request(record: AttentionRecord, op: Op, off: Off, query: Any) -> Eff
     """A request for an effect.
 
     Raises:
-        ValueError: there is no such query, or the text was generated.
+        ValueError: there is no such query.
     """
-    if any(record.stack(each).queries.generated is not None for each in record.stacks):
-        raise ValueError(
-            "Effects are measured on one forward pass, and this text was generated: show the model "
-            "with a text (or, for an encoder-decoder, with target=...) instead."
-        )
     queries = record.stack(off.stack).queries
     if query is not None:
         check_position("query", query, len(queries))

@@ -10,13 +10,14 @@ import attnwidget as aw
 from attnwidget.interventions.effect import Effect
 from attnwidget.interventions.off import Off
 from attnwidget.interventions.rerun import Rerun
+from attnwidget.running.inputs import prepare
 from tests.unit.interventions.test_scan import CASES, INPUTS
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import llama
 
 
 def rerun_of(model: Any, inputs: Any) -> Rerun:
-    return Rerun(model, None, inputs, None, target=None, batch_index=0)
+    return Rerun(model, None, prepare(model, None, inputs, None, None, 0))
 
 
 def outputs(effect: Effect) -> np.ndarray[Any, Any]:

@@ -14,9 +14,11 @@ import torch
 import attnwidget as aw
 from attnwidget import AttentionRecord
 from attnwidget.analysis import LENSES, Lens, own_lenses
+from attnwidget.capture import captured_pass
 from attnwidget.interventions.effect import Effect, Predicts
 from attnwidget.interventions.off import Off
 from attnwidget.interventions.rerun import Rerun
+from attnwidget.running.inputs import prepare
 from attnwidget.widget import StaticView
 from attnwidget.wire import Replies, encode_block, encode_overview
 from benchmarks import zoo
@@ -63,7 +65,7 @@ class Conversation:
 
 
 def shown(model: Model, **inputs: Any) -> Conversation:
-    rerun = Rerun(model, None, {**INPUTS, **inputs}, None, target=None, batch_index=0)
+    rerun = Rerun(model, None, prepare(model, None, {**INPUTS, **inputs}, None, None, 0))
     return Conversation(aw.capture(model, None, INPUTS), rerun)
 
 
@@ -142,7 +144,7 @@ def test_hidden_states_of_a_bare_encoder() -> None:
 def test_the_attention_without_heads() -> None:
     model = llama()
     record = aw.capture(model, None, INPUTS)
-    rerun = Rerun(model, None, INPUTS, None, target=None, batch_index=0)
+    rerun = Rerun(model, None, prepare(model, None, INPUTS, None, None, 0))
     ones = [np.ones(layer.shape) for layer in record.stack().layers]
     lenses = (*LENSES, *own_lenses(record, {"mine": ones}, LENSES))
     view = Conversation(record, rerun, lenses)
@@ -196,7 +198,7 @@ def test_links_within_windows_are_not_cut() -> None:
     built = zoo.build("swin")
     inputs = dict(built.inputs)
     record = aw.capture(built.model, None, inputs)
-    rerun = Rerun(built.model, None, inputs, None, target=None, batch_index=0)
+    rerun = Rerun(built.model, None, prepare(built.model, None, inputs, None, None, 0))
     view, stack = Conversation(record, rerun), record.stacks[0]
     view.send(id="a", op="effect", stack=stack, heads=[], cut=[[[1], [0], None, None]])
     assert "the model attends over" in view.reply("a")["error"]
@@ -325,13 +327,16 @@ def test_what_cannot_be_measured(record: AttentionRecord, change: Any, error: st
     assert re.search(error, view.reply("a")["error"])
 
 
-def test_a_generation_says_what_to_do() -> None:
+def test_effects_on_a_generated_text() -> None:
     model = tiny("LlamaForCausalLM", num_key_value_heads=2)
-    record = aw.capture(model, None, INPUTS, generate={"max_new_tokens": 3, "do_sample": False})
-    rerun = Rerun(model, None, INPUTS, None, target=None, batch_index=0)
-    view = Conversation(record, rerun)
-    view.ask("a", (0, 1))
-    assert "this text was generated" in view.reply("a")["error"]
+    read = captured_pass(model, None, INPUTS, generate={"max_new_tokens": 3, "do_sample": False})
+    view = Conversation(read.record, Rerun(model, None, read.inputs, read.generation))
+    view.ask("a", (0, 1), query=8)
+    effect = view.reply("a")["effect"]
+    ids = read.inputs.tensors["input_ids"]
+    expected = aw.ablate(model, None, {"input_ids": ids}, heads=[(0, 1)], record=False)
+    assert (ids.shape[1], effect["position"]) == (9, 8)
+    assert effect["divergence"] == pytest.approx(expected.divergence[8])
 
 
 def test_a_page_with_the_effect_of_some_heads() -> None:

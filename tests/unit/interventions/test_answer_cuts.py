@@ -1,0 +1,143 @@
+"""An answer's probabilities without some of its links, against the same by `intervene`."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import attnwidget as aw
+from attnwidget.capture import captured_pass
+from attnwidget.interventions import answer_cuts
+from attnwidget.interventions.answer_cuts import AnswerCuts
+from attnwidget.interventions.off import Cut
+from attnwidget.interventions.rerun import Rerun
+from attnwidget.running.one_text import one_item
+from tests.unit.snapshot import Snapshot
+from tests.unit.tiny import t5, tiny, token_ids
+
+
+def answering(name: str = "Llama", attention: str = "sdpa", **options: Any) -> Any:
+    return tiny(f"{name}ForCausalLM", attention, **{"num_key_value_heads": 2, **options})
+
+
+PROMPT = {"input_ids": token_ids(12)}
+PADDED = {
+    "input_ids": torch.cat([torch.zeros(1, 2, dtype=torch.long), token_ids(12)], dim=1),
+    "attention_mask": torch.tensor([[0] * 2 + [1] * 12]),
+}
+CASES: dict[str, tuple[Callable[[], Any], dict[str, torch.Tensor], str]] = {
+    "grouped keys": (answering, PROMPT, "self"),
+    "learned positions": (
+        lambda: tiny("GPT2LMHeadModel", n_embd=32, n_head=4, n_layer=2),
+        PROMPT,
+        "self",
+    ),
+    "padded on the left": (answering, PADDED, "self"),
+    "a window": (lambda: answering("Mistral", sliding_window=6), PROMPT, "self"),
+    "biases for distances": (lambda: answering("Bloom", "eager", n_head=4), PROMPT, "self"),
+    "cross-attention": (lambda: t5("T5ForConditionalGeneration"), PROMPT, "cross"),
+}
+KEYS = (1, 2, 3, 8)
+
+
+def answered(model: Any, inputs: Any) -> Any:
+    options = {"max_new_tokens": 5, "min_new_tokens": 5, "do_sample": False}
+    return captured_pass(model, None, inputs, generate=options)
+
+
+def probabilities(read: Any) -> list[float]:
+    return [each.probability for each in read.record.replay.written]
+
+
+def by_intervene(model: Any, read: Any, stack: str, cut: Cut) -> np.ndarray[Any, Any]:
+    """The change of each token's log probability, with positions of the tensors."""
+    tensors = {k: v for k, v in read.inputs.tensors.items() if k != "logits_to_keep"}
+    ids = torch.tensor(read.inputs.answer)
+    row, count = read.inputs.batch, len(ids)
+    own = row.text if row.target is None else row.target
+    keys = row.text.kept[list(cut.keys)].tolist()
+    rows = range(own.length - count, own.length)
+
+    def of_answer() -> np.ndarray[Any, Any]:
+        with torch.no_grad():
+            logits = model(**tensors).logits[0, -count:].double().log_softmax(-1)
+        found: np.ndarray[Any, Any] = logits[torch.arange(count), ids].numpy()
+        return found
+
+    heads = [None] if cut.heads is None else sorted(cut.heads)
+    edits = [
+        aw.KnockOut(rows, keys, *([each[0]], [each[1]]) if each else (None, None), stack=stack)
+        for each in heads
+    ]
+    before = of_answer()
+    with aw.intervene(model, *edits):
+        return of_answer() - before
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_equal_those_of_intervene(case: Any) -> None:
+    build, inputs, stack = case
+    model = build()
+    read = answered(model, inputs)
+    rerun = Rerun(model, None, read.inputs, read.generation)
+    cuts = [Cut(KEYS), Cut((4,)), Cut(KEYS, frozenset({(0, 1), (1, 0)}))]
+    before = Snapshot(model)
+    found = rerun.cut(stack, probabilities(read), cuts)
+    before.assert_unchanged()
+    assert found[0] == pytest.approx(np.log(probabilities(read)), abs=1e-4)
+    for cut, numbers in zip(cuts, found[1:], strict=True):
+        assert numbers - found[0] == pytest.approx(by_intervene(model, read, stack, cut), abs=1e-4)
+    assert np.abs(found[1] - found[0]).max() > 1e-3
+    # Those of some heads are not what a page says of a part.
+    assert set(rerun.measured) == {(stack, KEYS), (stack, (4,))}
+
+
+@torch.no_grad()
+def test_a_cache_that_is_not_the_generations_is_not_used(monkeypatch: Any) -> None:
+    model = answering()
+    read = answered(model, PROMPT)
+    given = one_item(read.inputs)
+    cuts = AnswerCuts(given, read.inputs.answer, probabilities(read), "self")
+    by_cache = cuts._from_cache(model, [Cut(()), Cut(KEYS)])
+    assert by_cache is not None
+    monkeypatch.setattr(answer_cuts, "_LARGEST", 1)  # one cut at a time
+    whole = cuts._whole(model, [Cut(()), Cut(KEYS)])
+    assert whole == pytest.approx(by_cache, abs=1e-4)
+    other = AnswerCuts(given, read.inputs.answer, [0.9] * 5, "self")
+    assert other._from_cache(model, [Cut(())]) is None
+
+
+def test_an_answer_without_a_part() -> None:
+    model = answering()
+    read = answered(model, PROMPT)
+    model.generation_config.eos_token_id = None
+    rerun = Rerun(model, None, read.inputs, read.generation)
+    first = len(PROMPT["input_ids"][0]) - 1
+    seen = []
+    original = model.generate
+
+    def generate(**options: Any) -> Any:
+        result = original(**options)
+        seen.append(result.sequences[0, first + 1 :].tolist())
+        return result
+
+    model.generate = generate
+    rerun.answer_without("self", first, KEYS)
+    ids = PROMPT["input_ids"]
+    for token in seen[0]:
+        with torch.no_grad(), aw.intervene(model, aw.KnockOut(range(first, 30), list(KEYS))):
+            logits = model(ids).logits[0, -1]
+        assert int(logits.argmax()) == token
+        ids = torch.cat([ids, torch.tensor([[token]])], dim=1)
+
+
+def test_without_an_answer() -> None:
+    model = answering()
+    read = captured_pass(model, None, PROMPT)
+    rerun = Rerun(model, None, read.inputs)
+    with pytest.raises(ValueError, match="generated no answer"):
+        rerun.cut("self", [], [Cut((1,))])
+    with pytest.raises(ValueError, match="generated no answer"):
+        rerun.answer_without("self", 0, [1])
