@@ -8,6 +8,8 @@ from .corpus import match_heads as match_heads
 from .corpus import profile as profile
 from .default_model import default_model as default_model
 from .demo import demo as demo
+from .interventions.answer import Answer as Answer
+from .interventions.answer import answer as answer
 from .interventions.attribution import logit_attribution as logit_attribution
 from .interventions.editor import intervene as intervene
 from .interventions.edits import Ablate as Ablate

@@ -15,6 +15,7 @@ from attnwidget.analysis.alignment import Level
 from attnwidget.analysis.head_pairs import Layers, Matched
 from attnwidget.arguments import entries
 from attnwidget.corpus import HeadProfile
+from attnwidget.interventions.answer import Answer
 from attnwidget.page import page_html
 from attnwidget.probe import AlignmentScores, ProbeScores, RelationScores
 from attnwidget.record import AttentionRecord
@@ -51,6 +52,7 @@ Openable: TypeAlias = Union[
     str,
     PathLike[str],
     Sequence[AttentionRecord | str | PathLike[str]],
+    Answer,
     Comparison,
     HeadProfile,
     ProbeScores,
@@ -123,6 +125,7 @@ def show(
         show(model, tokenizer, text)     capture a pass, or a generation, and show it
         show(record)                     or the path of a saved one
         show([a, b])                     two records, or their paths, as `attnwidget.compare`
+        show(answer)                     what it was written from, see `attnwidget.answer`
         show(comparison)                 both records, and their difference, in the same place
         show(profile)                    the map of all heads, and the examples of each
         show(scores, record)             heads coloured by what a scan, a gradient or a probe found
@@ -255,6 +258,15 @@ def _open_record(
 ) -> Opened:
     shown = record if image else record.without_image()
     return _viewed("a record", shown, static, options, inputs)
+
+
+@_open.register
+def _open_answer(answer: Answer, static: bool, *inputs: Any, **options: Any) -> Opened:
+    shown = {"view": "text", "stack": answer.stack, **options}
+    opened = _viewed("an answer", answer.record, static, shown, inputs)
+    if answer.rerun is not None:
+        opened._measure_with(answer.rerun)
+    return opened
 
 
 @_open.register

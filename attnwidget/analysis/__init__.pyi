@@ -48,9 +48,12 @@ from .patterns import pattern_of as pattern_of
 from .row_batches import SINGLE_THREADED as SINGLE_THREADED
 from .row_batches import RowBatches as RowBatches
 from .row_batches import batch_of_weights as batch_of_weights
+from .running_text import PartShare as PartShare
 from .running_text import RunningText as RunningText
 from .running_text import Sink as Sink
 from .running_text import TextShares as TextShares
+from .running_text import counted_keys as counted_keys
+from .running_text import part_shares as part_shares
 from .running_text import running_text as running_text
 from .running_text import text_shares as text_shares
 from .sentences import sentence_spans as sentence_spans

@@ -151,9 +151,7 @@ def text_shares(stack: Stack, text: RunningText) -> TextShares:
     rows = np.arange(text.rows.start, text.rows.stop)
     mean = _mean(stack, rows)
     sinks = _sinks(text, mean, stack)
-    counted = text.of_text.copy()
-    for sink in sinks:
-        counted[list(sink.keys)] = False
+    counted = counted_keys(text, sinks)
     number = np.zeros((len(text.keys), len(text.sentences)), np.float32)
     for at, (start, end) in enumerate(text.sentences):
         number[start:end, at] = counted[start:end]
@@ -163,6 +161,46 @@ def text_shares(stack: Stack, text: RunningText) -> TextShares:
         for head in range(layer.num_heads)
     ]
     return TextShares(mean, np.stack(of_heads, axis=2), sinks)
+
+
+@dataclass(frozen=True)
+class PartShare:
+    """The attention of some rows on a sentence of the prompt.
+
+    Attributes:
+        number: of the sentence in `RunningText.sentences`, from 0.
+        share: of what the prompt gets beyond sinks.
+        even: the same, if each of its tokens got as much.
+    """
+
+    number: int
+    share: float
+    even: float
+
+
+def part_shares(text: RunningText, shares: TextShares, rows: slice) -> tuple[PartShare, ...]:
+    """The shares of all sentences that have more than sinks, in their order.
+
+    Args:
+        rows: the rows that are looked at, of `TextShares.mean`.
+    """
+    weights = shares.mean[rows].mean(axis=0, dtype=np.float64)
+    counted = counted_keys(text, shares.sinks)
+    found = []
+    for number, (start, end) in enumerate(text.sentences):
+        own = counted[start:end]
+        if own.any():
+            share = float(weights[start:end][own].sum() / (weights[counted].sum() or 1))
+            found.append(PartShare(number, share, float(own.sum() / counted.sum())))
+    return tuple(found)
+
+
+def counted_keys(text: RunningText, sinks: Sequence[Sink]) -> NDArray[np.bool_]:
+    """True for the keys of the messages' contents that are no sinks, [Tk]."""
+    counted: NDArray[np.bool_] = text.of_text.copy()
+    for sink in sinks:
+        counted[list(sink.keys)] = False
+    return counted
 
 
 def _mean(stack: Stack, rows: NDArray[np.intp]) -> Floats:

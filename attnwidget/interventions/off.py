@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from attnwidget.arguments import whole_number, whole_numbers
 from attnwidget.record import AttentionRecord, Stack
 
@@ -115,6 +118,23 @@ class Cut:
 
     keys: tuple[int, ...]
     heads: frozenset[tuple[int, int]] | None = None
+
+
+Part = tuple[str, tuple[int, ...]]
+"""The name of a stack, and positions of keys in it."""
+
+
+@dataclass(frozen=True)
+class MeasuredCut:
+    """What an answer is without all of its links to some keys.
+
+    Attributes:
+        changes: of the log probability of each of its tokens, in nats.
+        answer: what the model then writes; None if that was not asked for.
+    """
+
+    changes: NDArray[np.float64]
+    answer: str | None = None
 
 
 def check_link(stack: Stack, link: Link) -> None:

@@ -28,7 +28,7 @@ from .editor import editing, intervene
 from .edits import KnockOut
 from .effect import Doubles, Effect, Predicts, Softmax
 from .measure import effect_between, labels, read_output
-from .off import Cut, Off
+from .off import Cut, MeasuredCut, Off, Part
 from .sites import Site, SiteFinder, followed, sites_of
 from .skipping import Block, BlockFinder, ExactSkips
 
@@ -55,8 +55,8 @@ class Rerun:
         values: True if `record` has values, as in `attnwidget.capture`.
 
     Attributes:
-        measured: the changes of an answer's log probabilities that were measured, by the stack and
-            the keys to which all of its links were cut.
+        measured: what an answer was found to be without all of its links to a part, for pages,
+            which cannot run the model.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Rerun:
         self._tokenizer, self._inputs = tokenizer, replace(inputs, tensors=tensors)
         self._generation, self._values = generation, values
         self._kept: _KeptPass | None = None
-        self.measured: dict[tuple[str, tuple[int, ...]], Doubles] = {}
+        self.measured: dict[Part, MeasuredCut] = {}
 
     def effect(self, off: Off) -> tuple[Effect, Predicts]:
         """Switch heads off and cut links, and measure the difference.
@@ -143,7 +143,9 @@ class Rerun:
         found = AnswerCuts(given, answer, probabilities, stack).log_probabilities(model, cuts)
         for cut, numbers in zip(cuts, found[1:], strict=True):
             if cut.heads is None:
-                self.measured[stack, cut.keys] = numbers - found[0]
+                before = self.measured.get((stack, cut.keys))
+                text = None if before is None else before.answer
+                self.measured[stack, cut.keys] = MeasuredCut(numbers - found[0], text)
         return found
 
     def answer_without(self, stack: str, rows: int, keys: Sequence[int]) -> str:
@@ -169,7 +171,11 @@ class Rerun:
         knocked = KnockOut(range(rows, rows + _LONGEST_ANSWER), list(keys), stack=stack)
         with on_step(lambda: None), editing(model, [knocked], sites):
             answer = generated(model, self._tokenizer, prompt, options)
-        return "".join(each.text for each in answer.written)
+        text = "".join(each.text for each in answer.written)
+        part = stack, tuple(keys)
+        if part in self.measured:
+            self.measured[part] = replace(self.measured[part], answer=text)
+        return text
 
     def _on_device(self, model: torch.nn.Module) -> Inputs:
         """The inputs where the model is now."""

@@ -45,6 +45,7 @@ from attnwidget.wire import (
     encode_overview,
     encode_own_metrics,
     joined_record,
+    with_cuts,
     with_head_names,
 )
 from attnwidget.wire.compression import Quality
@@ -361,9 +362,10 @@ class RecordView(Choices):
         return replace(self._shown_now(), choices=choice_values(self) | off, effects=saved)
 
     def _shown_now(self) -> ShownRecord:
+        measured = {} if self._rerun is None else self._rerun.measured
         return ShownRecord(
             self._record,
-            self._manifest,
+            with_cuts(self._manifest, self._record, measured) if measured else self._manifest,
             self._overview,
             choice_values(self),
             self._metrics,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from attnwidget.analysis import RunningText, running_text, text_shares
+from attnwidget.interventions.off import MeasuredCut, Part
 from attnwidget.record import AttentionRecord, Replay, Tokens
 
 from .block import Block
@@ -16,6 +17,8 @@ from .text import sendable
 
 # A view without an answer looks at each row, whose shares would fill a page.
 _MOST_SHARES = 1 << 24
+# Of nats, in a page.
+_DIGITS = 4
 _KINDS = {"first token": 1, "template": 2}
 _OF_TEXT = 3
 
@@ -49,6 +52,29 @@ def encode_text(record: AttentionRecord, stack: str) -> dict[str, Any] | None:
         "first": found.rows.start,
         "answer": _answer(record.replay) if found.answered and record.replay else None,
     }
+
+
+def with_cuts(
+    manifest: Mapping[str, Any], record: AttentionRecord, measured: Mapping[Part, MeasuredCut]
+) -> dict[str, Any]:
+    """A manifest with the cuts of sentences that were measured, for a page without the model."""
+
+    def of(sent: dict[str, Any]) -> dict[str, Any]:
+        found = text_of(record, sent["name"]) if sent.get("text") else None
+        if found is None:
+            return sent
+        cuts = [measured.get((sent["name"], tuple(range(*span)))) for span in found.sentences]
+        encoded = [
+            cut
+            and {
+                "changes": np.round(cut.changes, _DIGITS).tolist(),
+                "answer": None if cut.answer is None else sendable(cut.answer),
+            }
+            for cut in cuts
+        ]
+        return {**sent, "text": {**sent["text"], "cuts": encoded}} if any(cuts) else sent
+
+    return {**manifest, "stacks": [of(each) for each in manifest["stacks"]]}
 
 
 def encode_shares(record: AttentionRecord, stack: str) -> Block:

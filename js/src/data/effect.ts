@@ -54,3 +54,6 @@ export const readEffect = either(predictions, states);
 
 /** Read the means of the effects of as many other heads, drawn at random from the same layers. */
 export const readOthers = list(number);
+
+/** Read the changes of the log probabilities of an answer's tokens, by cut. */
+export const readChanges = list(list(number), integer(1));

@@ -234,9 +234,23 @@ const runningText = fields({
       likeliest: list(list(tuple(text(), number))),
     }),
   ),
+  /** By sentence, what cutting it changes, as far as a page has it; missing where none was cut. */
+  cuts: optional(
+    list(
+      orNull(
+        fields({
+          /** Of the log probability of each token of the answer, in nats. */
+          changes: list(number),
+          /** What the model then writes; null if that was not asked for. */
+          answer: orNull(text()),
+        }),
+      ),
+    ),
+  ),
 });
 
 export type RunningText = Read<typeof runningText>;
+export type MeasuredCut = NonNullable<NonNullable<RunningText["cuts"]>[number]>;
 
 /** True if a running text is one of so many queries and keys. */
 function fits(of: RunningText, queries: number, keys: number): boolean {
@@ -248,6 +262,9 @@ function fits(of: RunningText, queries: number, keys: number): boolean {
     spans.every(([start, end]) => start < end && end <= keys) &&
     of.template.every((key) => key < keys) &&
     rows > 0 &&
+    (!of.cuts ||
+      (of.cuts.length === of.sentences.length &&
+        of.cuts.every((cut) => !cut || cut.changes.length === rows))) &&
     of.first + rows <= queries &&
     (!answer ||
       [answer.offsets.length / 2, answer.p.length, answer.likeliest.length].every(

@@ -2,7 +2,7 @@
 
 import { Turns } from "../scheduling/turns.ts";
 import type { Block, BlockError, Part } from "./codec.ts";
-import { type Effect, readEffect, readOthers } from "./effect.ts";
+import { type Effect, readChanges, readEffect, readOthers } from "./effect.ts";
 import type { Side } from "./manifest.ts";
 import { Pieces } from "./pieces.ts";
 import { Absent } from "./resource-cache.ts";
@@ -25,6 +25,8 @@ interface Reply {
   effect?: unknown;
   others?: unknown;
   manifest?: unknown;
+  changes?: unknown;
+  text?: unknown;
   /** Of a piece of a reply: its first byte in the whole, and the sizes of what the whole is. */
   at?: number;
   sizes?: readonly number[];
@@ -36,6 +38,13 @@ export interface Off {
   readonly heads: readonly (readonly [layer: number, head: number])[];
   /** Cut links: queries, keys, layers and heads each, null for all. */
   readonly cut: readonly (readonly (readonly number[] | null)[])[];
+}
+
+/** Links from all rows that wrote an answer to some keys. */
+export interface Cut {
+  readonly keys: readonly number[];
+  /** Of these heads alone; null for all. */
+  readonly heads: readonly (readonly [layer: number, head: number])[] | null;
 }
 
 /** A record's manifest, not yet checked, and its overview. */
@@ -137,6 +146,24 @@ export class Requests {
     const read = (reply: Reply) => readOthers(reply.others);
     const what = "the effect of other heads";
     const ask = () => this.#ask({ op: "others", ...off }, what, read, signal);
+    return this.#effects.take(ask, signal);
+  }
+
+  /** Request what links add to the log probability of each token of the answer, for each cut. */
+  cut(
+    stack: string,
+    cuts: readonly Cut[],
+    signal: AbortSignal,
+  ): Promise<readonly (readonly number[])[]> {
+    const read = (reply: Reply) => readChanges(reply.changes);
+    const ask = () => this.#ask({ op: "cut", stack, cuts }, "the effect of cuts", read, signal);
+    return this.#effects.take(ask, signal);
+  }
+
+  /** Request what the model writes if its answer has no links to some keys. */
+  answer(stack: string, keys: readonly number[], signal: AbortSignal): Promise<string> {
+    const read = (reply: Reply) => `${reply.text}`;
+    const ask = () => this.#ask({ op: "answer", stack, keys }, "the answer", read, signal);
     return this.#effects.take(ask, signal);
   }
 

@@ -1,11 +1,11 @@
 /** The numbers of a stack: thumbnails at once, and all else on demand. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import { type AttentionMatrix, isSigned } from "./attention-matrix.ts";
 
 import { type Combined, pauses } from "./combine.ts";
 import type { Layer } from "./layer.ts";
-import { ATTENTION, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
+import { ATTENTION, type LensInfo, layerOf, type MeasuredCut, type StackInfo } from "./manifest.ts";
 import type { Loaded, ResourceCache } from "./resource-cache.ts";
 import {
   type ComputedThumbnails,
@@ -41,12 +41,17 @@ export type Cache = ResourceCache<
 
 /** A stack of a record, or the difference of two, which fetches its numbers while they are watched. */
 export abstract class StackStore {
+  /** What cuts of the running text's sentences change, as far as it is measured. */
+  readonly cuts: Signal<readonly (MeasuredCut | null)[]>;
+
   /** @param thumbnails by the name of a lens, then by layer and head; undefined if there are none */
   constructor(
     readonly info: StackInfo,
     protected readonly cache: Cache,
     protected readonly thumbnails: (lens: string) => readonly (readonly Thumbnail[])[] | undefined,
-  ) {}
+  ) {
+    this.cuts = signal(info.text?.cuts ?? []);
+  }
 
   /** The layer of this number. */
   abstract layer(number: number): ReadonlySignal<Loaded<Layer>>;

@@ -6,7 +6,7 @@ import type { Effect } from "./effect.ts";
 import type { LayerInfo, Manifest } from "./manifest.ts";
 import { LARGEST_BLOCK, RecordStack, type StackSource } from "./record-stack.ts";
 import type { RowCache } from "./remote-layer.ts";
-import type { Off } from "./requests.ts";
+import type { Off, Requests } from "./requests.ts";
 import { ResourceCache } from "./resource-cache.ts";
 import type { Cache, StackStore } from "./stack-store.ts";
 import { decodeOverview } from "./thumbnails.ts";
@@ -19,6 +19,8 @@ export interface Source extends StackSource {
   readonly effect?:
     | ((off: Off, query: number | null, signal: AbortSignal) => Promise<Effect>)
     | null;
+  /** Cuts links of an answer; only a kernel can. */
+  readonly cuts?: Pick<Requests, "cut" | "answer"> | null;
   /** The mean effects of as many other heads. */
   readonly others?: ((off: Off, signal: AbortSignal) => Promise<readonly number[]>) | null;
   /** The sentence that says which effects a page has, which cannot run the model. */
@@ -98,6 +100,11 @@ export class Store {
   /** Run the model without some heads and links; null if nothing here can. */
   get effect(): Source["effect"] {
     return this.source.effect ?? null;
+  }
+
+  /** Cut links of an answer; null if nothing here can. */
+  get cuts(): Source["cuts"] {
+    return this.source.cuts ?? null;
   }
 
   /** Measure the effects of as many other heads; null if nothing here can. */

@@ -153,6 +153,9 @@ function sourceOf(
     get effect() {
       return connected() && !compared ? requests.effect.bind(requests) : null;
     },
+    get cuts() {
+      return connected() && !compared ? requests : null;
+    },
     get others() {
       return connected() && !compared ? requests.others.bind(requests) : null;
     },

@@ -21,7 +21,8 @@ export const TEXT = `
 .dock { padding-top: 12px; border-top: 1px solid var(--border) }
 .dock .said { border-color: var(--accent) }
 .written { font-size: 15px; line-height: 30px; white-space: pre-wrap; outline-offset: 3px }
-.written [role=option] { padding: 3px 0; border-radius: 3px; cursor: pointer; background: linear-gradient(var(--accent) 0 0) 0 100% / calc(100% * var(--p, 0)) 3px no-repeat }
+.written [role=option] { padding: 3px 0; border-radius: 3px; cursor: pointer; background: linear-gradient(var(--accent) 0 0) 0 100% / calc(100% * var(--p, 0)) 3px no-repeat, linear-gradient(var(--rest, var(--highlight)) 0 0) 0 100% / calc(100% * var(--then, 0)) 3px no-repeat }
+.written .less { --rest: var(--negative) }
 .written .mark { margin-left: 6px; font-size: 12px; color: var(--muted) }
 .written [role=option]:hover { outline: 1px solid var(--muted) }
 .written [aria-selected=true] { outline: 1.5px solid var(--accent) }
@@ -35,9 +36,24 @@ export const TEXT = `
 .text-columns .range { color: var(--muted) }
 .parts th:nth-child(2) { width: 74px }
 .parts th:nth-child(3), .parts th:nth-child(4) { width: 52px }
+.with-cuts th:nth-child(2) { width: 58px }
+.with-cuts th:nth-child(3), .with-cuts th:nth-child(4) { width: 44px }
 .parts tbody th { display: flex; gap: 6px; align-items: baseline; min-width: 0; padding: 3px 0; font-weight: 400; text-align: left }
 .parts .number { flex: none; width: 18px; font-size: 11px; text-align: right; color: var(--muted) }
-.parts th button, .carriers th button, .more { overflow: hidden; padding: 0; border: 0; background: none; font: inherit; text-align: left; white-space: nowrap; text-overflow: ellipsis; color: inherit; cursor: pointer }
+.parts th button, .carriers th button, .parts thead button, .parts td button { padding: 0; border: 0; background: none; font: inherit; color: inherit; cursor: pointer }
+.parts td svg, .parts thead svg { width: 12px; height: 12px; vertical-align: -2px; margin-right: 3px; color: var(--muted) }
+.parts .less, .without .marked td { color: var(--negative); font-weight: 700 }
+.parts td [aria-pressed=true] { text-decoration: underline; text-underline-offset: 3px }
+.with-cuts th:nth-child(5) { width: 66px }
+.without { margin: 0 0 16px 88px }
+.without .chip { padding: 2px 10px; border: 1px solid var(--border); border-radius: 12px; background: none; font: inherit; color: inherit; cursor: pointer }
+.without th:first-child { width: 34%; font-weight: 400; text-align: left }
+.without thead th { overflow: hidden; text-overflow: ellipsis }
+.without .note { line-height: 20px }
+.without .kept { color: var(--text) }
+.without mark { color: var(--text); background: color-mix(in srgb, var(--negative) 16%, transparent) }
+.check td:first-child { text-align: left; color: var(--muted) }
+.more { overflow: hidden; padding: 0; border: 0; background: none; font: inherit; text-align: left; white-space: nowrap; text-overflow: ellipsis; color: inherit; cursor: pointer }
 .parts tr.marked { font-weight: 700 }
 .parts tr.marked .number { color: var(--accent) }
 .parts tr.pointed, .parts tr:has([aria-pressed=true]) { background: var(--highlight) }

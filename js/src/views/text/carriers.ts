@@ -20,6 +20,10 @@ const BELOW = 16;
 export const headsOf = ({ layers }: StackInfo): readonly Head[] =>
   layers.flatMap((layer) => Array.from({ length: layer.heads }, (_, head) => ({ layer, head })));
 
+/** The heads that look most. */
+export const strongestOf = (all: readonly Carrier[] | null): readonly Carrier[] =>
+  [...(all ?? [])].sort((a, b) => b.share - a.share).slice(0, STRONGEST);
+
 /** @param found every head's attention on the sentence; null where none can be told */
 export function carrierList(
   { scope, state, palette }: Context,
@@ -37,10 +41,7 @@ export function carrierList(
   );
   const numbers = [...new Set(heads.map(({ layer }) => layer.number))];
   const most = Math.max(...heads.map(({ head }) => head)) + 1;
-  const strongest = () => {
-    const all = found.value ?? [];
-    return [...all].sort((a, b) => b.share - a.share).slice(0, STRONGEST);
-  };
+  const strongest = () => strongestOf(found.value);
   scope.effect(() => {
     const rows = strongest().map(({ head, share, elsewhere }) => {
       const at = heads[head];

@@ -4,6 +4,7 @@ import type { Signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import type { Cutting } from "./cutting.ts";
 import type { Span } from "./shares.ts";
 
 interface Docked {
@@ -13,9 +14,10 @@ interface Docked {
   /** The rows that are locked. */
   readonly span: Signal<Span | null>;
   readonly hovered: Signal<number | null>;
+  readonly cutting: Cutting;
 }
 
-export function dock(scope: Scope, { text, labels, span, hovered }: Docked): HTMLElement {
+export function dock(scope: Scope, { text, labels, span, hovered, cutting }: Docked): HTMLElement {
   const { answer } = text;
   const count = answer?.labels.length ?? labels.length;
   const options = Array.from({ length: count }, (_, at) => {
@@ -34,7 +36,6 @@ export function dock(scope: Scope, { text, labels, span, hovered }: Docked): HTM
       },
       content,
     );
-    if (answer) option.style.setProperty("--p", `${answer.p[at]}`);
     option.addEventListener("pointerenter", () => {
       hovered.value = at;
     });
@@ -82,6 +83,18 @@ export function dock(scope: Scope, { text, labels, span, hovered }: Docked): HTM
     });
     const active = locked && options[locked[1]].id;
     setAttributes(list, { "aria-activedescendant": active });
+  });
+  scope.effect(() => {
+    const part = cutting.without.value;
+    const cut = part === null ? null : cutting.cuts.value[part];
+    options.forEach((option, at) => {
+      if (!answer) return;
+      const before = answer.p[at];
+      const after = Math.min(1, before * Math.exp(cut?.changes[at] ?? 0));
+      option.style.setProperty("--p", `${Math.min(before, after)}`);
+      option.style.setProperty("--then", `${Math.max(before, after)}`);
+      option.classList.toggle("less", after < before);
+    });
   });
   const role = answer ? "assistant" : "";
   const note = answer

@@ -3,8 +3,10 @@
 import { computed, type ReadonlySignal, type Signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
 import { button, el } from "../../parts/dom.ts";
+import { icon } from "../../parts/icons.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { isMarked, type Look } from "./shares.ts";
+import { type Cutting, changeOf, nats } from "./cutting.ts";
+import { isMarked, type Look, type Span } from "./shares.ts";
 
 /** The rows that are shown at first. */
 const FEW = 8;
@@ -14,7 +16,12 @@ interface Listed {
   readonly look: ReadonlySignal<Look>;
   readonly part: Signal<number | null>;
   readonly pointed: Signal<number | null>;
+  /** The tokens of the answer that are looked at. */
+  readonly span: ReadonlySignal<Span>;
+  readonly cutting: Cutting;
 }
+
+const NO_KERNEL = "Cutting runs the model: open this in a notebook.";
 
 export const percent = (share: number): string =>
   `${share < 0.0995 ? (100 * share).toFixed(1) : Math.round(100 * share)}%`;
@@ -25,11 +32,22 @@ export function sentenceText({ text, offsets, sentences }: RunningText, index: n
   return text.slice(offsets[2 * first], offsets[2 * end - 1]).trim();
 }
 
-export function partList(scope: Scope, { text, look, part, pointed }: Listed): HTMLElement {
+export function partList(
+  scope: Scope,
+  { text, look, part, pointed, span, cutting }: Listed,
+): HTMLElement {
+  const { cuts, live, without } = cutting;
   const body = el("tbody", {});
-  const head = ["part of the prompt", "", "share", "even"].map((name) =>
-    el("th", { scope: "col" }, name),
-  );
+  const named = (name: string | HTMLElement) => el("th", { scope: "col" }, name);
+  const head = ["part of the prompt", "", "share", "even"].map(named);
+  const hasCuts = Boolean(text.answer) && (live || cuts.peek().some(Boolean));
+  if (hasCuts) {
+    const all = button({ title: "Cut each part in turn (key e)" }, "if cut", () =>
+      cutting.measure(unmeasured(text, cutting)),
+    );
+    if (live) all.prepend(icon("scissors"));
+    head.push(named(live ? all : "if cut"));
+  }
   const table = el(
     "table",
     { "aria-label": "Where it looks" },
@@ -37,6 +55,23 @@ export function partList(scope: Scope, { text, look, part, pointed }: Listed): H
     body,
   );
   const widest = computed(() => Math.max(...look.value.parts.map(({ share }) => share), 0.01));
+  const ifCut = (index: number) => {
+    const change = changeOf(cuts.value[index], span.value);
+    const pressed = without.value === index;
+    if (change === null && !live) return "–";
+    const label = `Cut sentence ${index + 1}`;
+    const cut = button(
+      {
+        class: change !== null && change <= -0.5 ? "less" : "",
+        ...{ title: label, "aria-label": change === null ? label : `${label}: ${nats(change)}` },
+        "aria-pressed": `${pressed}`,
+      },
+      change === null ? "" : nats(change),
+      () => cutting.toggle(index),
+    );
+    if (change === null) cut.append(icon("scissors"));
+    return cut;
+  };
   let all = false;
   const more = button({ class: "more" }, "", () => {
     all = !all;
@@ -63,6 +98,7 @@ export function partList(scope: Scope, { text, look, part, pointed }: Listed): H
         el("td", { class: "share-bar" }, bar(share / widest.peek(), even / widest.peek())),
         el("td", {}, percent(share)),
         el("td", { class: "range" }, percent(even)),
+        ...(hasCuts ? [el("td", {}, ifCut(index))] : []),
       );
       row.addEventListener("pointerenter", () => {
         pointed.value = index;
@@ -85,8 +121,16 @@ export function partList(scope: Scope, { text, look, part, pointed }: Listed): H
       row.classList.toggle("pointed", look.value.parts[at]?.index === pointed.value);
     }
   });
-  return el("div", { class: "parts" }, table, more);
+  const note = el("p", { class: "note", role: "status" });
+  scope.effect(() => {
+    note.textContent = cutting.message.value || (live || !text.answer || hasCuts ? "" : NO_KERNEL);
+  });
+  return el("div", { class: hasCuts ? "parts with-cuts" : "parts" }, table, more, note);
 }
+
+/** The sentences whose cut is not measured. */
+export const unmeasured = ({ sentences }: RunningText, { cuts }: Cutting): readonly number[] =>
+  sentences.flatMap((_, part) => (cuts.peek()[part] ? [] : [part]));
 
 /** A bar with a tick for the even share. */
 function bar(share: number, even: number): HTMLElement {

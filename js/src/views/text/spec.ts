@@ -12,6 +12,8 @@ export const text: ViewSpec = {
       "← →": "the token before or after, in the answer; with Shift, several",
       "click a token": "lock it; Shift+click: all up to it",
       "click a sentence": "which heads look at it",
+      k: "cut the answer's links to it: what the answer loses without it",
+      e: "cut each sentence in turn",
       Esc: "release the sentence, then the token",
     },
   },

@@ -8,10 +8,13 @@ import { hint, strong } from "../../parts/text.ts";
 import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
 import { legendLine, tableOf } from "../shared/words.ts";
 import { carrierList, headsOf } from "./carriers.ts";
+import { checkOfHeads } from "./check.ts";
+import { cutting } from "./cutting.ts";
 import { dock } from "./dock.ts";
-import { partList, percent, sentenceText } from "./parts.ts";
+import { partList, percent, sentenceText, unmeasured } from "./parts.ts";
 import { reader } from "./reader.ts";
 import { carriers, lookOf, type Span } from "./shares.ts";
+import { withoutPart } from "./without.ts";
 
 const NO_TEXT =
   "The text of this record, or the places of its tokens in it, are not known: capture a chat, or a text whose answer the model generates.";
@@ -117,7 +120,9 @@ function runningText(
   const found = computed(() =>
     linked.value === null ? null : carriers(shares, text, rows, linked.value, shown.value),
   );
+  const locked = computed(() => [span.value, part.value]);
   const heads = headsOf(stack);
+  const cuts = cutting(context, text);
   const named = computed(() => {
     const [first, last] = shown.value;
     if (rows > 1 && first === 0 && last === rows - 1) return "the whole answer";
@@ -181,9 +186,10 @@ function runningText(
     title,
     sinks,
     reader(context, { text, look, part, pointed }),
-    dock(scope, { text, labels, span, hovered }),
+    dock(scope, { text, labels, span, hovered, cutting: cuts }),
+    withoutPart(scope, text, cuts, shown),
   );
-  const lists = { text, look, part, pointed };
+  const lists = { text, look, part, pointed, span: shown, cutting: cuts };
   const right = el(
     "div",
     { class: "right" },
@@ -198,12 +204,22 @@ function runningText(
     partList(scope, lists),
     linkTitle,
     carrierList(context, heads, found),
+    checkOfHeads(context, heads, { found, linked, span: shown, locked, cutting: cuts }),
   );
   const element = el("div", { class: "text-columns" }, left, right);
   scope.effect(() => {
     element.classList.toggle("beside", context.width.value >= BESIDE);
   });
+  const keys: Readonly<Record<string, () => void>> = {
+    k: () => linked.peek() !== null && cuts.live && cuts.toggle(linked.peek() as number),
+    e: () => cuts.measure(unmeasured(text, cuts)),
+  };
   element.addEventListener("keydown", (event) => {
+    const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (plain && Object.hasOwn(keys, event.key)) {
+      event.stopPropagation();
+      keys[event.key]();
+    }
     if (event.key !== "Escape" || (part.peek() === null && span.peek() === null)) return;
     event.stopPropagation();
     if (part.peek() !== null) part.value = null;

@@ -1,0 +1,92 @@
+/** The check of heads by cutting: a link in those that look most, in the others, and in as many at random. */
+
+import type { ReadonlySignal } from "@preact/signals-core";
+import type { Head } from "../../data/manifest.ts";
+import { button, el } from "../../parts/dom.ts";
+import type { Context } from "../shared/view.ts";
+import { strongestOf } from "./carriers.ts";
+import { type Cutting, nats } from "./cutting.ts";
+import type { Carrier, Span } from "./shares.ts";
+
+const DRAWS = 10;
+
+interface Checked {
+  readonly found: ReadonlySignal<readonly Carrier[] | null>;
+  /** The sentence whose link is cut, and the tokens of the answer that it is from. */
+  readonly linked: ReadonlySignal<number | null>;
+  readonly span: ReadonlySignal<Span>;
+  /** Changes when something else is locked. */
+  readonly locked: ReadonlySignal<unknown>;
+  readonly cutting: Cutting;
+}
+
+export function checkOfHeads(
+  { scope }: Context,
+  heads: readonly Head[],
+  { found, linked, span, locked, cutting }: Checked,
+): HTMLElement {
+  const element = el("div", { class: "check" });
+  const names = (numbers: readonly number[]) =>
+    numbers.map((at) => [heads[at].layer.number, heads[at].head] as const);
+  const check = () => {
+    const [part, asOf, [first, last]] = [linked.peek(), locked.peek(), span.peek()];
+    const most = strongestOf(found.peek()).map(({ head }) => head);
+    if (part === null || !most.length) return;
+    const rest = heads.map((_, at) => at).filter((at) => !most.includes(at));
+    const random = Array.from({ length: DRAWS }, (_, seed) =>
+      drawn(heads.length, most.length, seed),
+    );
+    const sets = [names(most), names(rest), null, ...random.map(names)];
+    element.replaceChildren(el("p", { class: "note" }, "Measuring …"));
+    const show = (changes: readonly (readonly number[])[]) => {
+      if (locked.peek() !== asOf) return;
+      const [these, others, all, ...draws] = changes.map((each) =>
+        each.slice(first, last + 1).reduce((sum, change) => sum + change, 0),
+      );
+      const middle = [...draws].sort((a, b) => a - b)[draws.length >> 1];
+      element.replaceChildren(
+        rowsOf(`sentence ${part + 1}`, [
+          [`Cut in these ${most.length}: Δ log p`, these],
+          [`in the ${rest.length} others`, others],
+          [`in all ${heads.length}`, all],
+          [`in ${most.length} random, median of ${draws.length}`, middle],
+        ]),
+      );
+    };
+    const fail = (error: Error) =>
+      element.replaceChildren(el("p", { class: "note" }, error.message));
+    cutting.inHeads(part, sets)?.then(show, fail);
+  };
+  const title = "Cut the link in these heads alone, in all others, and in as many at random";
+  // What was measured is of one link.
+  scope.effect(() => {
+    locked.value;
+    element.hidden = !cutting.live;
+    element.replaceChildren(button({ class: "more", title }, "Check by cutting", check));
+  });
+  return element;
+}
+
+function rowsOf(named: string, rows: readonly (readonly [string, number])[]): HTMLElement {
+  const body = rows.map(([name, change]) =>
+    el("tr", {}, el("td", {}, name), el("td", {}, nats(change))),
+  );
+  const label = `The link to ${named} cut in some heads`;
+  return el("table", { "aria-label": label }, el("tbody", {}, ...body));
+}
+
+/** So many of the first numbers, drawn without repetition: the same for a seed, in every browser. */
+function drawn(all: number, count: number, seed: number): readonly number[] {
+  let state = seed + 1;
+  const next = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  next();
+  const numbers = Array.from({ length: all }, (_, at) => at);
+  for (let at = 0; at < count; at++) {
+    const other = at + Math.floor(next() * (all - at));
+    [numbers[at], numbers[other]] = [numbers[other], numbers[at]];
+  }
+  return numbers.slice(0, count);
+}
