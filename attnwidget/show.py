@@ -302,9 +302,13 @@ def _open_scores(
     name, first = next(iter(found.items()))
     shown = {"view": "model", "color": name, **options, "metrics": metrics}
     opened = _opened(inputs[0], static, *inputs[1:], **shown)
-    if not any(options.get(choice) is not None for choice in ("stack", "layer", "head", "off")):
+    if first.rows and all(options.get(choice) is None for choice in _OF_HEADS):
         _open_at_most(opened, first)
     return opened
+
+
+# With these choices, another head than theirs would change them.
+_OF_HEADS = ("stack", "layer", "head", "heads", "muted", "off")
 
 
 def _open_at_most(opened: Opened, scores: HeadScores) -> None:

@@ -169,8 +169,10 @@ def test_scores_open_at_the_head_that_is_furthest_beyond_its_null(
         assert aw.show(scores, record).head == head
         # What is chosen stays, also where it is the default.
         assert aw.show(scores, record, head=0).head == 0
+        assert aw.show(scores, record, heads=[0, 2]).heads == [0, 2]
     nowhere = {"self": {0: np.full(record.num_heads(0), np.nan)}}
-    assert aw.show(HeadScores("drop", "", nowhere), record).head == 0
+    for unknown in (nowhere, {}):
+        assert aw.show(HeadScores("drop", "", unknown), record).head == 0
 
 
 def test_a_page_of_what_is_no_widget(record: aw.AttentionRecord, tmp_path: Path) -> None:
