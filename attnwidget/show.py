@@ -9,7 +9,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, Union
 
-from attnwidget.analysis import LENSES, Comparison, HeadScores
+import numpy as np
+
+from attnwidget.analysis import LENSES, Comparison, HeadScore, HeadScores
 from attnwidget.analysis import compare as compare_records
 from attnwidget.analysis.alignment import Level
 from attnwidget.analysis.head_pairs import Layers, Matched
@@ -128,7 +130,8 @@ def show(
         show(answer)                     what it was written from, see `attnwidget.answer`
         show(comparison)                 both records, and their difference, in the same place
         show(profile)                    the map of all heads, and the examples of each
-        show(scores, record)             heads coloured by what a scan, a gradient or a probe found
+        show(scores, record)             heads coloured by what a scan, a gradient or a probe found,
+                                         at the head that is furthest beyond its null
         show(scores, model, tokenizer, relation="obj")     the head of a relation, and its links
         show(scores, model, tokenizer, pair)               the head that aligns words, and links
 
@@ -306,8 +309,35 @@ def _open_scores(
         )
     found = scores.metrics() if isinstance(scores, ProbeScores) else {scores.name: scores}
     metrics = {**found, **(options.pop("metrics", None) or {})}
-    shown = {"view": "model", "color": next(iter(found)), **options, "metrics": metrics}
-    return _opened(inputs[0], static, *inputs[1:], **shown)
+    name, first = next(iter(found.items()))
+    shown = {"view": "model", "color": name, **options, "metrics": metrics}
+    opened = _opened(inputs[0], static, *inputs[1:], **shown)
+    if first.rows and all(options.get(choice) is None for choice in _OF_HEADS):
+        _open_at_most(opened, first)
+    return opened
+
+
+# With these choices, another head than theirs would change them.
+_OF_HEADS = ("stack", "layer", "head", "heads", "muted", "off")
+
+
+def _open_at_most(opened: Opened, scores: HeadScores) -> None:
+    """Choose the head whose number is furthest beyond its null, in the stack that is shown.
+
+    If the scores are of other stacks alone, it is in the first of these.
+    """
+    stack = opened.stack if opened.stack in scores.rows else scores.stacks[0]
+
+    def beyond(score: HeadScore) -> float:
+        null = 0 if scores.null is None else scores.null[stack][score.layer][score.head]
+        return abs(score.value) - abs(float(null))
+
+    numbers = opened.record.stack(stack).numbers
+    there = [score for score in scores.ranking(stack) if score.layer in numbers]
+    # A head whose null is not known comes after those of which it is.
+    top = max(there, key=lambda score: np.nan_to_num(beyond(score), nan=-np.inf), default=None)
+    if top is not None:
+        opened.stack, opened.layer, opened.head = stack, top.layer, top.head
 
 
 @_open.register

@@ -187,7 +187,9 @@ class HeadProfile(Tabular):
         """What each head does, and the numbers that tell, as a table of pandas: a row per head.
 
         Columns: stack, layer, head; words and reasons (see `patterns`); and of each number that a
-        rule reads, where it is known, its `name`, and `name_null` of the first null.
+        rule reads, where it is known, its `name`, and that of the first null, named as in `table`:
+        `name_random_weights`. The words are those that views have for one text, where a head that
+        rests is only said to rest: here follows what it looks at else, by its `rest_` numbers.
 
         Raises:
             ModuleNotFoundError: pandas is not installed.
@@ -197,11 +199,13 @@ class HeadProfile(Tabular):
         kept = {name: rows[name] for name in ("stack", "layer", "head")}
         kept["words"] = [pattern.words for pattern in patterns]
         kept["reasons"] = ["; ".join(pattern.reasons) for pattern in patterns]
-        for name in (rule.metric for rule in (*RESTING_RULES, *RULES)):
+        rules = (*RESTING_RULES, *RULES)
+        for name in (rule.name(rest=rest) for rest in (False, True) for rule in rules):
             if name in self.metrics:
                 kept[name] = rows[name]
                 if self.null:
-                    kept[f"{name}_null"] = rows[f"{name}_{self.null.replace(' ', '_')}"]
+                    column = f"{name}_{self.null.replace(' ', '_')}"
+                    kept[column] = rows[column]
         return data_frame(kept).dropna(axis="columns", how="all")
 
     def patterns(self, stack: str | None = None) -> tuple[tuple[HeadPattern, ...], ...]:

@@ -80,6 +80,23 @@ class Effect:
     label: Callable[[int], str] = field(repr=False)
     softmax: Softmax | None = field(default=None, repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        """How much the output changes on average and where most, and which prediction there."""
+        if self.metric is not None:
+            before, after = self.metric
+            return f"<Effect: {before:.3g} → {after:.3g}, a change of {after - before:+.3g}>"
+        change = self.change
+        name, unit = ("moved", "") if self.logits is None else ("KL divergence", " nats")
+        said = f"{name} {change.mean():.3g}{unit}"
+        most = int(change.argmax())
+        if len(change) > 1:
+            said += f", the mean of {len(change)} positions; most at {most} "
+            said += f"{self.tokens[most]!r}: {change[most]:.3g}"
+        if self.logits is not None:
+            found = max(self.changes(most), key=lambda each: abs(each.after - each.before))
+            said += f", {found.label!r} {found.before:.3g} → {found.after:.3g}"
+        return f"<Effect: {said}>"
+
     @property
     def divergence(self) -> Doubles:
         """KL divergence of the predictions after from those before, in nats, [positions].

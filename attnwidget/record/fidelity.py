@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NoReturn
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,16 @@ class Fidelity:
     @property
     def _errors(self) -> list[float]:
         return [e for e in (self.weights_error, self.output_error) if e is not None]
+
+    # Its name says that the largest is the best, its numbers that it is the worst.
+    def __lt__(self, other: object) -> NoReturn:
+        """Refuse an order, also to `max`, `min` and `sorted`: say by which number."""
+        raise TypeError(
+            "a fidelity has several numbers and no order of its own; say which one counts, as "
+            "max(record.fidelity['self'], key=lambda each: each.weights_error or 0)"
+        )
+
+    __gt__ = __lt__
 
     @property
     def exact(self) -> bool | None:

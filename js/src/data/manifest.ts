@@ -486,8 +486,10 @@ export const metrics = (stacks: readonly StackInfo[]) => {
 export type Metric = Read<ReturnType<typeof metrics>>[number];
 
 /** The metric of a head; null for no value. */
-export const metricValue = ({ values }: Metric, { layer, head }: Head): number | null =>
-  values.get(layer)?.[head] ?? null;
+export const metricValue = (
+  { values }: Pick<Metric, "values">,
+  { layer, head }: Head,
+): number | null => values.get(layer)?.[head] ?? null;
 
 const place = tuple(number, number);
 const neighbour = tuple(number, number, number);

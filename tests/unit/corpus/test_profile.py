@@ -274,16 +274,15 @@ def test_a_table_of_all_heads() -> None:
 
 
 def test_a_summary_says_what_heads_do_beside_the_null(minilm: Loaded) -> None:
-    found = aw.profile(*minilm, TEXTS, metrics=["first", "previous"])
+    found = aw.profile(*minilm, TEXTS, metrics=["first", "previous", "rest_previous"])
     rows = found.summary().set_index(["layer", "head"])
-    assert list(rows.columns) == [
-        "stack", "words", "reasons", "first", "first_null", "previous", "previous_null"
-    ]  # fmt: skip
+    numbers = [f"{name}{of}" for name in found.metrics for of in ("", "_random_weights")]
+    assert list(rows.columns) == ["stack", "words", "reasons", *numbers]
     pattern = found.patterns()[0][2]
     assert rows.loc[0, 2]["words"] == pattern.words == "looks at the previous token"
     assert rows.loc[0, 2]["reasons"] == "; ".join(pattern.reasons)
     expected = found.null_values("previous").mean[0, 2]
-    assert rows.loc[0, 2]["previous_null"] == expected
+    assert rows.loc[0, 2]["previous_random_weights"] == expected
     shown = found._repr_html_()
     assert shown is not None
     assert "&lt;HeadProfile" in shown

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import attnwidget as aw
+from attnwidget.interventions.effect import Effect
 from tests.unit.tiny import bert, llama, t5, tiny, token_ids
 
 INPUTS = {"input_ids": token_ids(7)}
@@ -33,6 +34,24 @@ def test_predictions_of_a_language_model() -> None:
     assert list(changes.values()) == sorted(
         changes.values(), key=lambda change: -max(change.before, change.after)
     )
+
+
+def test_an_effect_says_its_main_number_in_one_line() -> None:
+    logits = np.log(np.array([[[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.8, 0.2]]], np.float32))
+    words = ["yes", "no"]
+    pair = (logits[0], logits[1])
+    effect = Effect(("a", "dog"), pair, None, None, None, words.__getitem__)
+    assert repr(effect) == (
+        "<Effect: KL divergence 0.112 nats, the mean of 2 positions; most at 1 'dog': 0.223, "
+        "'yes' 0.5 → 0.8>"
+    )
+    of_class = Effect(("",), (pair[0][1:], pair[1][1:]), None, None, None, words.__getitem__)
+    assert repr(of_class) == "<Effect: KL divergence 0.223 nats, 'yes' 0.5 → 0.8>"
+    turned = (np.eye(2, dtype=np.float32), np.ones((2, 2), np.float32))
+    moved = Effect(("a", "dog"), None, turned, None, None, str)
+    assert repr(moved).startswith("<Effect: moved 0.293, the mean of 2 positions; most at ")
+    own = Effect(("a", "dog"), pair, None, (2.0, 1.5), None, words.__getitem__)
+    assert repr(own) == "<Effect: 2 → 1.5, a change of -0.5>"
 
 
 def test_later_layers_attend_elsewhere() -> None:

@@ -260,6 +260,16 @@ def test_exact_means_that_every_known_error_is_small(
     assert fidelity.exact is exact
 
 
+@pytest.mark.parametrize("order", [sorted, max, min])
+def test_a_fidelity_has_no_order_but_that_of_its_numbers(
+    record: AttentionRecord, order: Any
+) -> None:
+    layers = record.fidelity["self"]
+    with pytest.raises(TypeError, match=r"no order of its own; .* key=lambda each: each.weights_e"):
+        order(layers)
+    order(layers, key=lambda each: each.weights_error or 0)
+
+
 @pytest.mark.parametrize("name", ["weights_error", "output_error", "tolerance", "rows", "labels"])
 def test_a_fidelity_is_made_of_numbers(name: str) -> None:
     said = r"must be numbers|expected a number from 0|expected 'checked'"

@@ -154,6 +154,27 @@ def test_scores_of_heads(record: aw.AttentionRecord) -> None:
             aw.show(shown, record, model=gpt2())
 
 
+def test_scores_open_at_the_head_that_is_furthest_beyond_its_null(
+    record: aw.AttentionRecord,
+) -> None:
+    # Of layer 9, the record has no attention.
+    rows, null = (
+        {"self": {0: np.resize([*first, 0.0], record.num_heads(0)), 9: np.full(4, 9.0)}}
+        for first in ((5.0, -4.0, 1.0), (4.0, 1.0, 0.0))
+    )
+    for scores, head in (
+        (HeadScores("drop", "", rows, null=null, null_label="random"), 1),
+        (HeadScores("drop", "", rows), 0),
+    ):
+        assert aw.show(scores, record).head == head
+        # What is chosen stays, also where it is the default.
+        assert aw.show(scores, record, head=0).head == 0
+        assert aw.show(scores, record, heads=[0, 2]).heads == [0, 2]
+    nowhere = {"self": {0: np.full(record.num_heads(0), np.nan)}}
+    for unknown in (nowhere, {}):
+        assert aw.show(HeadScores("drop", "", unknown), record).head == 0
+
+
 def test_a_page_of_what_is_no_widget(record: aw.AttentionRecord, tmp_path: Path) -> None:
     record.save(tmp_path / "dog.safetensors")
     page = aw.to_html(record, head=2, quality="draft")

@@ -1,7 +1,7 @@
 /** A list of the heads of all layers, from the highest to the lowest of a metric. */
 
 import { computed, signal } from "@preact/signals-core";
-import { type Head, type Manifest, metricValue } from "../../data/manifest.ts";
+import { type Head, type Manifest, type Metric, metricValue } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
 import { button, el, setAttributes } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
@@ -32,7 +32,9 @@ export function ranking(
   const metrics = state.shown.metrics.value;
   const by = sort.value ?? written.value;
   const all = ranked(allHeads(ofGrid.value), by);
-  const columns = ordered(by, metrics).slice(0, Math.max(1, Math.floor((width - FIRST) / COLUMN)));
+  const beside = by.null;
+  const room = (width - FIRST) / COLUMN - (beside ? 1 : 0);
+  const columns = ordered(by, metrics).slice(0, Math.max(1, Math.floor(room)));
   const values = all.map((head) => metricValue(by, head) ?? 0);
   const barOf = barsOn(values);
   const whole = signal(false);
@@ -45,6 +47,7 @@ export function ranking(
     });
     return el("th", { scope: "col", "aria-sort": metric === by ? "descending" : undefined }, rank);
   });
+  if (beside) headers.splice(1, 0, el("th", { scope: "col" }, beside.label));
   const row = (head: Head, at: number) => {
     const open = button({ "aria-label": headName(head), tabindex: -1 }, "", ({ detail }) => {
       // The keyboard's click opens the head at once, as Enter does everywhere.
@@ -52,10 +55,10 @@ export function ranking(
     });
     open.textContent = headPlace(head);
     const square = el("span", { "aria-hidden": "true" }, "■ ");
-    const cells = columns.map((metric) => {
-      const own = metricValue(metric, head);
-      return el("td", { title: inFull(metric, own) }, briefly(metric, own));
-    });
+    const cell = (metric: Metric, own: number | null) =>
+      el("td", { title: inFull(metric, own) }, briefly(metric, own));
+    const cells = columns.map((metric) => cell(metric, metricValue(metric, head)));
+    if (beside) cells.splice(1, 0, cell(by, metricValue(beside, head)));
     const element = el(
       "tr",
       {},

@@ -124,7 +124,8 @@ describe("the status line", () => {
       `Layer ${layer} · Head ${head} `,
       `entropy ${value("entropy").toFixed(2)} nats`,
       `distance ${directed(value("distance"))}`,
-      ...["previous", "same", "next", "first"].map(
+      // Layer 2 sees no later tokens.
+      ...["previous", "same", ...(layer === 2 ? [] : ["next"]), "first"].map(
         (name) => `share on ${name} token ${value(name).toFixed(3)}`,
       ),
       `share on special tokens ${value("special").toFixed(3)}`,
@@ -192,7 +193,7 @@ describe("the pointer", () => {
     expect(find(app, ".preview").hidden).toBe(true);
   });
 
-  test("tells all numbers of the head with its picture", async () => {
+  test("tells the numbers of the head with its picture, of which later tokens have none here", async () => {
     const app = await mountModel();
     await userEvent.hover(cell(2, 9));
     const { metrics, patterns } = app.store.manifest;
@@ -208,7 +209,7 @@ describe("the pointer", () => {
     expect(rows).toEqual([
       ["entropy", `${value("entropy").toFixed(2)} nats`],
       ["distance", directed(value("distance"))],
-      ...["previous", "same", "next", "first"].map((name) => [
+      ...["previous", "same", "first"].map((name) => [
         `share on ${name} token`,
         value(name).toFixed(3),
       ]),

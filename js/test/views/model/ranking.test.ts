@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { metricValue } from "../../../src/data/manifest.ts";
+import { readMetrics } from "../../../src/data/read-manifest.ts";
 import { allHeads, rowsOf } from "../../../src/views/shared/all-heads/heads.ts";
 import { mountApp } from "../../support/mounted.ts";
 import { expectNoProblems } from "../../support/problems.ts";
@@ -45,4 +46,34 @@ test("a column's name ranks by it", async () => {
   await userEvent.click(page.getByRole("button", { name: "Rank by distance" }));
   expect(state.sort.value).toBe("distance");
   await expect.element(table("Heads of all layers by distance")).toBeVisible();
+});
+
+test("the null of the numbers has a column beside them", async () => {
+  const { state, store } = await mountApp({ choices: { view: "model", ranking: true } });
+  const rows = (value: number) => [4, 2, 10].map((heads) => Array(heads).fill(value));
+  const own = {
+    name: "effect",
+    label: "effect",
+    unit: "nats",
+    digits: 2,
+    signed: false,
+    directions: null,
+    description: "",
+    values: { self: rows(0.5) },
+    null: { label: "random directions", values: { self: rows(0.25) } },
+  };
+  state.ownMetrics.value = readMetrics([own], store.manifest);
+  state.color.value = "effect";
+  await expect.element(table("Heads of all layers by effect")).toBeVisible();
+  const names = page
+    .getByRole("columnheader")
+    .elements()
+    .map((each) => each.textContent);
+  expect(names.slice(3, 5)).toEqual(["effect", "random directions"]);
+  const cells = row(0)
+    .getByRole("cell")
+    .elements()
+    .map((each) => each.textContent);
+  // Behind rank, pattern and bar.
+  expect(cells.slice(3, 5)).toEqual(["0.50", "0.25"]);
 });

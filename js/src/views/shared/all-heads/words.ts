@@ -71,6 +71,10 @@ export function countPatterns(
 export const measured = (metric: Metric, head: Head): string =>
   `${metric.label} ${inFull(metric, metricValue(metric, head))}`;
 
+/** " (random weights 1.20 nats)", as the rules of patterns have it; "" without a null. */
+const besideNull = (metric: Metric, head: Head): string =>
+  metric.null ? ` (${metric.null.label} ${inFull(metric, metricValue(metric.null, head))})` : "";
+
 /** A value with its unit and the meaning of its sign. A number above zero never looks like zero. */
 export function inFull({ digits, unit, directions }: Metric, value: number | null): string {
   if (value === null) return "no value";
@@ -90,6 +94,10 @@ export const ordered = (inUse: Metric, metrics: readonly Metric[]): readonly Met
   ...metrics.filter((other) => other !== inUse),
 ];
 
+/** The metric in use, and those that are not zero for all of the layer, as of later tokens in a decoder. */
+const telling = (metrics: readonly Metric[], { layer }: Head) =>
+  metrics.filter((metric, at) => !at || metric.values.get(layer)?.some(Boolean));
+
 /** The most metrics of a status line; a profile has many more. */
 const MOST_METRICS = 12;
 
@@ -103,10 +111,12 @@ export function headStatus(
   metrics: readonly Metric[],
   more: Phrase = [],
 ): Phrase {
-  const [first, ...details] = metrics.slice(0, MOST_METRICS).map((each) => measured(each, head));
-  const others = metrics.length - MOST_METRICS;
+  const told = telling(metrics, head);
+  const [first, ...details] = told.slice(0, MOST_METRICS).map((each) => measured(each, head));
+  const others = told.length - MOST_METRICS;
   if (others > 0) details.push(`and ${others} more`);
-  const said = [strong(`${headTitle(head)}  `), described(patterns, head), ` · ${first}`];
+  const main = ` · ${first}${besideNull(metrics[0], head)}`;
+  const said = [strong(`${headTitle(head)}  `), described(patterns, head), main];
   return statusLine(said, details, more);
 }
 
@@ -138,11 +148,12 @@ const MOST_ROWS = 8;
 
 /** A row per metric; those that are too many are counted. */
 export function metricTable(metrics: readonly Metric[], head: Head): HTMLElement {
-  const shown = metrics.length > MOST_ROWS ? MOST_ROWS - 1 : metrics.length;
-  const rows = metrics
+  const told = telling(metrics, head);
+  const shown = told.length > MOST_ROWS ? MOST_ROWS - 1 : told.length;
+  const rows = told
     .slice(0, shown)
     .map((metric) => [metric.label, inFull(metric, metricValue(metric, head))]);
-  if (metrics.length > shown) rows.push([`and ${metrics.length - shown} more`, ""]);
+  if (told.length > shown) rows.push([`and ${told.length - shown} more`, ""]);
   return el(
     "div",
     { class: "metrics" },
