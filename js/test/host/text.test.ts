@@ -44,7 +44,8 @@ const floats = (name: string, shape: readonly number[], valueAt: (at: number) =>
   return [{ name, dtype: "f32", shape }, new DataView(values.buffer)] as const;
 };
 
-test("it shows what the kernel sends, and a click locks the row that wrote the token", async () => {
+/** A view whose kernel has sent what the rows attend to. */
+async function shown() {
   const model = modelOf({ _manifest: manifest, view: "text" });
   await rendered(model);
   await expect
@@ -60,6 +61,11 @@ test("it shows what the kernel sends, and a click locks the row that wrote the t
     { id: model.sent[0].id, parts: sent.map(([part]) => part) },
     sent.map(([, data]) => data),
   );
+  return model;
+}
+
+test("it shows what the kernel sends, and a click locks the row that wrote the token", async () => {
+  const model = await shown();
   const first = page.getByRole("option", { name: "y, token 1 of 2, p 0.500" });
   await userEvent.click(first);
   await expect.element(first).toHaveAttribute("aria-selected", "true");
@@ -73,4 +79,41 @@ test("it shows what the kernel sends, and a click locks the row that wrote the t
   const answer = page.getByRole("listbox", { name: "Answer" });
   const both = answer.getByRole("option", { selected: true });
   await expect.poll(() => both.elements().length).toBe(2);
+});
+
+test("cuts are measured by the kernel, one or all, and in some heads", async () => {
+  const model = await shown();
+  const table = page.getByRole("table", { name: "Where it looks" });
+  await userEvent.click(table.getByRole("button", { name: "Cut sentence 2" }));
+  const sent = (op: string) => model.sent.filter((each) => each.op === op);
+  await expect.poll(() => sent("cut").length).toBe(1);
+  const second = Array.from({ length: keys - 3 }, (_, at) => 2 + at);
+  expect(sent("cut")[0]).toMatchObject({ stack: own.name, cuts: [{ keys: second, heads: null }] });
+  model.deliver({ id: sent("cut")[0].id, changes: [[-1, -0.5]] }, []);
+  await expect
+    .element(table.getByRole("button", { name: "Cut sentence 2: −1.50" }))
+    .toHaveAttribute("aria-pressed", "true");
+  await expect.poll(() => sent("answer").length).toBe(1);
+  expect(sent("answer")[0]).toMatchObject({ keys: second });
+  model.deliver({ id: sent("answer")[0].id, text: "yw" }, []);
+  const without = page.getByRole("table", { name: "Without sentence 2" });
+  // 0.5 · e⁻¹ and 0.25 · e^(−½).
+  await expect.element(without).toHaveTextContent("without sentence 20.1840.152−1.50");
+  await expect.element(page.getByText("It would answer: yw")).toBeVisible();
+  await userEvent.click(table.getByRole("button", { name: "if cut" }));
+  await expect.poll(() => sent("cut").length).toBe(2);
+  expect(sent("cut")[1]).toMatchObject({ cuts: [{ keys: [0, 1] }] });
+  model.deliver({ id: sent("cut")[1].id, changes: [[0.25, 0]] }, []);
+  await expect.element(table).toHaveTextContent("+0.25");
+  await expect.element(without).toHaveTextContent("without any one of 1 others0.6420.250+0.25");
+  await userEvent.click(page.getByRole("button", { name: "Check by cutting" }));
+  await expect.poll(() => sent("cut").length).toBe(3);
+  const { cuts } = sent("cut")[2] as unknown as { cuts: { heads: unknown[] | null }[] };
+  const several = Math.min(8, heads);
+  expect(cuts.map((cut) => cut.heads?.length ?? null)).toEqual([
+    ...[several, heads - several, null],
+    ...Array(10).fill(several),
+  ]);
+  model.deliver({ id: sent("cut")[2].id, error: "The scores cannot be changed." }, []);
+  await expect.element(page.getByText("The scores cannot be changed.")).toBeVisible();
 });

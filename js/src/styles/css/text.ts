@@ -40,7 +40,13 @@ export const TEXT = `
 .with-cuts th:nth-child(3), .with-cuts th:nth-child(4) { width: 44px }
 .parts tbody th { display: flex; gap: 6px; align-items: baseline; min-width: 0; padding: 3px 0; font-weight: 400; text-align: left }
 .parts .number { flex: none; width: 18px; font-size: 11px; text-align: right; color: var(--muted) }
-.parts th button, .carriers th button, .parts thead button, .parts td button { padding: 0; border: 0; background: none; font: inherit; color: inherit; cursor: pointer }
+.parts th button, .carriers th button, .more { overflow: hidden; padding: 0; border: 0; background: none; font: inherit; text-align: left; white-space: nowrap; text-overflow: ellipsis; color: inherit; cursor: pointer }
+.parts tr.marked { font-weight: 700 }
+.parts tr.marked .number { color: var(--accent) }
+.parts tr.pointed, .parts tr:has([aria-pressed=true]) { background: var(--highlight) }
+.parts .range { font-weight: 400 }
+.more { margin: 6px 0 18px 24px; font-size: 12px; color: var(--muted) }
+.parts thead button, .parts td button { padding: 0; border: 0; background: none; font: inherit; color: inherit; cursor: pointer }
 .parts td svg, .parts thead svg { width: 12px; height: 12px; vertical-align: -2px; margin-right: 3px; color: var(--muted) }
 .parts .less, .without .marked td { color: var(--negative); font-weight: 700 }
 .parts td [aria-pressed=true] { text-decoration: underline; text-underline-offset: 3px }
@@ -53,12 +59,6 @@ export const TEXT = `
 .without .kept { color: var(--text) }
 .without mark { color: var(--text); background: color-mix(in srgb, var(--negative) 16%, transparent) }
 .check td:first-child { text-align: left; color: var(--muted) }
-.more { overflow: hidden; padding: 0; border: 0; background: none; font: inherit; text-align: left; white-space: nowrap; text-overflow: ellipsis; color: inherit; cursor: pointer }
-.parts tr.marked { font-weight: 700 }
-.parts tr.marked .number { color: var(--accent) }
-.parts tr.pointed, .parts tr:has([aria-pressed=true]) { background: var(--highlight) }
-.parts .range { font-weight: 400 }
-.more { margin: 6px 0 18px 24px; font-size: 12px; color: var(--muted) }
 .tick-bar { position: relative; display: block; height: 7px; margin-left: 10px }
 .tick-bar::before { content: ""; position: absolute; inset: 0 auto 0 0; width: calc(100% * var(--share)); border-radius: 2px; background: var(--accent) }
 .tick-bar::after { content: ""; position: absolute; top: -3px; bottom: -3px; left: calc(100% * var(--even)); width: 1px; background: var(--text) }

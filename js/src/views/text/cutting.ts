@@ -33,8 +33,10 @@ export const changeOf = (
 ): number | null =>
   cut ? cut.changes.slice(first, last + 1).reduce((sum, each) => sum + each, 0) : null;
 
-export const nats = (change: number): string =>
-  `${change < -0.005 ? "−" : change > 0.005 ? "+" : ""}${Math.abs(change).toFixed(2)}`;
+export const nats = (change: number): string => {
+  const written = Math.abs(change).toFixed(2);
+  return `${written === "0.00" ? "" : change < 0 ? "−" : "+"}${written}`;
+};
 
 export function cutting(
   { scope, store, state }: Context,

@@ -63,6 +63,8 @@ export function dock(scope: Scope, { text, labels, span, hovered, cutting }: Doc
     },
     ...options,
   );
+  // It would select the text between two clicks.
+  list.addEventListener("mousedown", (event) => event.shiftKey && event.preventDefault());
   list.addEventListener("pointerleave", () => {
     hovered.value = null;
   });

@@ -19,10 +19,12 @@ interface Reading {
   /** The sentence that is locked, and the one that is pointed at. */
   readonly part: Signal<number | null>;
   readonly pointed: Signal<number | null>;
+  /** The sentence that is cut. */
+  readonly without: ReadonlySignal<number | null>;
 }
 
 export function reader({ scope, palette }: Context, reading: Reading): HTMLElement {
-  const { text, look, part, pointed } = reading;
+  const { text, look, part, pointed, without } = reading;
   const element = el("div", { class: "reader" });
   for (const { role, start, end } of text.messages) {
     const inside = text.sentences
@@ -46,17 +48,27 @@ export function reader({ scope, palette }: Context, reading: Reading): HTMLEleme
     scope.onResize(written.element, measure);
     scope.effect(() => {
       const [now, colors, places] = [look.value, palette.value, boxes.value];
-      const outlined = [part.value, pointed.value];
+      const { accent, muted, negative } = colors;
+      const outlined = [
+        { index: part.value, color: accent, width: 1.5, dash: [] },
+        { index: without.value, color: negative, width: 1.5, dash: [4, 3] },
+        { index: pointed.value, color: muted, width: 1, dash: [] },
+      ];
       const { offsetWidth, offsetHeight } = written.element;
       paintCanvas(canvas, offsetWidth, offsetHeight, (painter) => {
         shade(painter, now, places, colors);
-        outlined.forEach((index, n) => {
-          if (index === null) return;
-          const [from, to] = text.sentences[index];
-          if (from >= start && from < end) {
-            outline(painter, linesOf(places.slice(from, to)), colors, n === 1);
+        for (const { index, color, width, dash } of outlined) {
+          const [from, to] = index === null ? [-1, -1] : text.sentences[index];
+          if (from < start || from >= end) continue;
+          painter.strokeStyle = color;
+          painter.lineWidth = width;
+          painter.setLineDash(dash);
+          for (const { x, y, width, height } of linesOf(places.slice(from, to))) {
+            painter.beginPath();
+            painter.roundRect(x - 3, y - 1, width + 6, height + 2, 4);
+            painter.stroke();
           }
-        });
+        }
       });
     });
     const at = ({ clientX, clientY }: MouseEvent): number | null => {
@@ -140,14 +152,4 @@ function shade(
     }
   }
   painter.setLineDash([]);
-}
-
-function outline(painter: Painter, lines: Boxes, palette: Palette, isPointed: boolean): void {
-  painter.strokeStyle = isPointed ? palette.muted : palette.accent;
-  painter.lineWidth = isPointed ? 1 : 1.5;
-  for (const { x, y, width, height } of lines) {
-    painter.beginPath();
-    painter.roundRect(x - 3, y - 1, width + 6, height + 2, 4);
-    painter.stroke();
-  }
 }

@@ -185,7 +185,7 @@ function runningText(
     { class: "left" },
     title,
     sinks,
-    reader(context, { text, look, part, pointed }),
+    reader(context, { text, look, part, pointed, without: cuts.without }),
     dock(scope, { text, labels, span, hovered, cutting: cuts }),
     withoutPart(scope, text, cuts, shown),
   );

@@ -1,0 +1,121 @@
+"""What an answer was written from, and cuts of it, in a trained model."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import attnwidget as aw
+from attnwidget.analysis import running_text
+from tests.unit.interventions.test_live_effects import Conversation
+from tests.unit.tiny import Loaded
+
+CHAT = [
+    {
+        "role": "user",
+        "content": "The lamp burned oil until 1902. After that, it ran on electricity from the "
+        "village mill. Dogs may visit the garden.\n\nWhere did the electricity come from?",
+    }
+]
+
+
+@pytest.fixture(scope="module")
+def answer(smollm2: Loaded) -> aw.Answer:
+    return aw.answer(*smollm2, CHAT, generate=14)
+
+
+def test_parts_and_what_each_gets(answer: aw.Answer) -> None:
+    assert len(answer.parts) == 4
+    assert "village mill" in answer.text
+    assert answer.parts[2] == "Dogs may visit the garden."
+    assert answer.text == "".join(token.text for token in answer.tokens)
+    table = answer.table("village mill")
+    assert table.index.tolist() == [1, 2, 3, 4]
+    assert table["share"].sum() == pytest.approx(1)
+    assert table["even"].sum() == pytest.approx(1)
+    assert table["share"].idxmax() == 2
+    heads = answer.heads("village mill", "village mill")
+    assert len(heads) == 270
+    layer, head = (int(heads[name][0]) for name in ("layer", "head"))
+    first, end = answer.span("village mill")
+    stack = answer.record.stack()
+    found = running_text(stack)
+    assert found is not None
+    rows = np.arange(found.rows.start + first, found.rows.start + end)
+    start, stop = found.sentences[1]
+    weights = stack.layer(layer).head_weights(head, rows)[:, start:stop]
+    # "the" may be a sink, which is not counted.
+    assert heads["share"][0] <= weights.sum(axis=1).mean() + 1e-6
+    assert heads["share"][0] > heads["elsewhere"][0]
+
+
+def test_cuts_equal_those_of_intervene(answer: aw.Answer, smollm2: Loaded) -> None:
+    model, _ = smollm2
+    assert np.isnan(aw.answer(answer.record).table()["cut"]).all()
+    changes = answer.cut()
+    assert changes.shape == (4, len(answer.tokens))
+    assert answer.table()["cut"].tolist() == pytest.approx(changes.sum(axis=1).tolist())
+    assert changes[:, slice(*answer.span("village mill"))].sum(axis=1).argmin() == 1
+    found = running_text(answer.record.stack())
+    assert found is not None
+    assert answer.rerun is not None
+    inputs = answer.rerun._inputs
+    ids, count = torch.tensor(inputs.answer), len(inputs.answer)
+
+    def log_p() -> Any:
+        with torch.no_grad():
+            logits = model(inputs.tensors["input_ids"]).logits[0, -count:].double()
+        return logits.log_softmax(-1)[torch.arange(count), ids].numpy()
+
+    before = log_p()
+    for part in (0, 1):
+        keys = list(range(*found.sentences[part]))
+        with aw.intervene(model, aw.KnockOut(list(found.rows), keys)):
+            assert changes[part] == pytest.approx(log_p() - before, abs=1e-4)
+
+
+def test_heads_that_carry_a_link(answer: aw.Answer) -> None:
+    checked = answer.check_heads(2, "village mill", draws=3)
+    first, end = answer.span("village mill")
+    assert checked["all"] == pytest.approx(answer.cut()[1, first:end].sum(), abs=1e-3)
+    assert checked["these"] < checked["random"] - 1
+
+
+def test_what_is_not_there(answer: aw.Answer, smollm2: Loaded) -> None:
+    with pytest.raises(ValueError, match="stands nowhere in the answer"):
+        answer.table("a generator")
+    with pytest.raises(ValueError, match="stands more than once"):
+        answer.span("e")
+    with pytest.raises(ValueError, match="are no tokens of the answer"):
+        answer.table((3, 99))
+    with pytest.raises(ValueError, match="stands in no part"):
+        answer.heads("a generator")
+    with pytest.raises(ValueError, match="there is no part 0"):
+        answer.without(0)
+    with pytest.raises(ValueError, match="a cut runs the model"):
+        aw.answer(answer.record).cut()
+    with pytest.raises(ValueError, match="no answer with its text"):
+        aw.answer(aw.capture(*smollm2, "A dog."))
+
+
+def test_a_view_asks_for_cuts(answer: aw.Answer) -> None:
+    view = Conversation(answer.record, answer.rerun)
+    found = running_text(answer.record.stack())
+    assert found is not None
+    keys = list(range(*found.sentences[1]))
+    view.send(id="a", op="cut", stack="self", cuts=[{"keys": keys, "heads": None}])
+    changes = view.reply("a")["changes"]
+    assert changes[0] == pytest.approx(answer.cut()[1].tolist())
+    view.send(id="b", op="cut", stack="self", cuts=[{"keys": keys, "heads": [[18, 6], [3, 0]]}])
+    assert view.reply("b")["changes"] != changes
+    view.send(id="c", op="answer", stack="self", keys=keys)
+    assert view.reply("c")["text"] == answer.without(2) != answer.text
+    for id_, sent in {"d": [], "e": [{"keys": []}], "f": [{"keys": [9999]}], "g": "x"}.items():
+        view.send(id=id_, op="cut", stack="self", cuts=sent)
+        assert "cut" in view.reply(id_)["error"] or "position" in view.reply(id_)["error"]
+    # A page has what was measured.
+    manifest = aw.show(answer, static=True).shown_record().manifest
+    cuts = manifest["stacks"][0]["text"]["cuts"]
+    assert cuts[1]["answer"] == answer.without(2)
+    assert cuts[1]["changes"] == pytest.approx(answer.cut()[1].tolist(), abs=1e-4)
