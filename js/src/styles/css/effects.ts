@@ -64,7 +64,7 @@ export const EFFECTS = `
   .effects { width: auto; max-height: var(--below, 440px); border-left: 0; border-top: 1px solid var(--border) }
 }
 @media (forced-colors: active) {
-  .effects :is(path, .prediction, tr) { forced-color-adjust: none }
+  .effects :is(path, .prediction, tr, .remark span) { forced-color-adjust: none }
   .effects :is(.prediction, tr) { background: none; color: CanvasText }
 }
 `;
