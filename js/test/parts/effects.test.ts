@@ -93,7 +93,7 @@ test("a head that is switched off brings the panel, and what changes", async () 
   await expect.element(panel).toHaveTextContent("−0.69 → −1.39 (−0.69)");
   await expect.element(panel).toHaveTextContent("1.50 nats");
   await expect.element(panel).toHaveTextContent("Zeros replace the outputs of heads");
-  await expect.element(panel).toHaveTextContent("■ p rises · ■ p falls · dashed: leaves the list");
+  await expect.element(panel).toHaveTextContent("■ p rises · ■ p falls · dashed: drops out");
   const found = (selector: string) => getComputedStyle(shadow.querySelector(selector) as Element);
   expect(found(".remark :nth-child(1)").color).toBe(found(".predictions .more").stroke);
   expect(found(".remark :nth-child(2)").color).toBe(found(".predictions .less").stroke);
@@ -279,4 +279,11 @@ test("at 600 px, the panel below the view leaves most of the room to it", async 
   await expect.poll(() => panel.element().scrollHeight).toBeGreaterThan(500);
   const main = shadow.querySelector(".main") as HTMLElement;
   expect(panel.element().clientHeight).toBeLessThan(0.55 * main.clientHeight);
+});
+
+test("where it is just beside the view, the panel leaves room for the matrix beside the lines", async () => {
+  const { shadow } = await mounted({ layer: 1, head: 1, off: [[1, 1]] }, {}, 903);
+  const main = shadow.querySelector(".main") as HTMLElement;
+  expect(getComputedStyle(main).flexDirection).toBe("row");
+  await expect.poll(() => shadow.querySelector(".head-view.side-by-side")).not.toBeNull();
 });

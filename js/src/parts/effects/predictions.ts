@@ -111,7 +111,7 @@ function links(before: readonly Change[], after: readonly Change[]): SVGSVGEleme
 /** What the colours of the curves stand for. */
 function key(): HTMLElement {
   const [more, less] = ["positive", "negative"].map((name) => colored(`var(--${name})`, "■"));
-  const element = printed([more, " p rises · ", less, " p falls · dashed: leaves the list"]);
+  const element = printed([more, " p rises · ", less, " p falls · dashed: drops out"]);
   element.className = "remark";
   return element;
 }
