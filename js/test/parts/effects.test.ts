@@ -95,8 +95,8 @@ test("a head that is switched off brings the panel, and what changes", async () 
   await expect.element(panel).toHaveTextContent("Zeros replace the outputs of heads");
   await expect.element(panel).toHaveTextContent("■ p rises · ■ p falls · dashed: drops out");
   const found = (selector: string) => getComputedStyle(shadow.querySelector(selector) as Element);
-  expect(found(".remark :nth-child(1)").color).toBe(found(".predictions .more").stroke);
-  expect(found(".remark :nth-child(2)").color).toBe(found(".predictions .less").stroke);
+  expect(found(".remark span:nth-child(1)").color).toBe(found(".predictions .more").stroke);
+  expect(found(".remark span:nth-child(2)").color).toBe(found(".predictions .less").stroke);
 });
 
 test("hidden states of a bare encoder", async () => {

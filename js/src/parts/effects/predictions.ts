@@ -110,10 +110,14 @@ function links(before: readonly Change[], after: readonly Change[]): SVGSVGEleme
 
 /** What the colours of the curves stand for. */
 function key(): HTMLElement {
-  const [more, less] = ["positive", "negative"].map((name) => colored(`var(--${name})`, "■"));
-  const element = printed([more, " p rises · ", less, " p falls · dashed: drops out"]);
-  element.className = "remark";
-  return element;
+  const square = (name: string) => colored(`var(--${name})`, "■");
+  const words = [
+    square("positive"),
+    " p rises · ",
+    square("negative"),
+    " p falls · dashed: drops out",
+  ];
+  return el("div", { class: "remark" }, printed(words));
 }
 
 /** The change of the prediction that was likeliest. */
