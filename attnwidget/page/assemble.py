@@ -32,6 +32,7 @@ from .pack import (
     packed_texts,
 )
 from .shown import VIEWS, included_layers, included_views, opening_choices
+from .title import title_of
 
 # The text of a layer's block beside its bytes, at most; in an atlas, of fewer parts.
 _LAYER_TEXT = 1000
@@ -72,7 +73,7 @@ def page_html(
             _record(contents.shown, names, own, contents.numbers)
             for contents, own in zip(distinct, packed, strict=True)
         ]
-        return document(records, widgets, names, complete=numbers is None)
+        return document(title_of(shown), records, widgets, names, complete=numbers is None)
 
     layers_of_all = [layer for contents in distinct for layer in contents.layers.values()]
     with progress_bar("Packing", "layers", len(layers_of_all)):
@@ -127,7 +128,7 @@ def page_within(shown: ShownRecord, packed: PackedLayers, numbers: PackedNumbers
     complete = len(packed) == len(_included(shown.record, None))
     records = [_record(shown, VIEWS, packed, numbers)]
     widgets = [_widget(shown, dict(shown.choices), note=note)]
-    return document(records, widgets, VIEWS, complete=complete, framed=True)
+    return document(title_of([shown]), records, widgets, VIEWS, complete=complete, framed=True)
 
 
 @dataclass(frozen=True)
@@ -173,14 +174,14 @@ def page_of_examples(
     records = [_record(shown, _ATLAS_VIEWS, first.layers, {})]
     for example in others:
         manifest = _manifest(encode_record(example.record), example.layers)
-        records.append(PageRecord(example.record.model, manifest, None, example.layers, {}, {}))
+        records.append(PageRecord(manifest, None, example.layers, {}, {}))
     choices = opening_choices(shown, _ATLAS_VIEWS, None)
     # Links between tokens, and what is off, belong to the first text alone.
     alone = replace(shown, arcs=(), effects=())
     # For each text, the index of its record.
     of_texts = {**examples, "records": list(range(len(packed)))}
     widget = _widget(alone, choices, examples=of_texts)
-    return document(records, [widget], _ATLAS_VIEWS, complete=True)
+    return document(title_of([shown], atlas=True), records, [widget], _ATLAS_VIEWS, complete=True)
 
 
 def _included(
@@ -230,10 +231,8 @@ def _record(
 ) -> PageRecord:
     # The other views have no thumbnails.
     overview = shown.overview if {"model", "map"} & set(views) else None
-    # The manifest's name has no lone surrogates, which could not be written.
-    model = shown.manifest["model"] if shown.record.model else ""
     texts = {} if "text" not in views else packed_texts(shown.record, shown.manifest)
-    return PageRecord(model, _manifest(shown.manifest, packed), overview, packed, numbers, texts)
+    return PageRecord(_manifest(shown.manifest, packed), overview, packed, numbers, texts)
 
 
 def _manifest(

@@ -61,7 +61,6 @@ class PageRecord:
     """A record of a page.
 
     Attributes:
-        model: the model's name, or "".
         manifest, overview: see `attnwidget.wire`; the overview is None if no view needs it. Of a
             further example, the manifest lacks what is in that of its widget's record.
         layers: its layers, by stack and number.
@@ -69,7 +68,6 @@ class PageRecord:
         texts: what the rows of running texts attend to, by stack.
     """
 
-    model: str
     manifest: Mapping[str, Any]
     overview: bytes | None
     layers: Mapping[tuple[str, int], PackedLayer]
@@ -78,6 +76,7 @@ class PageRecord:
 
 
 def document(
+    title: str,
     records: Sequence[PageRecord],
     widgets: Sequence[Mapping[str, Any]],
     views: Sequence[str],
@@ -120,11 +119,10 @@ def document(
         for place, record in enumerate(records)
         for stack, text in record.texts.items()
     ]
-    models = ", ".join(dict.fromkeys(record.model for record in records if record.model))
     start, program = ((_STATIC / f"{name}.js").read_bytes() for name in ("start", "page"))
     return _PAGE.format(
         framed=" data-framed" if framed else "",
-        title=html.escape(f"Attention of {models}" if models else "Attention"),
+        title=html.escape(title),
         digests=f"{_digest(start)} {_digest(program)}",
         content=_json(content),
         blocks="\n".join(blocks),

@@ -8,6 +8,7 @@ from attnwidget.view_state import ShownRecord
 
 from .assemble import page_within
 from .pack import PackedLayers, PackedNumbers
+from .title import title_of
 
 # Only the text inside the frame is left where untrusted HTML is sanitized, as in somebody else's
 # notebook. Browsers do not show it beside a frame.
@@ -99,8 +100,7 @@ def frame_html(
     rows = max(len(stack.queries), len(stack.keys))
     # Until the height of the content is known.
     estimate = min(_REST + _ROW * rows, _MOST)
-    model = shown.manifest["model"]
-    title = html.escape(f"Attention of {model}" if model else "Attention")
+    title = html.escape(title_of([shown]))
     frame = _FRAME.format(
         sizing="auto" if height is None else "fixed",
         title=title,

@@ -5,5 +5,6 @@ from .matrix_plot import matrix as matrix
 from .model_plot import model as model
 from .neuron_plot import neuron as neuron
 from .ranking_plot import ranking as ranking
+from .text_plot import text as text
 
 def require_matplotlib() -> None: ...

@@ -110,8 +110,8 @@ def _panels(shown: Shown) -> list[PanelName]:
     panels: list[PanelName] = [name for name in _PANELS if name == shown.view]
     if not panels:
         raise ValueError(
-            f"the {shown.view} view is drawn in the browser alone: save it there, or as a page "
-            "with save_html"
+            f"the {shown.view} view is drawn in the browser alone: save it there, as a page with "
+            "save_html, or draw its text by attnwidget.plot.text(record)"
         )
     return panels
 

@@ -16,7 +16,7 @@ from traitlets import TraitError
 from attnwidget.analysis import LENSES, Comparison, OwnLenses, own_lenses
 from attnwidget.arguments import holds_entries
 from attnwidget.interventions.edits import KnockOut
-from attnwidget.page import frame_html, layers_within, page_html
+from attnwidget.page import frame_html, layers_within, page_html, title_of
 from attnwidget.plot import require_matplotlib
 from attnwidget.progress import progress_bar
 from attnwidget.record import Arc, AttentionRecord
@@ -417,7 +417,16 @@ class RecordView(Choices):
         png = self._drawn("png", panel, size, dpi, caption)
         # The header of the file has its width; a notebook has 96 pixels per inch.
         width = int.from_bytes(png[16:20], "big") * 96 / (dpi or PRINT_DPI)
-        return Image(png, format="png", width=round(width))  # type: ignore[no-untyped-call]
+        alt = self._said(panel or f"{self.view} view")
+        return Image(  # type: ignore[no-untyped-call]
+            png, format="png", width=round(width), metadata={"alt": alt}
+        )
+
+    def _said(self, part: str) -> str:
+        """What a picture of this part shows, for those who do not see it."""
+        of_stack = f" of {self.stack}" if len(self._own_stacks) > 1 else ""
+        head = "" if part.startswith("model") else f", layer {self.layer}, head {self.head}"
+        return f"{title_of([self._shown_now()])}: {part}{of_stack}{head}"
 
     def save_figure(
         self,

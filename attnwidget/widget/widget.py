@@ -164,7 +164,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             return None  # closed
         shown: Any = anywidget.AnyWidget._repr_mimebundle_(self, **kwargs)
         data, metadata = shown if isinstance(shown, tuple) else (shown, {})
-        return {**data, **self._fallback()}, metadata
+        fallback, described = self._fallback()
+        return {**data, **fallback}, {**metadata, **described}
 
     def _ipython_display_(self, **kwargs: Any) -> None:
         """Display the widget with an id where its reader can keep it in the notebook."""
@@ -194,33 +195,34 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         try:
             self.set_state(request["choices"])
             html = f"{self.static().html}<p>Kept as it was left. {_AGAIN}</p>"
-            data = {**self._fallback(), "text/html": html}
+            data, metadata = self._fallback()
+            data["text/html"] = html
             for each in self._display_ids:
-                update_display(data, raw=True, display_id=each)  # type: ignore[no-untyped-call]
+                update_display(  # type: ignore[no-untyped-call]
+                    data, metadata=metadata, raw=True, display_id=each
+                )
         except Exception as error:
             self.send({"error": f"Not kept: {error}"})
 
-    def _fallback(self) -> dict[str, str]:
+    def _fallback(self) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
         """The text and PNG shown where no widget can run: GitHub, PDF, an untrusted notebook.
+
+        With their metadata, from which nbconvert takes the PNG's alternative text.
 
         SVG is left out because untrusted notebooks do not show it, and HTML because it would be
         shown instead of the PNG.
         """
-        of_stack = f" of {self.stack}" if len(self._own_stacks) > 1 else ""
-        head = "" if self.view == "model" else f", layer {self.layer}, head {self.head}"
-        model = printable(self._record.model) or "an unnamed model"
-        words = (
-            f"Attention of {model}: {self.view} view{of_stack}{head}.\n"
-            "Run the cell again, or save the notebook with its widgets, to see it here."
-        )
+        said = self._said(f"{self.view} view")
+        again = "Run the cell again, or save the notebook with its widgets, to see it here."
+        words = f"{printable(said)}.\n{again}"
         try:
             picture = base64.b64encode(self._preview()).decode()
         # The widget is displayed even if its picture fails.
         except Exception as error:
             kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
             no_picture = f"No picture of it was saved: {printable(f'{kind}{error}')}"
-            return {"text/plain": f"{words}\n{no_picture}"}
-        return {"text/plain": words, "image/png": picture}
+            return {"text/plain": f"{words}\n{no_picture}"}, {}
+        return {"text/plain": words, "image/png": picture}, {"image/png": {"alt": said}}
 
     def _get_embed_state(self, drop_defaults: bool = False) -> Any:
         """The state for a page of `ipywidgets.embed`, with defaults, which no kernel can add."""

@@ -272,6 +272,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const save = saveMenu(scope, {
     figure: (kind) => painted((options) => ({ name: options.name, file: figure(kind, options) })),
     keep: () => store.keep,
+    live: () => store.live,
     say,
   });
   printAsFigure(scope, root, () => painted(canvasFigure));

@@ -3,20 +3,22 @@
 import type { FigureKind } from "../painting/figure.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { el } from "./dom.ts";
-import { menuButton } from "./menu.ts";
+import { type MenuItem, menuButton } from "./menu.ts";
 
 interface SaveOptions {
   /** Paints the view and names its file, without an extension; null while nothing is shown. */
   figure(kind: FigureKind): { readonly name: string; readonly file: Promise<Blob> } | null;
   /** Returns the function that keeps the view in the notebook; none where nothing can. */
   keep(): (() => void) | null | undefined;
+  /** True if a kernel answers, which can draw what a browser cannot. */
+  live(): boolean;
   /** Shows a message to the reader. */
   say(text: string): void;
 }
 
 const KINDS: readonly FigureKind[] = ["svg", "png"];
 
-export function saveMenu(scope: Scope, { figure, keep, say }: SaveOptions) {
+export function saveMenu(scope: Scope, { figure, keep, live, say }: SaveOptions) {
   async function save(kind: FigureKind): Promise<void> {
     try {
       const drawn = figure(kind);
@@ -36,10 +38,12 @@ export function saveMenu(scope: Scope, { figure, keep, say }: SaveOptions) {
     title: "Save what is shown as a figure (s)",
     icon: () => "download",
     items: () => {
-      const kinds = KINDS.map((kind) => ({
+      const kinds: MenuItem[] = KINDS.map((kind) => ({
         name: kind.toUpperCase(),
         choose: () => void save(kind),
       }));
+      const pdf = () => say('For a PDF, run widget.save_figure("x.pdf") in a cell');
+      if (live()) kinds.push({ name: "PDF", choose: pdf });
       const kept = keep();
       if (!kept) return kinds;
       const choose = () => {

@@ -75,7 +75,7 @@ test("the range of as many other heads follows the effect", async () => {
 });
 
 test("a head that is switched off brings the panel, and what changes", async () => {
-  const { root, state, asked, replies } = await mounted({ layer: 1, head: 1, query: 3 });
+  const { root, shadow, state, asked, replies } = await mounted({ layer: 1, head: 1, query: 3 });
   await expect.element(panel).not.toBeInTheDocument();
   root.focus();
   await userEvent.keyboard("x");
@@ -93,6 +93,10 @@ test("a head that is switched off brings the panel, and what changes", async () 
   await expect.element(panel).toHaveTextContent("−0.69 → −1.39 (−0.69)");
   await expect.element(panel).toHaveTextContent("1.50 nats");
   await expect.element(panel).toHaveTextContent("Zeros replace the outputs of heads");
+  await expect.element(panel).toHaveTextContent("■ p rises · ■ p falls · dashed: drops out");
+  const found = (selector: string) => getComputedStyle(shadow.querySelector(selector) as Element);
+  expect(found(".remark span:nth-child(1)").color).toBe(found(".predictions .more").stroke);
+  expect(found(".remark span:nth-child(2)").color).toBe(found(".predictions .less").stroke);
 });
 
 test("hidden states of a bare encoder", async () => {
@@ -275,4 +279,11 @@ test("at 600 px, the panel below the view leaves most of the room to it", async 
   await expect.poll(() => panel.element().scrollHeight).toBeGreaterThan(500);
   const main = shadow.querySelector(".main") as HTMLElement;
   expect(panel.element().clientHeight).toBeLessThan(0.55 * main.clientHeight);
+});
+
+test("where it is just beside the view, the panel leaves room for the matrix beside the lines", async () => {
+  const { shadow } = await mounted({ layer: 1, head: 1, off: [[1, 1]] }, {}, 903);
+  const main = shadow.querySelector(".main") as HTMLElement;
+  expect(getComputedStyle(main).flexDirection).toBe("row");
+  await expect.poll(() => shadow.querySelector(".head-view.side-by-side")).not.toBeNull();
 });

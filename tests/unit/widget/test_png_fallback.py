@@ -31,12 +31,16 @@ def _shell(tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def _displayed(widget: AttentionWidget) -> dict[str, Any]:
+def _output(shown: object) -> Any:
     """The output of a cell's last expression in a notebook."""
     with capture_output() as captured:
-        display(widget)
+        display(shown)
     [output] = captured.outputs
-    data: dict[str, Any] = output.data
+    return output
+
+
+def _displayed(widget: AttentionWidget) -> dict[str, Any]:
+    data: dict[str, Any] = _output(widget).data
     return data
 
 
@@ -64,15 +68,21 @@ def test_where_no_widget_runs_it_is_what_is_shown(widget: AttentionWidget) -> No
     """GitHub, which converts a notebook and drops its scripts, and PDF show the picture."""
     nbconvert = pytest.importorskip("nbconvert")
     nbformat = pytest.importorskip("nbformat")
-    data = _displayed(widget)
-    output = nbformat.v4.new_output("display_data", data)
-    cell = nbformat.v4.new_code_cell("widget", outputs=[output])
+    shown, figure = _output(widget), _output(widget.figure(panel="matrix"))
+    data = shown.data
+    output = nbformat.v4.new_output("display_data", data, metadata=shown.metadata)
+    drawn = nbformat.v4.new_output("display_data", figure.data, metadata=figure.metadata)
+    cell = nbformat.v4.new_code_cell("widget", outputs=[output, drawn])
     notebook = nbformat.v4.new_notebook(cells=[cell])
     html, _ = nbconvert.HTMLExporter().from_notebook_node(notebook)
     assert html.count(f'src="data:image/png;base64,{data["image/png"][:100]}') == 1
     assert VIEW not in html
+    # The template "lab" of nbconvert 7.17 has no alternative texts of outputs.
+    html, _ = nbconvert.HTMLExporter(template_name="classic").from_notebook_node(notebook)
+    for part in ("head view", "matrix"):
+        assert html.count(f'alt="Attention of a model: {part}, layer 0, head 2"') == 1
     latex, resources = nbconvert.LatexExporter().from_notebook_node(notebook)
-    [(name, picture)] = resources["outputs"].items()
+    (name, picture), _ = resources["outputs"].items()
     assert picture == base64.b64decode(data["image/png"])
     assert name in latex
 
@@ -116,14 +126,14 @@ def test_a_terminal_obeys_none_of_the_words(failing: bool, monkeypatch: pytest.M
         monkeypatch.setattr(AttentionWidget, "_preview", fail)
     said = _displayed(AttentionWidget(record))["text/plain"]
     assert "\x1b" not in said
-    assert said.startswith("Attention of '\\x1b[31mred': head view")
+    assert said.startswith("'Attention of \\x1b[31mred: head view, layer 0, head 0'.")
 
 
 def test_the_words_name_the_stack_where_there_are_several(widget: AttentionWidget) -> None:
     stacks = {"encoder": widget.record.stack(), "cross": widget.record.stack()}
     several = AttentionWidget(AttentionRecord(stacks), view="model")
     said = _displayed(several)["text/plain"]
-    assert said.startswith("Attention of an unnamed model: model view of cross.\n")
+    assert said.startswith("Attention: model view of cross.\n")
 
 
 def test_of_a_very_long_text_there_is_a_picture_too() -> None:

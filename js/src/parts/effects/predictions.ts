@@ -2,8 +2,9 @@
 
 import type { Change, PredictionEffect } from "../../data/effect.ts";
 import { el } from "../dom.ts";
+import { printed } from "../footer.ts";
 import type { Table } from "../table.ts";
-import { number } from "../text.ts";
+import { colored, number } from "../text.ts";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -42,7 +43,7 @@ export function predictions(
   );
   const title = el("h3", {}, ...titleOf(effect, query));
   return {
-    content: [title, lists, hiddenTable(changes), numbers(effect, before[0], others)],
+    content: [title, lists, key(), hiddenTable(changes), numbers(effect, before[0], others)],
     summary: summaryOf(effect, before[0]),
     table: { name: "Effect", rows: () => [HEADER, ...changes.map(cellsOf)] },
   };
@@ -105,6 +106,18 @@ function links(before: readonly Change[], after: readonly Change[]): SVGSVGEleme
     svg.append(path);
   });
   return svg;
+}
+
+/** What the colours of the curves stand for. */
+function key(): HTMLElement {
+  const square = (name: string) => colored(`var(--${name})`, "■");
+  const words = [
+    square("positive"),
+    " p rises · ",
+    square("negative"),
+    " p falls · dashed: drops out",
+  ];
+  return el("div", { class: "remark" }, printed(words));
 }
 
 /** The change of the prediction that was likeliest. */

@@ -4,7 +4,7 @@ export const EFFECTS = `
 .main { display: flex; align-items: stretch; min-width: 0 }
 .main > .body { flex: 1; min-width: 0 }
 .effects {
-  position: relative; flex: none; width: 340px; max-height: var(--highest, 860px); padding: 16px 20px; overflow: auto;
+  position: relative; flex: none; width: clamp(300px, 33cqi, 340px); max-height: var(--highest, 860px); padding: 16px 20px; overflow: auto;
   border-left: 1px solid var(--border); font-size: 13px; font-variant-numeric: tabular-nums;
 }
 .off-row { display: flex; align-items: baseline; gap: 8px }
@@ -46,7 +46,7 @@ export const EFFECTS = `
 .effects dl { margin: 12px 0 0; padding-top: 8px; border-top: 1px solid var(--border); font-size: 12px; line-height: 20px }
 .effects dl div { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 12px }
 .effects dt { color: var(--muted) }
-.effects dd { margin: 0; white-space: nowrap }
+.effects dd { margin: 0 0 0 auto; white-space: nowrap }
 .states { width: 100%; border-collapse: collapse }
 .states :is(th, td) { padding: 0 6px 0 0; font-weight: 400; line-height: 22px; text-align: left }
 .states thead th { color: var(--muted); font-size: 12px }
@@ -64,7 +64,7 @@ export const EFFECTS = `
   .effects { width: auto; max-height: var(--below, 440px); border-left: 0; border-top: 1px solid var(--border) }
 }
 @media (forced-colors: active) {
-  .effects :is(path, .prediction, tr) { forced-color-adjust: none }
+  .effects :is(path, .prediction, tr, .remark span) { forced-color-adjust: none }
   .effects :is(.prediction, tr) { background: none; color: CanvasText }
 }
 `;
