@@ -47,6 +47,11 @@ def _assert_shows(page: Path, record: AttentionRecord) -> None:
     if expected.get("replay"):
         assert found["replay"]["difference"] == pytest.approx(0, abs=1e-5)
         found["replay"] = expected["replay"]
+    for mine, own in zip(found["stacks"], expected["stacks"], strict=True):
+        answer = (own.get("text") or {}).get("answer")
+        if answer:
+            assert mine["text"]["answer"]["p"] == pytest.approx(answer["p"], abs=1e-5)
+            mine["text"]["answer"] |= {name: answer[name] for name in ("p", "likeliest")}
     assert found == expected
 
 
