@@ -119,6 +119,18 @@ class Choices(traitlets.HasTraits):
             if at != getattr(self, side)
         ]
 
+    @traitlets.validate("part")
+    def _valid_part(self, proposal: Any) -> Any:
+        if proposal.value is None:
+            return None
+        sent = next(each for each in self._manifest["stacks"] if each["name"] == self.stack)
+        if sent.get("text") is None:
+            raise TraitError(f"stack {self.stack!r} has no running text with parts")
+        count = len(sent["text"]["sentences"])
+        if not 1 <= proposal.value <= count:
+            raise TraitError(f"part {proposal.value} does not exist: there are 1 to {count}")
+        return proposal.value
+
     @traitlets.validate("named_segments")
     def _valid_named_segments(self, proposal: Any) -> Any:
         for start, end, name in proposal.value:

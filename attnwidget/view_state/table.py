@@ -42,6 +42,7 @@ Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
 Orientation = Literal["vertical", "horizontal"]
 Thumbnails = Literal["matrix", "lines"]
 Neurons = Literal["model", "pair", "sum"]
+Parts = Literal["sentences", "paragraphs", "messages"]
 Numbers = Iterable[SupportsIndex]
 
 PAIR = "pair"
@@ -115,6 +116,10 @@ class ChoiceOptions(TypedDict, total=False):
         cut: links of this stack that are cut, each an `attnwidget.KnockOut` of positions, layers
             and heads: their scores are -inf, and the softmax is taken anew. As `off` besides.
         expanded: True if the neuron view shows vectors, False for lines alone.
+        parts: the parts of the prompt that the text view counts: "sentences", "paragraphs" or
+            "messages". The tokens of the answer that it looks at are those before which `query` and
+            `also` stand, since their rows wrote them.
+        part: the number of the part that is locked in the text view, from 1, or None.
         map_x, map_y: the metrics on the axes of the map.
         map_size: the metric whose magnitude is the size of the map's points, or "none".
         theme: "auto" (as the notebook), "light" or "dark".
@@ -148,6 +153,8 @@ class ChoiceOptions(TypedDict, total=False):
     off: Annotated[Iterable[tuple[SupportsIndex, SupportsIndex]], Pairs()]
     cut: Annotated[Iterable[KnockOut], Links()]
     expanded: Annotated[bool, Bool(True)]
+    parts: Annotated[Parts, one_of(Parts)]
+    part: Annotated[SupportsIndex | None, Integer(None)]
     map_x: Annotated[str, Name("distance")]
     map_y: Annotated[str, Name("entropy")]
     map_size: Annotated[str, Name(NO_SIZE, beside=(NO_SIZE,))]

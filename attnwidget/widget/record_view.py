@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from attnwidget.plot.shown import Shown
 
 
-_LAST = ("heads", "also", "muted", "off", "cut", "named_segments", "segments")
+_LAST = ("heads", "also", "muted", "off", "cut", "named_segments", "segments", "part")
 
 
 class RecordOptions(ChoiceOptions, total=False):
@@ -365,7 +365,7 @@ class RecordView(Choices):
         measured = {} if self._rerun is None else self._rerun.measured
         return ShownRecord(
             self._record,
-            with_cuts(self._manifest, self._record, measured) if measured else self._manifest,
+            with_cuts(self._manifest, measured) if measured else self._manifest,
             self._overview,
             choice_values(self),
             self._metrics,

@@ -55,24 +55,24 @@ def encode_text(record: AttentionRecord, stack: str) -> dict[str, Any] | None:
 
 
 def with_cuts(
-    manifest: Mapping[str, Any], record: AttentionRecord, measured: Mapping[Part, MeasuredCut]
+    manifest: Mapping[str, Any], measured: Mapping[Part, MeasuredCut]
 ) -> dict[str, Any]:
-    """A manifest with the cuts of sentences that were measured, for a page without the model."""
+    """A manifest with the cuts of parts that were measured, for a page without the model."""
 
     def of(sent: dict[str, Any]) -> dict[str, Any]:
-        found = text_of(record, sent["name"]) if sent.get("text") else None
-        if found is None:
+        if not sent.get("text"):
             return sent
-        cuts = [measured.get((sent["name"], tuple(range(*span)))) for span in found.sentences]
-        encoded = [
-            cut
-            and {
+        cuts = [
+            {
+                "start": keys[0],
+                "end": keys[-1] + 1,
                 "changes": np.round(cut.changes, _DIGITS).tolist(),
                 "answer": None if cut.answer is None else sendable(cut.answer),
             }
-            for cut in cuts
+            for (stack, keys), cut in measured.items()
+            if stack == sent["name"] and len(keys) == keys[-1] + 1 - keys[0]
         ]
-        return {**sent, "text": {**sent["text"], "cuts": encoded}} if any(cuts) else sent
+        return {**sent, "text": {**sent["text"], "cuts": cuts}}
 
     return {**manifest, "stacks": [of(each) for each in manifest["stacks"]]}
 

@@ -234,23 +234,24 @@ const runningText = fields({
       likeliest: list(list(tuple(text(), number))),
     }),
   ),
-  /** By sentence, what cutting it changes, as far as a page has it; missing where none was cut. */
+  /** What cuts of parts change, as far as a page has them; missing where none was measured. */
   cuts: optional(
     list(
-      orNull(
-        fields({
-          /** Of the log probability of each token of the answer, in nats. */
-          changes: list(number),
-          /** What the model then writes; null if that was not asked for. */
-          answer: orNull(text()),
-        }),
-      ),
+      fields({
+        /** The tokens of the part. */
+        start: integer(0),
+        end: integer(0),
+        /** Of the log probability of each token of the answer, in nats. */
+        changes: list(number),
+        /** What the model then writes; null if that was not asked for. */
+        answer: orNull(text()),
+      }),
     ),
   ),
 });
 
 export type RunningText = Read<typeof runningText>;
-export type MeasuredCut = NonNullable<NonNullable<RunningText["cuts"]>[number]>;
+export type MeasuredCut = NonNullable<RunningText["cuts"]>[number];
 
 /** True if a running text is one of so many queries and keys. */
 function fits(of: RunningText, queries: number, keys: number): boolean {
@@ -262,9 +263,7 @@ function fits(of: RunningText, queries: number, keys: number): boolean {
     spans.every(([start, end]) => start < end && end <= keys) &&
     of.template.every((key) => key < keys) &&
     rows > 0 &&
-    (!of.cuts ||
-      (of.cuts.length === of.sentences.length &&
-        of.cuts.every((cut) => !cut || cut.changes.length === rows))) &&
+    (of.cuts ?? []).every(({ changes }) => changes.length === rows) &&
     of.first + rows <= queries &&
     (!answer ||
       [answer.offsets.length / 2, answer.p.length, answer.likeliest.length].every(

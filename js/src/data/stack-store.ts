@@ -41,8 +41,8 @@ export type Cache = ResourceCache<
 
 /** A stack of a record, or the difference of two, which fetches its numbers while they are watched. */
 export abstract class StackStore {
-  /** What cuts of the running text's sentences change, as far as it is measured. */
-  readonly cuts: Signal<readonly (MeasuredCut | null)[]>;
+  /** What cuts of parts of the running text change, as far as it is measured. */
+  readonly cuts: Signal<readonly MeasuredCut[]>;
 
   /** @param thumbnails by the name of a lens, then by layer and head; undefined if there are none */
   constructor(

@@ -32,6 +32,8 @@ export const SCHEMA = {
   off: pairs([]),
   cut: links([]),
   expanded: flag(true),
+  parts: oneOf("sentences", "paragraphs", "messages"),
+  part: index(null),
   map_x: text("distance"),
   map_y: text("entropy"),
   map_size: text("none"),

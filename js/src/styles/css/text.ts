@@ -23,6 +23,11 @@ export const TEXT = `
 .written { font-size: 15px; line-height: 30px; white-space: pre-wrap; outline-offset: 3px }
 .written [role=option] { padding: 3px 0; border-radius: 3px; cursor: pointer; background: linear-gradient(var(--accent) 0 0) 0 100% / calc(100% * var(--p, 0)) 3px no-repeat, linear-gradient(var(--rest, var(--highlight)) 0 0) 0 100% / calc(100% * var(--then, 0)) 3px no-repeat }
 .written .less { --rest: var(--negative) }
+.written [role=option] { background-color: color-mix(in srgb, var(--accent) calc(45% * var(--looks, 0)), transparent) }
+.player { display: flex; gap: 12px; align-items: center; margin: 0 0 14px 88px; font-size: 12px; font-variant-numeric: tabular-nums; color: var(--muted) }
+.player input { flex: 0 1 260px; min-width: 80px; accent-color: var(--accent) }
+.play, .count-sinks { padding: 2px 10px; border: 1px solid var(--border); border-radius: 5px; background: none; font: inherit; font-size: 12px; color: var(--text); cursor: pointer }
+.count-sinks[aria-pressed=true] { border-color: var(--accent); color: var(--accent) }
 .written .mark { margin-left: 6px; font-size: 12px; color: var(--muted) }
 .written [role=option]:hover { outline: 1px solid var(--muted) }
 .written [aria-selected=true] { outline: 1.5px solid var(--accent) }

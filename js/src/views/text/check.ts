@@ -12,18 +12,20 @@ const DRAWS = 10;
 
 interface Checked {
   readonly found: ReadonlySignal<readonly Carrier[] | null>;
-  /** The sentence whose link is cut, and the tokens of the answer that it is from. */
+  /** The part whose link is cut, and the tokens of the answer that it is from. */
   readonly linked: ReadonlySignal<number | null>;
   readonly span: ReadonlySignal<Span>;
   /** Changes when something else is locked. */
   readonly locked: ReadonlySignal<unknown>;
   readonly cutting: Cutting;
+  /** The word for a part. */
+  readonly unit: string;
 }
 
 export function checkOfHeads(
   { scope }: Context,
   heads: readonly Head[],
-  { found, linked, span, locked, cutting }: Checked,
+  { found, linked, span, locked, cutting, unit }: Checked,
 ): HTMLElement {
   const element = el("div", { class: "check" });
   const names = (numbers: readonly number[]) =>
@@ -45,7 +47,7 @@ export function checkOfHeads(
       );
       const middle = [...draws].sort((a, b) => a - b)[draws.length >> 1];
       element.replaceChildren(
-        rowsOf(`sentence ${part + 1}`, [
+        rowsOf(`${unit} ${part + 1}`, [
           [`Cut in these ${most.length}: Δ log p`, these],
           [`in the ${rest.length} others`, others],
           [`in all ${heads.length}`, all],

@@ -1,25 +1,25 @@
 /** Cuts of the answer's links to parts of its prompt, which the kernel measures. */
 
-import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
-import type { MeasuredCut, RunningText } from "../../data/manifest.ts";
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import type { MeasuredCut } from "../../data/manifest.ts";
 import type { Cut } from "../../data/requests.ts";
 import type { Context } from "../shared/view.ts";
-import type { Span } from "./shares.ts";
+import type { Part, Span } from "./shares.ts";
 
 export interface Cutting {
-  /** By sentence, what its cut changes; missing where it is not measured. */
+  /** By part, what its cut changes; null where it is not measured. */
   readonly cuts: ReadonlySignal<readonly (MeasuredCut | null)[]>;
-  /** The sentence without which the answer is shown. */
+  /** The part without which the answer is shown. */
   readonly without: Signal<number | null>;
   /** True where the kernel can cut. */
   readonly live: boolean;
   /** Why there is no number: it is being measured, or could not be; else "". */
   readonly message: ReadonlySignal<string>;
-  /** Cuts each of these sentences in turn, in one batch. */
+  /** Cuts each of these parts in turn, in one batch. */
   measure(parts: readonly number[]): void;
-  /** Shows the answer without a sentence, or as it was. */
+  /** Shows the answer without a part, or as it was. */
   toggle(part: number): void;
-  /** The changes of several cuts of one sentence, in some heads. */
+  /** The changes of several cuts of one part, in some heads. */
   inHeads(
     part: number,
     heads: readonly Cut["heads"][],
@@ -40,30 +40,39 @@ export const nats = (change: number): string => {
 
 export function cutting(
   { scope, store, state }: Context,
-  { sentences, answer }: RunningText,
+  parts: readonly Part[],
+  isAnswered: boolean,
 ): Cutting {
   const { name } = state.shown.stack.peek();
-  const { cuts } = store.stack(name);
-  const model = answer ? store.cuts : null;
+  const all = store.stack(name).cuts;
+  const model = isAnswered ? store.cuts : null;
   const [without, message] = [signal<number | null>(null), signal("")];
+  const cuts = computed(() =>
+    parts.map(({ start, end }) => {
+      const found = all.value.find((cut) => cut.start === start && cut.end === end);
+      return found ?? null;
+    }),
+  );
   const keysOf = (part: number) => {
-    const [start, end] = sentences[part];
+    const { start, end } = parts[part];
     return Array.from({ length: end - start }, (_, at) => start + at);
   };
   const fail = (error: Error) => {
     if (!scope.signal.aborted) message.value = error.message;
   };
-  const keep = (part: number, cut: MeasuredCut) => {
-    cuts.value = sentences.map((_, at) => (at === part ? cut : (cuts.peek()[at] ?? null)));
+  const keep = (part: number, changes: readonly number[], answer: string | null) => {
+    const { start, end } = parts[part];
+    const others = all.peek().filter((cut) => cut.start !== start || cut.end !== end);
+    all.value = [...others, { start, end, changes: [...changes], answer }];
   };
-  const measure = (parts: readonly number[]) => {
-    if (!model || !parts.length) return;
-    message.value = `Measuring ${parts.length > 1 ? `${parts.length} cuts` : "the cut"} …`;
-    const asked = parts.map((part) => ({ keys: keysOf(part), heads: null }));
+  const measure = (some: readonly number[]) => {
+    if (!model || !some.length) return;
+    message.value = `Measuring ${some.length > 1 ? `${some.length} cuts` : "the cut"} …`;
+    const asked = some.map((part) => ({ keys: keysOf(part), heads: null }));
     model.cut(name, asked, scope.signal).then((found) => {
       message.value = "";
-      for (const [at, part] of parts.entries()) {
-        keep(part, { changes: found[at], answer: cuts.peek()[part]?.answer ?? null });
+      for (const [at, part] of some.entries()) {
+        keep(part, found[at], cuts.peek()[part]?.answer ?? null);
       }
     }, fail);
   };
@@ -71,7 +80,7 @@ export function cutting(
     const part = without.value;
     const cut = part === null ? null : cuts.value[part];
     if (!model || part === null || !cut || cut.answer !== null) return;
-    const settle = (text: string) => keep(part, { ...cut, answer: text });
+    const settle = (text: string) => keep(part, cut.changes, text);
     model.answer(name, keysOf(part), scope.signal).then(settle, fail);
   });
   return {

@@ -1,7 +1,8 @@
 /** The answer below the prompt: its tokens, of which one or several are looked at. */
 
-import type { Signal } from "@preact/signals-core";
+import type { ReadonlySignal, Signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
+import type { Bound } from "../../parts/choice.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Cutting } from "./cutting.ts";
@@ -12,12 +13,17 @@ interface Docked {
   /** The labels of the rows, where nothing was generated. */
   readonly labels: readonly string[];
   /** The rows that are locked. */
-  readonly span: Signal<Span | null>;
+  readonly span: Bound<Span | null>;
   readonly hovered: Signal<number | null>;
   readonly cutting: Cutting;
+  /** By row, from 0 to 1, how much it looks at the locked part; null where tokens are locked. */
+  readonly lookers: ReadonlySignal<readonly number[] | null>;
 }
 
-export function dock(scope: Scope, { text, labels, span, hovered, cutting }: Docked): HTMLElement {
+export function dock(
+  scope: Scope,
+  { text, labels, span, hovered, cutting, lookers }: Docked,
+): HTMLElement {
   const { answer } = text;
   const count = answer?.labels.length ?? labels.length;
   const options = Array.from({ length: count }, (_, at) => {
@@ -46,7 +52,7 @@ export function dock(scope: Scope, { text, labels, span, hovered, cutting }: Doc
   const choose = (at: number, extended: boolean) => {
     hovered.value = null;
     // Another view may have locked the token.
-    const locked = span.peek();
+    const locked = span.value;
     if (!extended) anchor = at;
     else if (!locked?.includes(anchor)) anchor = locked?.[0] ?? at;
     span.value = [Math.min(anchor, at), Math.max(anchor, at)];
@@ -69,7 +75,7 @@ export function dock(scope: Scope, { text, labels, span, hovered, cutting }: Doc
     hovered.value = null;
   });
   list.addEventListener("keydown", (event) => {
-    const [first, last] = span.peek() ?? [-1, -1];
+    const [first, last] = span.value ?? [-1, -1];
     const rightToLeft = getComputedStyle(list).direction === "rtl" ? -1 : 1;
     const by = { ArrowRight: rightToLeft, ArrowLeft: -rightToLeft }[event.key];
     if (by === undefined) return;
@@ -85,6 +91,11 @@ export function dock(scope: Scope, { text, labels, span, hovered, cutting }: Doc
     });
     const active = locked && options[locked[1]].id;
     setAttributes(list, { "aria-activedescendant": active });
+  });
+  scope.effect(() => {
+    options.forEach((option, at) => {
+      option.style.setProperty("--looks", `${lookers.value?.[at] ?? 0}`);
+    });
   });
   scope.effect(() => {
     const part = cutting.without.value;

@@ -1,20 +1,24 @@
-/** The list of sentences: the share of each, beside an even one. */
+/** The list of parts: the share of each, what it is compared with, and what its cut changes. */
 
-import { computed, type ReadonlySignal, type Signal } from "@preact/signals-core";
+import { computed, type ReadonlySignal, type Signal, untracked } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
+import type { Bound } from "../../parts/choice.ts";
 import { button, el } from "../../parts/dom.ts";
 import { icon } from "../../parts/icons.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type Cutting, changeOf, nats } from "./cutting.ts";
-import { isMarked, type Look, type Span } from "./shares.ts";
+import { isMarked, type Look, type Part, type Span } from "./shares.ts";
 
 /** The rows that are shown at first. */
 const FEW = 8;
 
 interface Listed {
   readonly text: RunningText;
+  readonly parts: readonly Part[];
+  /** The word for a part. */
+  readonly unit: string;
   readonly look: ReadonlySignal<Look>;
-  readonly part: Signal<number | null>;
+  readonly part: Bound<number | null>;
   readonly pointed: Signal<number | null>;
   /** The tokens of the answer that are looked at. */
   readonly span: ReadonlySignal<Span>;
@@ -26,24 +30,23 @@ const NO_KERNEL = "Cutting runs the model: open this in a notebook.";
 export const percent = (share: number): string =>
   `${share < 0.0995 ? (100 * share).toFixed(1) : Math.round(100 * share)}%`;
 
-/** The text of a sentence. */
-export function sentenceText({ text, offsets, sentences }: RunningText, index: number): string {
-  const [first, end] = sentences[index];
-  return text.slice(offsets[2 * first], offsets[2 * end - 1]).trim();
-}
+/** The text of a part. */
+export const partText = ({ text, offsets }: RunningText, { start, end }: Part): string =>
+  text.slice(offsets[2 * start], offsets[2 * end - 1]).trim();
 
 export function partList(
   scope: Scope,
-  { text, look, part, pointed, span, cutting }: Listed,
+  { text, parts, unit, look, part, pointed, span, cutting }: Listed,
 ): HTMLElement {
   const { cuts, live, without } = cutting;
   const body = el("tbody", {});
   const named = (name: string | HTMLElement) => el("th", { scope: "col" }, name);
-  const head = ["part of the prompt", "", "share", "even"].map(named);
+  const besideHead = named("");
+  const head = [...["part of the prompt", "", "share"].map(named), besideHead];
   const hasCuts = Boolean(text.answer) && (live || cuts.peek().some(Boolean));
   if (hasCuts) {
     const all = button({ title: "Cut each part in turn (key e)" }, "if cut", () =>
-      cutting.measure(unmeasured(text, cutting)),
+      cutting.measure(unmeasured(cutting)),
     );
     if (live) all.prepend(icon("scissors"));
     head.push(named(live ? all : "if cut"));
@@ -59,7 +62,7 @@ export function partList(
     const change = changeOf(cuts.value[index], span.value);
     const pressed = without.value === index;
     if (change === null && !live) return "–";
-    const label = `Cut sentence ${index + 1}`;
+    const label = `Cut ${unit} ${index + 1}`;
     const cut = button(
       {
         class: change !== null && change <= -0.5 ? "less" : "",
@@ -77,27 +80,28 @@ export function partList(
     all = !all;
     fill(look.peek());
   });
-  const fill = ({ parts }: Look) => {
-    const rows = parts.slice(0, all ? parts.length : FEW).map(({ index, share, even }) => {
-      const sentence = sentenceText(text, index);
+  const fill = (now: Look) => {
+    besideHead.textContent = now.beside;
+    const rows = now.parts.slice(0, all ? undefined : FEW).map(({ index, share, beside }) => {
+      const sentence = partText(text, parts[index]);
       const row = el(
         "tr",
-        { class: isMarked({ share, even }) ? "marked" : "" },
+        { class: isMarked({ share, beside }) ? "marked" : "" },
         el(
           "th",
           { scope: "row", title: sentence },
           el("span", { class: "number" }, `${index + 1}`),
           button(
-            { "aria-pressed": `${part.peek() === index}`, "data-part": index },
+            { "aria-pressed": `${untracked(() => part.value) === index}`, "data-part": index },
             sentence,
             () => {
-              part.value = part.peek() === index ? null : index;
+              part.value = part.value === index ? null : index;
             },
           ),
         ),
-        el("td", { class: "share-bar" }, bar(share / widest.peek(), even / widest.peek())),
+        el("td", { class: "share-bar" }, bar(share / widest.peek(), beside / widest.peek())),
         el("td", {}, percent(share)),
-        el("td", { class: "range" }, percent(even)),
+        el("td", { class: "range" }, percent(beside)),
         ...(hasCuts ? [el("td", {}, ifCut(index))] : []),
       );
       row.addEventListener("pointerenter", () => {
@@ -109,8 +113,8 @@ export function partList(
       return row;
     });
     body.replaceChildren(...rows);
-    more.hidden = parts.length <= FEW;
-    more.textContent = all ? "Fewer" : `${parts.length - FEW} more`;
+    more.hidden = now.parts.length <= FEW;
+    more.textContent = all ? "Fewer" : `${now.parts.length - FEW} more`;
   };
   scope.effect(() => fill(look.value));
   scope.effect(() => {
@@ -128,14 +132,14 @@ export function partList(
   return el("div", { class: hasCuts ? "parts with-cuts" : "parts" }, table, more, note);
 }
 
-/** The sentences whose cut is not measured. */
-export const unmeasured = ({ sentences }: RunningText, { cuts }: Cutting): readonly number[] =>
-  sentences.flatMap((_, part) => (cuts.peek()[part] ? [] : [part]));
+/** The parts whose cut is not measured. */
+export const unmeasured = ({ cuts }: Cutting): readonly number[] =>
+  cuts.peek().flatMap((cut, part) => (cut ? [] : [part]));
 
-/** A bar with a tick for the even share. */
-function bar(share: number, even: number): HTMLElement {
+/** A bar with a tick for what it is compared with. */
+function bar(share: number, beside: number): HTMLElement {
   const element = el("span", { class: "tick-bar", "aria-hidden": "true" });
   element.style.setProperty("--share", `${share}`);
-  element.style.setProperty("--even", `${Math.min(1, even)}`);
+  element.style.setProperty("--even", `${Math.min(1, beside)}`);
   return element;
 }

@@ -4,31 +4,35 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import type { RunningText } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
+import type { Bound } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
 import { type Boxes, linesOf, prose, type Run } from "./prose.ts";
-import { isMarked, type Look } from "./shares.ts";
+import { isMarked, type Look, type Part } from "./shares.ts";
 
 /** With the strongest shade, letters stand out by 4.5 to 1. */
 const STRONGEST = { light: 0.5, dark: 0.56 } as const;
 
+const NO_PART = { start: -1, end: -1 };
+
 interface Reading {
   readonly text: RunningText;
+  readonly parts: readonly Part[];
   readonly look: ReadonlySignal<Look>;
-  /** The sentence that is locked, and the one that is pointed at. */
-  readonly part: Signal<number | null>;
+  /** The part that is locked, and the one that is pointed at. */
+  readonly part: Bound<number | null>;
   readonly pointed: Signal<number | null>;
-  /** The sentence that is cut. */
+  /** The part that is cut. */
   readonly without: ReadonlySignal<number | null>;
 }
 
 export function reader({ scope, palette }: Context, reading: Reading): HTMLElement {
-  const { text, look, part, pointed, without } = reading;
+  const { text, parts, look, part, pointed, without } = reading;
   const element = el("div", { class: "reader" });
   for (const { role, start, end } of text.messages) {
-    const inside = text.sentences
-      .map(([from, to], index) => ({ from, to, index }))
+    const inside = parts
+      .map(({ start: from, end: to, sentences }, index) => ({ from, to, index, sentences }))
       .filter(({ from }) => from >= start && from < end);
     const places = text.offsets.slice(2 * start, 2 * end);
     const shown = places.filter(
@@ -58,7 +62,7 @@ export function reader({ scope, palette }: Context, reading: Reading): HTMLEleme
       paintCanvas(canvas, offsetWidth, offsetHeight, (painter) => {
         shade(painter, now, places, colors);
         for (const { index, color, width, dash } of outlined) {
-          const [from, to] = index === null ? [-1, -1] : text.sentences[index];
+          const { start: from, end: to } = index === null ? NO_PART : parts[index];
           if (from < start || from >= end) continue;
           painter.strokeStyle = color;
           painter.lineWidth = width;
@@ -91,10 +95,10 @@ export function reader({ scope, palette }: Context, reading: Reading): HTMLEleme
       pointed.value = null;
     });
     written.element.addEventListener("click", (event) => {
-      // A selection of text is no choice of a sentence.
+      // A selection of text is no choice of a part.
       if (!(getSelection()?.isCollapsed ?? true)) return;
       const index = at(event);
-      part.value = index === part.peek() ? null : index;
+      part.value = index === part.value ? null : index;
     });
     const numbers = [...written.element.querySelectorAll<HTMLElement>("[data-number]")];
     const marked = computed(() => new Set(look.value.parts.filter(isMarked).map((p) => p.index)));
@@ -107,25 +111,29 @@ export function reader({ scope, palette }: Context, reading: Reading): HTMLEleme
   return element;
 }
 
-/** Paragraphs of sentences; a blank line ends one. */
+/** Paragraphs of sentences, of which the first of a part has its number; a blank line ends one. */
 function blocksOf(
   text: RunningText,
-  sentences: readonly { readonly from: number; readonly index: number }[],
+  parts: readonly (Pick<Part, "sentences"> & { readonly index: number })[],
   shown: readonly number[],
 ): Run[][] {
   const [begin, end] = [Math.min(...shown), Math.max(...shown)];
-  const starts = sentences.map(({ from, index }) => {
-    let at = text.offsets[2 * from];
-    while (/\s/.test(text.text[at] ?? "")) at++;
-    return { at: index === sentences[0].index ? begin : at, index };
-  });
+  const starts = parts.flatMap(({ sentences: [first, after], index }, n) =>
+    text.sentences.slice(first, after).map(([from], sentence) => {
+      let at = text.offsets[2 * from];
+      while (/\s/.test(text.text[at] ?? "")) at++;
+      const isFirst = sentence === 0;
+      return { at: n === 0 && isFirst ? begin : at, number: isFirst ? `${index + 1}` : null };
+    }),
+  );
   const blocks: Run[][] = [[]];
-  starts.forEach(({ at, index }, n) => {
+  starts.forEach(({ at, number }, n) => {
     const to = starts[n + 1]?.at ?? end;
     const written = text.text.slice(at, to);
     const ends = /\n\s*\n\s*$/.test(written) && n + 1 < starts.length;
     const shownTo = ends ? at + written.trimEnd().length : to;
-    blocks.at(-1)?.push({ start: at, end: shownTo, attributes: { "data-number": `${index + 1}` } });
+    const attributes = number === null ? {} : { "data-number": number };
+    blocks.at(-1)?.push({ start: at, end: shownTo, attributes });
     if (ends) blocks.push([]);
   });
   return starts.length ? blocks : [[{ start: begin, end }]];

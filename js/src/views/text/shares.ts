@@ -1,19 +1,30 @@
 /** What the rows of a running text attend to: by token, by sentence, by message and by head. */
 
-import type { RunningText, StackInfo } from "../../data/manifest.ts";
+import type { RunningText } from "../../data/manifest.ts";
 import type { TextShares } from "../../data/stack-store.ts";
+import type { Choices } from "../../state/choices.ts";
 
 /** The first and the last of several rows. */
 export type Span = readonly [first: number, last: number];
 
+/** A part of the prompt: a sentence, a paragraph or a message. */
 export interface Part {
-  /** The number of the sentence, counted from 0. */
+  /** Its tokens, and its sentences: the first, and the one after the last. */
+  readonly start: number;
+  readonly end: number;
+  readonly sentences: readonly [first: number, end: number];
+}
+
+export interface PartShare {
+  /** The number of the part, counted from 0. */
   readonly index: number;
   /** Of what the prompt gets beyond sinks. */
   readonly share: number;
-  /** The same, if each token got as much. */
-  readonly even: number;
+  /** What it is compared with: the same, if each token got as much, or of the rest of the answer. */
+  readonly beside: number;
 }
+
+export type Beside = "even" | "rest";
 
 export interface Sink {
   readonly label: string;
@@ -30,63 +41,136 @@ export interface Look {
   /** True for the tokens of the prompt that are counted: text, and no sinks. */
   readonly counted: readonly boolean[];
   readonly sinks: readonly Sink[];
-  readonly parts: readonly Part[];
+  /** What the parts are compared with: "rest" has none for the whole answer. */
+  readonly beside: Beside;
+  readonly parts: readonly PartShare[];
   /** Shares of all attention beyond sinks: of the messages, and of the answer so far. */
   readonly messages: readonly number[];
   readonly answer: number;
 }
 
-/** True for at least twice an even share. */
-export const isMarked = ({ share, even }: Pick<Part, "share" | "even">): boolean =>
-  share >= 2 * even;
+/** True for at least twice what it is compared with. */
+export const isMarked = ({ share, beside }: Pick<PartShare, "share" | "beside">): boolean =>
+  share >= 2 * beside;
 
 /** The number of keys of the prompt. */
 export const promptOf = ({ messages }: RunningText): number => messages.at(-1)?.end ?? 0;
 
+/** The parts of the prompt; a blank line ends a paragraph. */
+export function partsOf(text: RunningText, level: Choices["parts"]): readonly Part[] {
+  const { sentences, messages, offsets } = text;
+  const messageOf = (at: number) => messages.findIndex(({ end }) => sentences[at][0] < end);
+  const isBroken = (at: number) => {
+    const [before, after] = [sentences[at - 1][1] - 1, sentences[at][0]];
+    const between = text.text.slice(offsets[2 * before], offsets[2 * after + 1]);
+    return /\n\s*\n/.test(between);
+  };
+  const begins = sentences.flatMap((_, at) =>
+    at === 0 ||
+    level === "sentences" ||
+    messageOf(at) !== messageOf(at - 1) ||
+    (level === "paragraphs" && isBroken(at))
+      ? [at]
+      : [],
+  );
+  return begins.map((first, n) => {
+    const end = begins[n + 1] ?? sentences.length;
+    return { start: sentences[first][0], end: sentences[end - 1][1], sentences: [first, end] };
+  });
+}
+
+interface Looked {
+  readonly text: RunningText;
+  readonly labels: readonly string[];
+  /** The kind of each key as a sink. */
+  readonly kinds: Float32Array;
+  readonly parts: readonly Part[];
+  /** The number of rows. */
+  readonly rows: number;
+  readonly beside: Beside;
+}
+
 /** @param row the weights of a row, [Tk] */
 export function lookOf(
-  stack: StackInfo,
-  text: RunningText,
-  kinds: Float32Array,
+  { text, labels, kinds, parts, rows, beside }: Looked,
   row: (at: number) => Float32Array,
   [first, last]: Span,
 ): Look {
-  const { labels } = stack.keys;
-  const weights = new Float32Array(labels.length);
-  for (let at = first; at <= last; at++) {
-    row(at).forEach((weight, key) => {
-      weights[key] += weight / (last - first + 1);
-    });
-  }
+  const inside = last - first + 1;
+  const weights = meanOf(first, last + 1, labels.length, row);
   const prompt = promptOf(text);
   const outside = new Set(text.template);
   const counted = labels.map((_, key) => key < prompt && !kinds[key] && !outside.has(key));
-  const sum = (from: number, to: number, of = counted) =>
-    weights.reduce((total, w, key) => total + (key >= from && key < to && of[key] ? w : 0), 0);
+  const sum = (from: number, to: number, of = counted, own = weights) =>
+    own.reduce((total, w, key) => total + (key >= from && key < to && of[key] ? w : 0), 0);
   const count = (from: number, to: number) => counted.slice(from, to).filter(Boolean).length;
   const [all, tokens] = [sum(0, prompt) || 1, count(0, prompt) || 1];
-  const parts = text.sentences
-    .map(([start, end], index) => ({
+  // The rest of the answer: all rows, without those that are looked at.
+  const hasRest = beside === "rest" && inside < rows;
+  const whole = hasRest ? meanOf(0, rows, labels.length, row) : weights;
+  const others = whole.map(
+    (weight, key) => (rows * weight - inside * weights[key]) / (rows - inside),
+  );
+  const ofOthers = hasRest ? sum(0, prompt, counted, others) || 1 : 1;
+  const found = parts
+    .map(({ start, end }, index) => ({
       index,
       share: sum(start, end) / all,
-      even: count(start, end) / tokens,
+      beside: hasRest ? sum(start, end, counted, others) / ofOthers : count(start, end) / tokens,
+      tokens: count(start, end),
     }))
-    .filter(({ even }) => even > 0);
+    .filter((part) => part.tokens > 0);
   const beyond = labels.map((_, key) => !kinds[key]);
   const rest = sum(0, labels.length, beyond) || 1;
+  const above = (part: PartShare) => Math.max(0, part.share - part.beside);
   return {
     weights,
     even: all / tokens,
     largest: Math.max(...weights.map((weight, key) => (counted[key] ? weight : 0))),
     counted,
     sinks: sinksOf(labels, kinds, weights),
-    // Those above their even share by how much, then the others.
-    parts: parts.sort(
-      (a, b) => Math.max(0, b.share - b.even) - Math.max(0, a.share - a.even) || b.share - a.share,
-    ),
+    beside: hasRest ? "rest" : "even",
+    // Those above what they are compared with by how much, then the others.
+    parts: found.sort((a, b) => above(b) - above(a) || b.share - a.share),
     messages: text.messages.map(({ start, end }) => sum(start, end) / rest),
     answer: sum(prompt, labels.length, beyond) / rest,
   };
+}
+
+/** The mean of several rows. */
+function meanOf(
+  from: number,
+  to: number,
+  keys: number,
+  row: (at: number) => Float32Array,
+): Float32Array {
+  const mean = new Float32Array(keys);
+  for (let at = from; at < to; at++) {
+    row(at).forEach((weight, key) => {
+      mean[key] += weight / (to - from);
+    });
+  }
+  return mean;
+}
+
+/** The share of a part in each row, of what the prompt gets beyond sinks, and an even share. */
+export function lookersAt(
+  { counted }: Look,
+  { start, end }: Part,
+  rows: number,
+  row: (at: number) => Float32Array,
+): { readonly shares: readonly number[]; readonly even: number } {
+  const shares = Array.from({ length: rows }, (_, at) => {
+    let [own, all] = [0, 0];
+    row(at).forEach((weight, key) => {
+      if (!counted[key]) return;
+      all += weight;
+      if (key >= start && key < end) own += weight;
+    });
+    return own / (all || 1);
+  });
+  const count = counted.filter(Boolean).length;
+  return { shares, even: counted.slice(start, end).filter(Boolean).length / (count || 1) };
 }
 
 function sinksOf(
@@ -111,17 +195,17 @@ function sinksOf(
 export interface Carrier {
   /** The head, counted through all layers from 0. */
   readonly head: number;
-  /** Its attention on the sentence, and that of the other rows. */
+  /** Its attention on the part, and that of the other rows. */
   readonly share: number;
   readonly elsewhere: number;
 }
 
-/** Every head by its attention on a sentence, without sinks. */
+/** Every head by its attention on a part, without sinks. */
 export function carriers(
   { shares }: TextShares,
   { sentences }: RunningText,
   rows: number,
-  part: number,
+  { sentences: [begin, end] }: Part,
   [first, last]: Span,
 ): readonly Carrier[] {
   const heads = shares.length / (rows * sentences.length);
@@ -129,7 +213,10 @@ export function carriers(
   return Array.from({ length: heads }, (_, head) => {
     let [share, all] = [0, 0];
     for (let row = 0; row < rows; row++) {
-      const weight = shares[(row * sentences.length + part) * heads + head];
+      let weight = 0;
+      for (let at = begin; at < end; at++) {
+        weight += shares[(row * sentences.length + at) * heads + head];
+      }
       all += weight;
       if (row >= first && row <= last) share += weight;
     }

@@ -1,19 +1,23 @@
 /** The text view: a prompt as running text, its answer, and what the answer was written from. */
 
-import { computed, signal } from "@preact/signals-core";
+import { computed, type Signal, signal } from "@preact/signals-core";
+import type { RunningText } from "../../data/manifest.ts";
 import { layerNumber } from "../../data/pairing.ts";
-import { toggle } from "../../parts/choice.ts";
+import { type Bound, choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { hint, strong } from "../../parts/text.ts";
+import { lock } from "../../state/locks.ts";
+import type { State } from "../../state/state.ts";
 import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
 import { legendLine, tableOf } from "../shared/words.ts";
 import { carrierList, headsOf } from "./carriers.ts";
 import { checkOfHeads } from "./check.ts";
-import { cutting } from "./cutting.ts";
+import { changeOf, cutting, nats } from "./cutting.ts";
 import { dock } from "./dock.ts";
-import { partList, percent, sentenceText, unmeasured } from "./parts.ts";
+import { partList, partText, percent, unmeasured } from "./parts.ts";
+import { player } from "./player.ts";
 import { reader } from "./reader.ts";
-import { carriers, lookOf, type Span } from "./shares.ts";
+import { type Beside, carriers, lookersAt, lookOf, partsOf, type Span } from "./shares.ts";
 import { withoutPart } from "./without.ts";
 
 const NO_TEXT =
@@ -22,12 +26,30 @@ const NO_TEXT =
 /** Beside the reader from so many CSS pixels on. */
 const BESIDE = 900;
 
+const LEVELS = { sentences: "Sentences", paragraphs: "Paragraphs", messages: "Messages" } as const;
+const UNITS = { sentences: "sentence", paragraphs: "paragraph", messages: "message" } as const;
+const NULLS = { even: "Even share", rest: "Rest of the answer" } as const;
+
+/** The reader's choices that this view alone has. */
+interface Own {
+  /** The current head in place of the mean of all. */
+  readonly alone: Signal<boolean>;
+  readonly beside: Signal<Beside>;
+  /** True if sinks count as any other token. */
+  readonly sinks: Signal<boolean>;
+}
+
 export function textView(context: Context): View {
   const { scope, state } = context;
-  const alone = signal(false);
+  const own: Own = {
+    alone: signal(false),
+    beside: signal<Beside>("even"),
+    sinks: signal(false),
+  };
+  const { alone } = own;
   const element = el("div", { class: "text-view" });
   const content = signal<ViewContent | null>(null);
-  scope.scopedEffect((own) => {
+  scope.scopedEffect((inner) => {
     const stack = state.shown.stack.value;
     const { text } = stack;
     const waiting = (message: string) => {
@@ -39,7 +61,8 @@ export function textView(context: Context): View {
     const loaded = context.store.stack(stack.name).text().value;
     if (loaded.status === "failed") return waiting(loaded.message);
     if (loaded.status === "loading") return waiting("Waiting for the running text.");
-    const shown = runningText({ ...context, scope: own }, alone, loaded.data);
+    const parts = state.parts.value;
+    const shown = runningText({ ...context, scope: inner }, text, parts, loaded.data, own);
     content.value = shown;
     replaceContent(element, shown.element);
   });
@@ -47,6 +70,13 @@ export function textView(context: Context): View {
     element,
     tools: [
       toggle(scope, "Head alone", "Show the current head in place of the mean of all", alone),
+      choice(scope, "Parts", optionsOf<"parts">(LEVELS), state.parts),
+      choice(
+        scope,
+        "Beside",
+        Object.entries(NULLS).map(([value, label]) => ({ value, label })),
+        own.beside,
+      ),
     ],
     status: computed(() => content.value?.status.value ?? []),
     legend: computed(() => content.value?.legend.value ?? []),
@@ -61,68 +91,99 @@ export function textView(context: Context): View {
 
 type Shares = Parameters<typeof carriers>[0];
 
+/** The rows that are locked, as the first and the last of those of the text: all views have them. */
+function lockedRows(state: State, first: number, rows: number): Bound<Span | null> {
+  const now = computed((): Span | null => {
+    const query = state.query.value;
+    if (query === null) return null;
+    const all = [query, ...state.also.value].map((at) => at - first).sort((a, b) => a - b);
+    const inside = all.every((row) => row >= 0 && row < rows);
+    const isSpan = all.every((row, at) => row === all[0] + at);
+    if (inside && isSpan) return [all[0], all[all.length - 1]];
+    return query >= first && query < first + rows ? [query - first, query - first] : null;
+  });
+  return {
+    get value() {
+      return now.value;
+    },
+    set value(span) {
+      const key = state.key.peek();
+      const [from, to] = span ?? [0, 0];
+      const others = Array.from({ length: to - from }, (_, at) => first + from + at);
+      lock(state, { query: span && first + to, key }, others);
+    },
+  };
+}
+
 function runningText(
   context: Context,
-  alone: { readonly value: boolean },
+  text: RunningText,
+  level: keyof typeof LEVELS,
   shares: Shares,
+  own: Own,
 ): ViewContent {
   const { scope, state, store } = context;
   const stack = state.shown.stack.peek();
-  const text = stack.text as NonNullable<typeof stack.text>;
   const rows = text.answer?.labels.length ?? stack.queries.labels.length;
   const labels = text.answer?.labels ?? stack.queries.labels;
   const tokens = stack.keys.labels.length;
-  const inside = (query: number | null): Span | null => {
-    const row = (query ?? -1) - text.first;
-    return query !== null && row >= 0 && row < rows ? [row, row] : null;
+  const [parts, unit] = [partsOf(text, level), UNITS[level]];
+  const span = lockedRows(state, text.first, rows);
+  const part: Bound<number | null> = {
+    get value() {
+      const number = state.part.value;
+      return number !== null && number <= parts.length ? number - 1 : null;
+    },
+    set value(index) {
+      state.part.value = index === null ? null : index + 1;
+    },
   };
-  const span = signal(inside(state.query.peek()));
-  const [hovered, part, pointed] = [
-    signal<number | null>(null),
-    signal<number | null>(null),
-    signal<number | null>(null),
-  ];
-  // All views look at the row that wrote the token; another lock comes back the same way.
-  scope.effect(() => {
-    const locked = span.value;
-    const query = locked && text.first + locked[1];
-    if (query !== null && query < stack.queries.labels.length) state.query.value = query;
-    else if (locked === null && inside(state.query.peek())) state.query.value = null;
-  });
-  scope.effect(() => {
-    const query = state.query.value;
-    const now = span.peek();
-    if (
-      query === null
-        ? now && text.first + now[1] < stack.queries.labels.length
-        : query !== text.first + (now?.[1] ?? -1)
-    ) {
-      span.value = inside(query);
-    }
-  });
+  const [hovered, pointed] = [signal<number | null>(null), signal<number | null>(null)];
   const shown = computed((): Span => {
     const at = hovered.value;
     return at === null ? (span.value ?? [0, rows - 1]) : [at, at];
   });
   const layer = computed(() => {
-    if (!alone.value) return null;
+    if (!own.alone.value) return null;
     const loaded = store.stack(stack.name).layer(state.shown.layer.value.number).value;
     return loaded.status === "ready" ? loaded.data.whole : null;
   });
   const head = state.shown.head;
-  const look = computed(() => {
+  const row = computed(() => {
     const [one, at] = [layer.value, head.value];
-    const row = (n: number) =>
+    return (n: number) =>
       one ? one.weightRow(at, text.first + n) : shares.mean.subarray(n * tokens, (n + 1) * tokens);
-    return lookOf(stack, text, shares.sinks, row, shown.value);
+  });
+  const none = new Float32Array(tokens);
+  const look = computed(() => {
+    const kinds = own.sinks.value ? none : shares.sinks;
+    const looked = {
+      text,
+      labels: stack.keys.labels,
+      kinds,
+      parts,
+      rows,
+      beside: own.beside.value,
+    };
+    return lookOf(looked, row.value, shown.value);
   });
   const linked = computed(() => pointed.value ?? part.value ?? look.value.parts[0]?.index ?? null);
-  const found = computed(() =>
-    linked.value === null ? null : carriers(shares, text, rows, linked.value, shown.value),
-  );
+  const found = computed(() => {
+    const at = linked.value;
+    return at === null ? null : carriers(shares, text, rows, parts[at], shown.value);
+  });
+  // The other way round: without a token, a locked part shows which words look at it.
+  const isOther = computed(() => part.value !== null && !span.value && hovered.value === null);
+  const lookers = computed(() => {
+    const at = part.value;
+    if (!isOther.value || at === null) return null;
+    const { shares: all, even } = lookersAt(look.value, parts[at], rows, row.value);
+    const most = Math.max(...all) - even;
+    return all.map((share) => (share > even ? Math.sqrt((share - even) / (most || 1)) : 0));
+  });
   const locked = computed(() => [span.value, part.value]);
   const heads = headsOf(stack);
-  const cuts = cutting(context, text);
+  const cuts = cutting(context, parts, Boolean(text.answer));
   const named = computed(() => {
     const [first, last] = shown.value;
     if (rows > 1 && first === 0 && last === rows - 1) return "the whole answer";
@@ -134,20 +195,31 @@ function runningText(
   const ofHeads = computed(() =>
     layer.value
       ? `head ${layerNumber(state.shown.layer.value)}-${head.value}`
-      : `mean of ${heads.length} heads${alone.value ? ", this layer is not here" : ""}`,
+      : `mean of ${heads.length} heads${own.alone.value ? ", this layer is not here" : ""}`,
   );
   const title = el("p", { class: "title" });
   const sinks = el("p", { class: "sinks" });
+  const countThem = toggle(scope, "Count them", "Shade sinks as any other token", own.sinks);
+  countThem.className = "count-sinks";
   const bar = el("div", { class: "message-bar", "aria-hidden": "true" });
   const barText = el("p", { class: "note" });
   const linkTitle = el("p", { class: "title" });
   const verb = text.answer ? "was written from" : "looks at";
   scope.effect(() => {
     const now = look.value;
+    const scale = `${ofHeads.value} · shade: from an even share`;
     title.replaceChildren(
-      "What ",
-      el("strong", {}, named.value),
-      ` ${verb} · ${ofHeads.value} · shade: from an even share, ${now.even.toPrecision(1)}, to ${now.largest.toPrecision(2)}`,
+      ...(isOther.value
+        ? [
+            "Which words look at ",
+            el("strong", {}, `${unit} ${(part.value ?? 0) + 1}`),
+            ` · ${scale}`,
+          ]
+        : [
+            "What ",
+            el("strong", {}, named.value),
+            ` ${verb} · ${scale}, ${now.even.toPrecision(1)}, to ${now.largest.toPrecision(2)}`,
+          ]),
     );
     const all = now.sinks.reduce((sum, { share }) => sum + share, 0);
     const chips = now.sinks.map(({ label, keys, share }) =>
@@ -158,7 +230,11 @@ function runningText(
         el("b", {}, percent(share)),
       ),
     );
-    sinks.replaceChildren(`${percent(all)} on sinks, left out: `, ...chips);
+    sinks.replaceChildren(
+      own.sinks.value ? "Sinks are counted " : `${percent(all)} on sinks, left out: `,
+      ...chips,
+      countThem,
+    );
     const pieces = [
       ...text.messages.flatMap(({ role, start, end }, at) =>
         now.counted.slice(start, end).some(Boolean)
@@ -177,7 +253,7 @@ function runningText(
     barText.textContent = pieces.map(({ name, share }) => `${name} ${percent(share)}`).join(" · ");
     linkTitle.replaceChildren(
       el("strong", {}, "Which heads look at it"),
-      linked.value === null ? "" : ` ${named.value} → sentence ${linked.value + 1}`,
+      linked.value === null ? "" : ` ${named.value} → ${unit} ${linked.value + 1}`,
     );
   });
   const left = el(
@@ -185,11 +261,12 @@ function runningText(
     { class: "left" },
     title,
     sinks,
-    reader(context, { text, look, part, pointed, without: cuts.without }),
-    dock(scope, { text, labels, span, hovered, cutting: cuts }),
-    withoutPart(scope, text, cuts, shown),
+    reader(context, { text, parts, look, part, pointed, without: cuts.without }),
+    dock(scope, { text, labels, span, hovered, cutting: cuts, lookers }),
+    text.answer ? player(scope, text.answer, span, named) : "",
+    withoutPart(scope, text, cuts, shown, unit),
   );
-  const lists = { text, look, part, pointed, span: shown, cutting: cuts };
+  const lists = { text, parts, unit, look, part, pointed, span: shown, cutting: cuts };
   const right = el(
     "div",
     { class: "right" },
@@ -204,7 +281,7 @@ function runningText(
     partList(scope, lists),
     linkTitle,
     carrierList(context, heads, found),
-    checkOfHeads(context, heads, { found, linked, span: shown, locked, cutting: cuts }),
+    checkOfHeads(context, heads, { found, linked, span: shown, locked, cutting: cuts, unit }),
   );
   const element = el("div", { class: "text-columns" }, left, right);
   scope.effect(() => {
@@ -212,7 +289,7 @@ function runningText(
   });
   const keys: Readonly<Record<string, () => void>> = {
     k: () => linked.peek() !== null && cuts.live && cuts.toggle(linked.peek() as number),
-    e: () => cuts.measure(unmeasured(text, cuts)),
+    e: () => cuts.measure(unmeasured(cuts)),
   };
   element.addEventListener("keydown", (event) => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -220,9 +297,9 @@ function runningText(
       event.stopPropagation();
       keys[event.key]();
     }
-    if (event.key !== "Escape" || (part.peek() === null && span.peek() === null)) return;
+    if (event.key !== "Escape" || (part.value === null && span.value === null)) return;
     event.stopPropagation();
-    if (part.peek() !== null) part.value = null;
+    if (part.value !== null) part.value = null;
     else span.value = null;
   });
   return {
@@ -232,9 +309,11 @@ function runningText(
       const at = linked.value;
       const link = now.parts.find(({ index }) => index === at);
       if (!link || at === null) return [strong(named.value)];
+      const cut = changeOf(cuts.cuts.value[at], shown.value);
       return [
-        strong(`${named.value} → sentence ${at + 1}`),
-        `  ${percent(link.share)} of what the prompt gets beyond sinks · even ${percent(link.even)}`,
+        strong(`${named.value} → ${unit} ${at + 1}`),
+        `  ${percent(link.share)} of what the prompt gets beyond sinks · ${now.beside} ${percent(link.beside)}`,
+        cut === null ? "" : ` · if cut ${nats(cut)}`,
         hint(" · Esc releases"),
       ];
     }),
@@ -242,7 +321,7 @@ function runningText(
       legendLine(
         [],
         [
-          "bold: at least twice an even share",
+          `bold: at least twice ${look.value.beside === "rest" ? "the rest of the answer" : "an even share"}`,
           text.answer && "line below a token: its probability",
           "dotted: sinks, a heuristic",
           "attention is no proof of use: cut it to know",
@@ -251,10 +330,14 @@ function runningText(
     ),
     tables: computed(() => [
       tableOf("Where it looks", look.value.parts, () => [
-        { name: "sentence", of: ({ index }) => index + 1 },
-        { name: "text", of: ({ index }) => sentenceText(text, index) },
+        { name: unit, of: ({ index }) => index + 1 },
+        { name: "text", of: ({ index }) => partText(text, parts[index]) },
         { name: "share", of: ({ share }) => share },
-        { name: "even", of: ({ even }) => even },
+        { name: look.value.beside, of: ({ beside }) => beside },
+        {
+          name: "if cut",
+          of: ({ index }) => changeOf(cuts.cuts.value[index], shown.value) ?? Number.NaN,
+        },
       ]),
     ]),
     figure: () =>

@@ -1,4 +1,4 @@
-/** The answer without its links to a sentence: probabilities beside those of other cuts. */
+/** The answer without its links to a part: probabilities beside those of other cuts. */
 
 import { type ReadonlySignal, untracked } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
@@ -10,12 +10,16 @@ import type { Span } from "./shares.ts";
 /** The most tokens whose probabilities are listed one by one. */
 const MOST = 5;
 
-/** @param span the tokens of the answer that are looked at */
+/**
+ * @param span the tokens of the answer that are looked at
+ * @param unit the word for a part
+ */
 export function withoutPart(
   scope: Scope,
   { answer }: RunningText,
   { cuts, without, toggle }: Cutting,
   span: ReadonlySignal<Span>,
+  unit: string,
 ): HTMLElement {
   const element = el("section", { class: "without" });
   scope.effect(() => {
@@ -23,7 +27,7 @@ export function withoutPart(
     const cut = part === null ? null : cuts.value[part];
     element.hidden = part === null;
     if (part === null || !answer) return;
-    const named = `sentence ${part + 1}`;
+    const named = `${unit} ${part + 1}`;
     const chip = button({ class: "chip", title: "Show the answer as it was" }, `${named} ×`, () =>
       untracked(() => toggle(part)),
     );

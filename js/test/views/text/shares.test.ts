@@ -1,8 +1,8 @@
 /** The numbers of the text view, by hand. */
 
 import { expect, test } from "vitest";
-import type { RunningText, StackInfo } from "../../../src/data/manifest.ts";
-import { carriers, lookOf } from "../../../src/views/text/shares.ts";
+import type { RunningText } from "../../../src/data/manifest.ts";
+import { carriers, lookersAt, lookOf, partsOf } from "../../../src/views/text/shares.ts";
 
 const labels = ["<s>", "A", "cat", "sat", "?", "A", "dog"];
 const text: RunningText = {
@@ -17,20 +17,22 @@ const text: RunningText = {
   first: 4,
   answer: null,
 };
-const stack = { keys: { labels } } as unknown as StackInfo;
 const kinds = Float32Array.of(1, 0, 0, 0, 3, 0, 0);
 const rows = [
   Float32Array.of(0.4, 0.1, 0.2, 0.1, 0.2, 0, 0),
   Float32Array.of(0.2, 0.1, 0, 0.3, 0.2, 0.2, 0),
 ];
 
+const parts = partsOf(text, "sentences");
+const looked = { text, labels, kinds, parts, rows: rows.length, beside: "even" } as const;
+
 test("shares are of what the prompt gets beyond sinks, beside an even one", () => {
-  const look = lookOf(stack, text, kinds, (at) => rows[at], [0, 0]);
+  const look = lookOf(looked, (at) => rows[at], [0, 0]);
   expect(look.counted).toEqual([false, true, true, true, false, false, false]);
-  const found = look.parts.map(({ index, share, even }) => [
+  const found = look.parts.map(({ index, share, beside }) => [
     index,
     +share.toFixed(4),
-    +even.toFixed(4),
+    +beside.toFixed(4),
   ]);
   expect(found).toEqual([
     [0, 0.75, 0.6667],
@@ -45,7 +47,7 @@ test("shares are of what the prompt gets beyond sinks, beside an even one", () =
 });
 
 test("a span has the mean of its rows, and those above their even share come first", () => {
-  const look = lookOf(stack, text, kinds, (at) => rows[at], [0, 1]);
+  const look = lookOf(looked, (at) => rows[at], [0, 1]);
   expect(look.parts.map(({ index, share }) => [index, +share.toFixed(4)])).toEqual([
     [1, 0.5],
     [0, 0.5],
@@ -56,11 +58,53 @@ test("a span has the mean of its rows, and those above their even share come fir
 test("heads have their attention on a sentence, and that of the other rows", () => {
   // [rows, sentences, heads]
   const shares = Float32Array.of(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8);
-  const found = carriers({ shares, mean: shares, sinks: kinds }, text, 2, 1, [1, 1]);
+  const found = carriers({ shares, mean: shares, sinks: kinds }, text, 2, parts[1], [1, 1]);
   expect(
     found.map(({ head, share, elsewhere }) => [head, +share.toFixed(4), +elsewhere.toFixed(4)]),
   ).toEqual([
     [0, 0.7, 0.3],
     [1, 0.8, 0.4],
   ]);
+});
+
+test("the rest of the answer is the mean of the other rows; of all of it, there is none", () => {
+  const rest = { ...looked, beside: "rest" } as const;
+  const look = lookOf(rest, (at) => rows[at], [0, 0]);
+  const found = look.parts.map(({ index, beside }) => [index, +beside.toFixed(4)]);
+  expect([look.beside, found]).toEqual([
+    "rest",
+    [
+      [0, 0.25],
+      [1, 0.75],
+    ],
+  ]);
+  expect(lookOf(rest, (at) => rows[at], [0, 1]).beside).toBe("even");
+});
+
+test("the other way round: how much each row looks at a part", () => {
+  const look = lookOf(looked, (at) => rows[at], [0, 1]);
+  const { shares, even } = lookersAt(look, parts[0], 2, (at) => rows[at]);
+  expect(shares.map((share) => +share.toFixed(4))).toEqual([0.75, 0.25]);
+  expect(even).toBeCloseTo(2 / 3, 6);
+});
+
+test("parts are sentences, or join those of a paragraph or of a message", () => {
+  const written = "A. B.\n\nC. D.";
+  const starts = [0, 3, 7, 10];
+  const several: RunningText = {
+    ...text,
+    text: written,
+    offsets: starts.flatMap((at) => [at, at + 2]),
+    messages: [
+      { role: "user", start: 0, end: 3 },
+      { role: "user", start: 3, end: 4 },
+    ],
+    template: [],
+    sentences: starts.map((_, at) => [at, at + 1] as [number, number]),
+  };
+  const spans = (level: Parameters<typeof partsOf>[1]) =>
+    partsOf(several, level).map(({ start, end }) => `${start}-${end}`);
+  expect(spans("sentences")).toEqual(["0-1", "1-2", "2-3", "3-4"]);
+  expect(spans("paragraphs")).toEqual(["0-2", "2-3", "3-4"]);
+  expect(spans("messages")).toEqual(["0-3", "3-4"]);
 });
