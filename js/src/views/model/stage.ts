@@ -9,7 +9,7 @@ import { within } from "../../state/state.ts";
 import { placeOf, type Row, sameHead } from "../shared/all-heads/heads.ts";
 import { bindKeys, bindPointer } from "../shared/all-heads/input.ts";
 import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
-import { described, headTitle, metricTable, ordered } from "../shared/all-heads/words.ts";
+import { describedFully, headTitle, metricTable, ordered } from "../shared/all-heads/words.ts";
 import type { Context } from "../shared/view.ts";
 import { modelGrid, reveal } from "./grid.ts";
 import type { ModelHeads } from "./heads.ts";
@@ -174,8 +174,10 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     const thumbnail = thumbnailOf(head);
     const ink = coloring.value.colorOf(head);
     const name = el("strong", {}, headTitle(head));
-    const title = el("div", { class: "title" }, name, el("br"), described(patterns, head));
-    const numbers = metricTable(ordered(metric.peek(), state.shown.metrics.peek()), head);
+    const metrics = state.shown.metrics.peek();
+    const words = describedFully(patterns, head, metrics);
+    const title = el("div", { class: "title" }, name, el("br"), words);
+    const numbers = metricTable(ordered(metric.peek(), metrics), head);
     const paint = (painter: Painter, ratio: number, box: Box) =>
       paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors);
     showPreview(preview, cell, aspect, paint, title, numbers);

@@ -40,6 +40,24 @@ export const patternOf = ({ values }: Patterns, { layer, head }: Head): number =
 export const described = (patterns: Patterns, head: Head): string =>
   patterns.words.get(head.layer)?.[head.head] ?? patterns.kinds[patternOf(patterns, head)];
 
+/** The metrics that tell the pattern of a head on one text. */
+const SHARES = ["first", "special", "previous", "same", "next"];
+
+/** `described`, and of a mixed head its largest share: "mixed: 38% on first token". */
+export function describedFully(patterns: Patterns, head: Head, metrics: readonly Metric[]): string {
+  const words = described(patterns, head);
+  if (words !== "mixed") return words;
+  let [most, where] = [0.01, ""];
+  for (const metric of metrics) {
+    const share = metricValue(metric, head) ?? 0;
+    // Those of a difference have signs.
+    if (metric.signed || !SHARES.includes(metric.name) || share <= most) continue;
+    [most, where] = [share, metric.label.replace("share ", "")];
+  }
+  // Rounded down, since half of the attention would be a pattern.
+  return where ? `${words}: ${Math.floor(100 * most)}% ${where}` : words;
+}
+
 /** The rules behind these words, with the head's numbers; "" for none. */
 export const reasonsOf = ({ reasons }: Patterns, { layer, head }: Head): string =>
   reasons.get(layer)?.[head] ?? "";
@@ -94,19 +112,20 @@ export const ordered = (inUse: Metric, metrics: readonly Metric[]): readonly Met
 const MOST_METRICS = 12;
 
 /**
+ * @param words see `describedFully`
  * @param metrics in the order in which they are named
  * @param more see `statusLine`
  */
 export function headStatus(
   head: Head,
-  patterns: Patterns,
+  words: string,
   metrics: readonly Metric[],
   more: Phrase = [],
 ): Phrase {
   const [first, ...details] = metrics.slice(0, MOST_METRICS).map((each) => measured(each, head));
   const others = metrics.length - MOST_METRICS;
   if (others > 0) details.push(`and ${others} more`);
-  const said = [strong(`${headTitle(head)}  `), described(patterns, head), ` · ${first}`];
+  const said = [strong(`${headTitle(head)}  `), words, ` · ${first}`];
   return statusLine(said, details, more);
 }
 
