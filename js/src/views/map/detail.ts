@@ -143,7 +143,7 @@ function measures({ context, map, focused, metrics }: Looked, nullLabel: string)
   const label = hasNull ? `Measures, with the 95% range of ${nullLabel}` : "Measures";
   const table = el("table", { "aria-label": label }, el("thead", {}, header));
   table.append(el("tbody", {}, ...rows.map(({ row }) => row)));
-  if (more) table.append(el("caption", {}, `and ${more} more, see Copy`));
+  if (more) table.append(el("caption", {}, `and ${more} more in Copy`));
   return table;
 }
 

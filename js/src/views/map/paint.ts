@@ -200,7 +200,7 @@ export function paintOverlay(painter: Painter, layout: MapLayout, overlay: Overl
       taken.every((other) => !overlap(free, other)) &&
       ringedPoints.every((other) => other === point || !covers(free, withRing(other)));
     const coversNone = (free: Label) =>
-      isFree(free) && points.every((other) => other === point || !covers(free, other));
+      points.every((other) => other === point || !covers(free, other)) && isFree(free);
     const below = overlay.labels.find((other) => other.text === text);
     const placed = below
       ? { ...below, width, x: below.x < point.x ? below.x + below.width - width : below.x }

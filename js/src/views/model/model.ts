@@ -7,7 +7,7 @@ import { keptAsWeights } from "../../parts/fidelity.ts";
 import { capitalized } from "../../parts/text.ts";
 import { PAIR } from "../../state/choices.ts";
 import { metricNamed } from "../shared/all-heads/heads.ts";
-import { describedFully, headStatus, ordered } from "../shared/all-heads/words.ts";
+import { described, headStatus, ordered } from "../shared/all-heads/words.ts";
 import { notice } from "../shared/layer-view.ts";
 import { BY_PAIR, colorMenu, metricOptions, shownAs, weighting } from "../shared/tools.ts";
 import type { Context, View } from "../shared/view.ts";
@@ -67,7 +67,7 @@ export function modelView(context: Context): View {
     status: computed(() => {
       // The status of the opened head while a token in it is hovered.
       if (panel.value && state.hover.value) return panel.value.content.status.value;
-      const words = describedFully(manifest.patterns, focused.value, metrics.value);
+      const words = described(manifest.patterns, focused.value, metrics.value);
       return headStatus(focused.value, words, ordered(metric.value, metrics.value));
     }),
     legend: computed(() => {

@@ -9,7 +9,7 @@ import { within } from "../../state/state.ts";
 import { placeOf, type Row, sameHead } from "../shared/all-heads/heads.ts";
 import { bindKeys, bindPointer } from "../shared/all-heads/input.ts";
 import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
-import { describedFully, headTitle, metricTable, ordered } from "../shared/all-heads/words.ts";
+import { described, headTitle, metricTable, ordered } from "../shared/all-heads/words.ts";
 import type { Context } from "../shared/view.ts";
 import { modelGrid, reveal } from "./grid.ts";
 import type { ModelHeads } from "./heads.ts";
@@ -175,7 +175,7 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     const ink = coloring.value.colorOf(head);
     const name = el("strong", {}, headTitle(head));
     const metrics = state.shown.metrics.peek();
-    const words = describedFully(patterns, head, metrics);
+    const words = described(patterns, head, metrics);
     const title = el("div", { class: "title" }, name, el("br"), words);
     const numbers = metricTable(ordered(metric.peek(), metrics), head);
     const paint = (painter: Painter, ratio: number, box: Box) =>

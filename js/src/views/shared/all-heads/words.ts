@@ -36,26 +36,29 @@ export function sampledText({ sampled, queries }: StackInfo, { texts }: Manifest
 export const patternOf = ({ values }: Patterns, { layer, head }: Head): number =>
   values.get(layer)?.[head] ?? 0;
 
-/** "looks at the previous token", or "mixed". */
-export const described = (patterns: Patterns, head: Head): string =>
-  patterns.words.get(head.layer)?.[head.head] ?? patterns.kinds[patternOf(patterns, head)];
-
 /** The metrics that tell the pattern of a head on one text. */
-const SHARES = ["first", "special", "previous", "same", "next"];
+const SHARES = ["first", "special", "previous", "next", "same"];
 
-/** `described`, and of a mixed head its largest share: "mixed: 38% on first token". */
-export function describedFully(patterns: Patterns, head: Head, metrics: readonly Metric[]): string {
-  const words = described(patterns, head);
-  if (words !== "mixed") return words;
-  let [most, where] = [0.01, ""];
+/**
+ * "looks at the previous token", or "mixed".
+ *
+ * @param metrics of which the largest share stands beside "mixed": "mixed: 38% on first token"
+ */
+export function described(patterns: Patterns, head: Head, metrics: readonly Metric[] = []): string {
+  const words =
+    patterns.words.get(head.layer)?.[head.head] ?? patterns.kinds[patternOf(patterns, head)];
+  let most = 0.01;
+  let where = "";
   for (const metric of metrics) {
     const share = metricValue(metric, head) ?? 0;
     // Those of a difference have signs.
-    if (metric.signed || !SHARES.includes(metric.name) || share <= most) continue;
-    [most, where] = [share, metric.label.replace("share ", "")];
+    if (share > most && !metric.signed && SHARES.includes(metric.name)) {
+      most = share;
+      // Rounded down, since half of the attention would be a pattern. Labels are "share on …".
+      where = `: ${Math.floor(100 * share)}% ${metric.label.slice(6)}`;
+    }
   }
-  // Rounded down, since half of the attention would be a pattern.
-  return where ? `${words}: ${Math.floor(100 * most)}% ${where}` : words;
+  return words === "mixed" ? words + where : words;
 }
 
 /** The rules behind these words, with the head's numbers; "" for none. */
@@ -112,7 +115,7 @@ export const ordered = (inUse: Metric, metrics: readonly Metric[]): readonly Met
 const MOST_METRICS = 12;
 
 /**
- * @param words see `describedFully`
+ * @param words see `described`
  * @param metrics in the order in which they are named
  * @param more see `statusLine`
  */

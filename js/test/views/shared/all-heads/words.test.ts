@@ -2,11 +2,7 @@ import { expect, test } from "vitest";
 import type { Metric } from "../../../../src/data/manifest.ts";
 import { readManifest } from "../../../../src/data/read-manifest.ts";
 import { palette } from "../../../../src/styles/palette.ts";
-import {
-  countPatterns,
-  described,
-  describedFully,
-} from "../../../../src/views/shared/all-heads/words.ts";
+import { countPatterns, described } from "../../../../src/views/shared/all-heads/words.ts";
 import { RECORD } from "../../../support/vectors.ts";
 import { textOf } from "../../../support/view.ts";
 
@@ -34,7 +30,7 @@ test("a mixed head is said to have its largest share, rounded down", () => {
     return { ...(known as Metric), signed, values: new Map([[layer, [first, 0.9, 0.004]]]) };
   };
   const metrics = [share("entropy", 1.9), share("previous", 0.2), share("first", 0.499)];
-  const said = (head: number, of = metrics) => describedFully(found, { layer, head }, of);
+  const said = (head: number, of = metrics) => described(found, { layer, head }, of);
   expect(said(0)).toBe("mixed: 49% on first token");
   expect(said(1)).toBe("looks at commas");
   expect(said(2)).toBe("mixed");
