@@ -108,7 +108,8 @@ class AnswerCuts:
             editor = _CutLinks(sites, some, text.kept, prompt, length)
             try:
                 with trace(model, editor, len(some)):
-                    output = run(model, {**batch, taken: own, "use_cache": True})
+                    # Not by `run`, which would copy the cache once more.
+                    output = model(**batch, **{taken: own, "use_cache": True})
             except _OtherKeys:
                 return None
             found.append(self._read(output))
@@ -194,9 +195,11 @@ class _CutLinks(Handler):
             raise _OtherKeys
         # Of a pass that goes on from a cache, the queries are those of the answer.
         begin = 0 if self._keys is not None else self._first
-        hidden = torch.zeros(leading, heads, queries, keys, dtype=torch.bool)
+        # Of all heads, one mask is that of each.
+        several = range(heads) if any(cut.heads is not None for cut in self._cuts) else range(1)
+        hidden = torch.zeros(leading, len(several), queries, keys, dtype=torch.bool)
         for row, cut in enumerate(self._cuts):
-            own = [cut.heads is None or (site.layer, head) in cut.heads for head in range(heads)]
+            own = [cut.heads is None or (site.layer, head) in cut.heads for head in several]
             of_keys = torch.zeros(keys, dtype=torch.bool)
             of_keys[self._kept[list(cut.keys)]] = True
             hidden[row, :, begin:] = torch.tensor(own)[:, None, None] & of_keys
@@ -208,7 +211,7 @@ class _CutLinks(Handler):
 
 def _rows(value: torch.Tensor, count: int) -> torch.Tensor:
     """A tensor of one item, for so many; positions of several axes have items second."""
-    return value.expand(*[count if size == 1 else size for size in value.shape[:-1]], -1)
+    return value.expand(*[count if size == 1 else size for size in value.shape[:-1]], -1).clone()
 
 
 def _chunks(cuts: Sequence[Cut], rows: int, plain: Any) -> Iterator[Sequence[Cut]]:

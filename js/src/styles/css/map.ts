@@ -4,6 +4,8 @@ export const MAP = `
 .map-stage { display: flex; flex-direction: column; gap: 20px }
 .map-stage.wide { flex-direction: row; align-items: flex-start; gap: 40px }
 .map-stage > [role=listbox] { position: relative; flex: none; border-radius: 6px; contain: layout; -webkit-user-select: none; user-select: none }
+/* Longer detail scrolls beside it. */
+.map-stage.wide > [role=listbox] { position: sticky; top: 0 }
 /* Of the canvas alone: browsers would keep it for each of thousands of options. */
 .map-stage > [role=listbox] > canvas { touch-action: pan-y }
 .map-stage canvas { display: block }
@@ -23,8 +25,8 @@ export const MAP = `
 .measures.with-null table { flex-basis: 280px }
 .measures.intervals table { flex-basis: 320px }
 .measures :is(th, td) { padding: 1.5px 0 1.5px 12px; font-weight: 400; text-align: right; white-space: nowrap }
-.measures thead :is(th, td) { max-width: 96px; padding-bottom: 4px; white-space: normal; line-height: 1.25; vertical-align: bottom; border-bottom: 1px solid var(--border); color: var(--muted) }
-.measures thead th.range { min-width: 104px }
+.measures thead :is(th, td) { max-width: 112px; padding-bottom: 4px; white-space: normal; line-height: 1.25; vertical-align: bottom; border-bottom: 1px solid var(--border); color: var(--muted) }
+.measures thead th.range { min-width: 112px }
 .measures tbody th { width: 99%; padding-left: 0; color: var(--muted); text-align: left; white-space: normal; overflow-wrap: anywhere; line-height: 1.25 }
 .measures tbody td { font-weight: 600 }
 .measures tbody td.range { color: var(--muted); font-weight: 400 }

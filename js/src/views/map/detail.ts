@@ -31,7 +31,7 @@ import { strongest } from "./strongest.ts";
 type PaintHead = (canvas: HTMLCanvasElement, head: Head, side: number) => void;
 
 /** The largest side of the thumbnail: beside a table of numbers, and with their intervals. */
-const THUMBNAIL = { alone: 132, intervals: 96 } as const;
+const THUMBNAIL = { alone: 180, intervals: 96 } as const;
 
 const LINKS =
   "The strongest links between two tokens. Left out are those of a token to itself, to the first, " +
@@ -135,7 +135,7 @@ function measures({ context, map, focused, metrics }: Looked, nullLabel: string)
     }
   });
   const header = el("tr", {}, el("td", {}), el("th", { scope: "col" }, "head"));
-  const others = [hasInterval ? "interval" : "", hasNull ? `${nullLabel}, 95%` : ""];
+  const others = [hasInterval ? "interval" : "", hasNull ? `95% of ${nullLabel}` : ""];
   for (const name of others.filter(Boolean)) {
     header.append(el("th", { scope: "col", class: "range" }, name));
   }
@@ -143,7 +143,7 @@ function measures({ context, map, focused, metrics }: Looked, nullLabel: string)
   const label = hasNull ? `Measures, with the 95% range of ${nullLabel}` : "Measures";
   const table = el("table", { "aria-label": label }, el("thead", {}, header));
   table.append(el("tbody", {}, ...rows.map(({ row }) => row)));
-  if (more) table.append(el("caption", {}, `and ${more} more, all of them in Copy`));
+  if (more) table.append(el("caption", {}, `and ${more} more in Copy`));
   return table;
 }
 

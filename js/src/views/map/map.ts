@@ -4,7 +4,7 @@ import { batch, computed, signal, untracked } from "@preact/signals-core";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { hint } from "../../parts/text.ts";
 import { sameHead } from "../shared/all-heads/heads.ts";
-import { headStatus } from "../shared/all-heads/words.ts";
+import { described, headStatus } from "../shared/all-heads/words.ts";
 import type { Context, View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { mapHeads } from "./heads.ts";
@@ -46,7 +46,9 @@ export function mapView(context: Context): View {
     status: computed(() => {
       const outside = map.outsideOf(focused.value);
       const isChosen = sameHead(focused.value, current.value);
-      return headStatus(focused.value, manifest.patterns, inUse.value, [
+      const { metrics } = state.shown;
+      const words = described(manifest.patterns, focused.value, metrics.value);
+      return headStatus(focused.value, words, inUse.value, [
         outside && ` (${outside})`,
         hint(isChosen ? " · Enter opens" : " · a click or Enter chooses"),
       ]);

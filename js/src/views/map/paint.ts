@@ -146,7 +146,7 @@ function paintLegend(painter: Painter, layout: MapLayout, palette: Palette): voi
   }
   if (!withNull) return;
   const sign = layout.nulls.length ? "+ " : "";
-  const inFull = `${sign}${placing.nullLabel}, 95% in grey`;
+  const inFull = `${sign}${placing.nullLabel}, 95% of them in grey`;
   const fits = x + painter.measureText(inFull).width <= layout.width;
   words(fits && ranges.some(Boolean) ? inFull : `${sign}${placing.nullLabel}`);
 }
@@ -175,7 +175,8 @@ const HEIGHT = 16;
 const RING = 6;
 
 /** Paint what follows the pointer: rings, links to similar heads, the brush. */
-export function paintOverlay(painter: Painter, { frame }: MapLayout, overlay: Overlay): void {
+export function paintOverlay(painter: Painter, layout: MapLayout, overlay: Overlay): void {
+  const { frame, points } = layout;
   const { chosen, focused, nearest, brush, palette } = overlay;
   painter.textBaseline = "middle";
   painter.lineWidth = 2;
@@ -198,10 +199,13 @@ export function paintOverlay(painter: Painter, { frame }: MapLayout, overlay: Ov
     const isFree = (free: Label) =>
       taken.every((other) => !overlap(free, other)) &&
       ringedPoints.every((other) => other === point || !covers(free, withRing(other)));
+    const coversNone = (free: Label) =>
+      points.every((other) => other === point || !covers(free, other)) && isFree(free);
     const below = overlay.labels.find((other) => other.text === text);
     const placed = below
       ? { ...below, width, x: below.x < point.x ? below.x + below.width - width : below.x }
-      : (placedLabel(point, text, width, frame, isFree) ??
+      : (placedLabel(point, text, width, frame, coversNone) ??
+        placedLabel(point, text, width, frame, isFree) ??
         (always ? placedLabel(point, text, width, frame, () => true) : null));
     if (!placed) return;
     taken.push(placed);

@@ -36,11 +36,11 @@ export function placingOf(
 ): Placing {
   if (x !== SIMILARITY || !similarity) return placedByMetrics(metrics, x, y);
   const { label, kept } = similarity;
-  const share = kept === null ? "" : ` · two dimensions keep ${Math.round(100 * kept)}%`;
+  const share = kept === null ? "" : `; two dimensions show ${Math.round(100 * kept)}% of it`;
   return {
     axes: null,
     nullLabel: null,
-    note: `near each other: alike by ${label}${share}`,
+    note: `near heads are alike: ${label}${share}`,
     placeOf: ({ layer, head }) => similarity.places.get(layer)?.[head] ?? null,
     nullPlaceOf: () => null,
   };

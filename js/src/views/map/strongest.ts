@@ -104,8 +104,8 @@ export function strongest({ context, map, focused }: Looked, width: number): Par
       }),
     );
   });
-  const where = store.manifest.texts === null ? "" : " in the text shown";
-  return [[` strongest links${where}; first and special tokens left out`], figure];
+  const where = store.manifest.texts === null ? "" : " in this text";
+  return [[` most${where}; first and special tokens left out`], figure];
 }
 
 const FONT = fontOf(11);

@@ -7,7 +7,7 @@ import { keptAsWeights } from "../../parts/fidelity.ts";
 import { capitalized } from "../../parts/text.ts";
 import { PAIR } from "../../state/choices.ts";
 import { metricNamed } from "../shared/all-heads/heads.ts";
-import { headStatus, ordered } from "../shared/all-heads/words.ts";
+import { described, headStatus, ordered } from "../shared/all-heads/words.ts";
 import { notice } from "../shared/layer-view.ts";
 import { BY_PAIR, colorMenu, metricOptions, shownAs, weighting } from "../shared/tools.ts";
 import type { Context, View } from "../shared/view.ts";
@@ -64,12 +64,12 @@ export function modelView(context: Context): View {
   return {
     ...heads.view,
     element,
-    status: computed(() =>
+    status: computed(() => {
       // The status of the opened head while a token in it is hovered.
-      panel.value && state.hover.value
-        ? panel.value.content.status.value
-        : headStatus(focused.value, manifest.patterns, ordered(metric.value, metrics.value)),
-    ),
+      if (panel.value && state.hover.value) return panel.value.content.status.value;
+      const words = described(manifest.patterns, focused.value, metrics.value);
+      return headStatus(focused.value, words, ordered(metric.value, metrics.value));
+    }),
     legend: computed(() => {
       const remarks = [
         keptAsWeights(rows.value.map(({ layer }) => layer)),

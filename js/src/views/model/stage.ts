@@ -174,8 +174,10 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     const thumbnail = thumbnailOf(head);
     const ink = coloring.value.colorOf(head);
     const name = el("strong", {}, headTitle(head));
-    const title = el("div", { class: "title" }, name, el("br"), described(patterns, head));
-    const numbers = metricTable(ordered(metric.peek(), state.shown.metrics.peek()), head);
+    const metrics = state.shown.metrics.peek();
+    const words = described(patterns, head, metrics);
+    const title = el("div", { class: "title" }, name, el("br"), words);
+    const numbers = metricTable(ordered(metric.peek(), metrics), head);
     const paint = (painter: Painter, ratio: number, box: Box) =>
       paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors);
     showPreview(preview, cell, aspect, paint, title, numbers);

@@ -2,9 +2,18 @@
 
 import { describe, expect, test } from "vitest";
 import type { Metric } from "../../../src/data/manifest.ts";
+import { textMeasure } from "../../../src/parts/text.ts";
+import { palette } from "../../../src/styles/palette.ts";
 import { pointBeyond, pointNear } from "../../../src/views/map/input.ts";
-import { groupName, notableLabels, overlap } from "../../../src/views/map/labels.ts";
+import {
+  covers,
+  groupName,
+  LABEL_FONT,
+  notableLabels,
+  overlap,
+} from "../../../src/views/map/labels.ts";
 import { mapLayout, type Point, scaleOf } from "../../../src/views/map/layout.ts";
+import { paintOverlay } from "../../../src/views/map/paint.ts";
 import { nullRange, placingOf } from "../../../src/views/map/placing.ts";
 import { allHeads, rowsOf } from "../../../src/views/shared/all-heads/heads.ts";
 import { stateOf } from "../../support/choices.ts";
@@ -85,6 +94,26 @@ test("the null's range holds 95% of its numbers", () => {
   expect(low).toBeCloseTo(0.075, 12);
   expect(high).toBeCloseTo(3.85, 12);
   expect(nullRange(metrics[0], heads)).toBeNull();
+});
+
+test("the name of the head that is looked at covers no other point if there is room", () => {
+  const { heads, metrics } = madeUp([1, 1.1, 0, 2], [1, 1, 0, 2]);
+  const placing = placingOf(metrics, "metric 0", "metric 1", null);
+  const layout = mapLayout(600, 400, { ...NOTHING, heads, placing });
+  const [focused, other] = [0, 1].map((head) =>
+    layout.points.find((point) => point.head.head === head),
+  ) as [Point, Point];
+  const painter = document.createElement("canvas").getContext("2d") as CanvasRenderingContext2D;
+  const written: [text: string, x: number, y: number][] = [];
+  painter.fillText = (text, x, y) => written.push([text, x, y]);
+  const chosen = { chosen: null, focused, nearest: [], off: [], brush: null, labels: [] };
+  const look = { ...chosen, palette: palette(false), colorOf: () => "#000000" };
+  paintOverlay(painter, layout, look);
+  expect(written.length).toBe(1);
+  const [[text, x, y]] = written;
+  const label = { text, x, y, width: textMeasure(LABEL_FONT)(text) };
+  expect(covers(label, focused)).toBe(false);
+  expect(covers(label, other)).toBe(false);
 });
 
 describe("among many points", () => {

@@ -245,6 +245,17 @@ test("another stack brings its own heads and metrics", async () => {
   await expect.element(x).toHaveValue("first");
 });
 
+test("stays while longer detail scrolls beside it", async () => {
+  const app = await mountMap({}, 1100);
+  const body = find(app, ".body");
+  body.style.maxHeight = "400px";
+  find(app, ".map-detail").style.minHeight = "2000px";
+  const top = () => list.element().getBoundingClientRect().top;
+  const before = top();
+  body.scrollTo(0, 500);
+  expect(top()).toBe(before);
+});
+
 test.for([500, 1100])("fits %i px, and looks the same at every head", async (width) => {
   const app = await mountMap({}, width);
   addOwn(app);

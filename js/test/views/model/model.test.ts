@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { type Metric, metricValue } from "../../../src/data/manifest.ts";
 import { palette, rgb } from "../../../src/styles/palette.ts";
-import { described, patternColor, patternOf } from "../../../src/views/shared/all-heads/words.ts";
+import { patternColor, patternOf } from "../../../src/views/shared/all-heads/words.ts";
 import { storeOf } from "../../support/choices.ts";
 import { eventually } from "../../support/eventually.ts";
 import { focus, parts } from "../../support/locators.ts";
@@ -196,12 +196,13 @@ describe("the pointer", () => {
   test("tells the numbers of the head with its picture, of which later tokens have none here", async () => {
     const app = await mountModel();
     await userEvent.hover(cell(2, 9));
-    const { metrics, patterns } = app.store.manifest;
+    const { metrics } = app.store.manifest;
     const head = { layer: app.store.stack("self").info.layers[2], head: 9 };
     const value = (name: string) =>
       metricValue(metrics.find((metric) => metric.name === name) as Metric, head) as number;
+    const share = Math.floor(100 * value("special"));
     expect(find(app, ".preview .title").textContent).toBe(
-      `Layer 2 · Head 9${described(patterns, head)}`,
+      `Layer 2 · Head 9mixed: ${share}% on special tokens`,
     );
     const rows = [...find(app, ".preview").querySelectorAll(".metrics div")].map((row) =>
       [...row.children].map(({ textContent }) => textContent),

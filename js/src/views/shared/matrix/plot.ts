@@ -121,16 +121,22 @@ function image(
 ): HTMLCanvasElement {
   const pixels = new ImageData(width, height);
   const { data } = pixels;
-  const more = rgb(signed ? palette.positive : palette.ink);
-  const less = rgb(palette.negative);
+  const { dark } = palette;
+  // On a dark background, middle shades by opacity are too dark to see. These lie between means of
+  // numbers and of light, with the same ends.
+  const parts = (color: string) => rgb(color).map((part) => (dark ? part ** 1.5 : part));
+  const more = parts(signed ? palette.positive : palette.ink);
+  const less = parts(palette.negative);
+  const below = parts(palette.background);
   for (let at = 0, to = 0; at < largest.length; at++, to += 4) {
     const value = largest[at];
     const ink = value < 0 ? less : more;
-    data[to] = ink[0];
-    data[to + 1] = ink[1];
-    data[to + 2] = ink[2];
     // The square root, as in the thumbnails, since most weights are small.
-    data[to + 3] = 255 * Math.sqrt(Math.abs(value) / peak);
+    const shade = Math.sqrt(Math.abs(value) / peak);
+    for (let n = 0; n < 3; n++) {
+      data[to + n] = dark ? Math.cbrt(below[n] + shade * (ink[n] - below[n])) ** 2 : ink[n];
+    }
+    data[to + 3] = dark ? 255 : 255 * shade;
   }
   return imageCanvas(pixels);
 }

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { userEvent } from "vitest/browser";
+import { luminance, mixed, palette, type RGB, rgb } from "../../../../src/styles/palette.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { parts } from "../../../support/locators.ts";
 import { type App, drawn, find, mountApp, painted, pixel } from "../../../support/mounted.ts";
@@ -48,6 +49,28 @@ test.for([
     const shade = 255 * Math.sqrt(weight / largest);
     expect(Math.abs(pixel(picture(app), x, y)[3] - shade)).toBeLessThanOrEqual(1);
   }
+});
+
+test("on a dark background, shades are lighter than by opacity, up to the ink", async () => {
+  const app = await mountApp({ choices: { layer: 0, head: 1, theme: "dark" } });
+  await drawn(app);
+  const { ink, background } = palette(true);
+  const light = (color: readonly number[]) => luminance(color as unknown as RGB) + 0.05;
+  const { width, height } = picture(app).getBoundingClientRect();
+  const all = NAMES.flatMap((_, query) => NAMES.map((_, key) => weightAt(0, 1, query, key)));
+  const lightest: number[] = [];
+  for (const [x, y] of PLACES.map(([right, down]) => [right * width, down * height])) {
+    await userEvent.hover(find(app, ".stage"), { position: { x, y } });
+    const { query, key } = app.state.focus.value;
+    if (query === null || key === null) throw new Error("The pointer is on no cell.");
+    const share = weightAt(0, 1, query, key) / Math.max(...all);
+    const byOpacity = rgb(mixed(background, ink, Math.sqrt(share)));
+    const shade = light(pixel(picture(app), x, y));
+    expect(shade / light(byOpacity)).toBeGreaterThan(1.05);
+    expect(shade).toBeLessThan(light(rgb(ink)));
+    lightest.push(shade / light(byOpacity));
+  }
+  expect(Math.max(...lightest)).toBeGreaterThan(1.2);
 });
 
 test("follows the head", async () => {
