@@ -12,7 +12,7 @@ from attnwidget.arguments import several_numbers
 from attnwidget.progress import progress_bar
 from attnwidget.record import AttentionRecord, Replay, Stack
 from attnwidget.running.forward import run_inputs
-from attnwidget.running.generation import generated
+from attnwidget.running.generation import Generation, generated
 from attnwidget.running.inputs import Inputs, prepare
 from attnwidget.running.items import Items
 from attnwidget.running.missing import missing_attention, no_attention
@@ -122,12 +122,12 @@ class Captured:
 
     Attributes:
         inputs: of the pass that the record is of.
-        generation: the prompt of a generated text, and the options of `model.generate`; else None.
+        generation: how its text was generated; None if it was not.
     """
 
     record: AttentionRecord
     inputs: Inputs
-    generation: tuple[Inputs, Mapping[str, Any]] | None
+    generation: Generation | None
 
 
 def captured_pass(
@@ -158,10 +158,11 @@ def captured_pass(
         record = record_of(model, tokenizer, inputs, chosen, values=values, image=image)
         return Captured(record, inputs, None)
     with progress_bar("Reading", "attention calls"):
-        answer = generated(model, tokenizer, inputs, generate)
+        generation = Generation(inputs, dict(generate))
+        answer = generated(model, tokenizer, inputs, generation.options)
         again, read, replay = _reread(model, answer, chosen, values=values, with_image=image)
     record = _record(model, tokenizer, again, read, chosen, replay)
-    return Captured(record, again, (inputs, generate))
+    return Captured(record, again, generation)
 
 
 def record_of(

@@ -85,7 +85,8 @@ def _stack_of(record: AttentionRecord, name: str | None) -> str:
     names = record.stacks if name is None else [name]
     for each in names:
         found = running_text(record.stack(each))
-        if found is not None and found.answered and record.replay and record.replay.written:
+        written = record.replay is not None and bool(record.replay.written)
+        if found is not None and found.answered and found.sentences and written:
             return each
     raise ValueError(
         "this record has no answer with its text: capture a chat or a prompt with generate=, and "
@@ -133,7 +134,8 @@ class Answer(Tabular):
     def cut(self) -> Doubles:
         """Cut the answer's links to each part of the prompt in turn, in one batch of passes.
 
-        The prompt is read as it was; only the rows that wrote the answer no longer see the part.
+        The prompt is read as it was; only the rows that wrote the answer no longer see the part. A
+        row that is a token of it keeps the link to itself.
 
         Returns:
             The change of the log probability of each token of the answer, in nats,
@@ -149,12 +151,15 @@ class Answer(Tabular):
     def without(self, part: Named) -> str:
         """The answer that the model writes if none of its tokens sees a part of the prompt.
 
+        With sampling, by the same random numbers as before.
+
         Raises:
             ValueError, ReferenceError: see `cut`; or there is no such part.
         """
-        keys = self._keys(part)
-        first = self._running.rows.start
-        return self._model().answer_without(self.stack, first, keys)
+        keys, rerun = self._keys(part), self._model()
+        if (self.stack, keys) not in rerun.measured:
+            self._changes([Cut(keys)])
+        return rerun.answer_without(self.stack, self._running.rows.start, keys)
 
     def table(self, of: Looked = None) -> pd.DataFrame:
         """The parts of the prompt: their share of attention, an even share, and the effect of cuts.
@@ -323,7 +328,9 @@ class Answer(Tabular):
             return slice(0, count)
         if isinstance(of, str):
             return self._rows_of(of)
-        first, end = of if len(of) == 2 else (None, None)
+        given = (of.start, of.stop) if isinstance(of, range) else of
+        pair = isinstance(given, Sequence) and len(given) == 2
+        first, end = (given[0], given[1]) if pair else (None, None)
         if type(first) is not int or type(end) is not int or not 0 <= first < end <= count:
             raise ValueError(
                 f"{of!r:.100} are no tokens of the answer: give words of it, or the first and the "

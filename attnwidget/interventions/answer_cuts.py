@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from transformers import DynamicCache
 
 from attnwidget.running.model import CACHES, run, traits
 from attnwidget.running.one_text import OneText
@@ -21,8 +22,8 @@ from .off import Cut
 from .scan import repeated
 from .sites import Site, SiteFinder, sites_of
 
-# In bytes, of the logits of a batch of cuts.
-_LARGEST = 1 << 27
+# In bytes, of the cache, the mask of a layer, and the logits of a batch of cuts.
+_LARGEST = 1 << 29
 # In nats: a pass that goes on from a prompt's cache counts if it is the plain one up to rounding.
 _ROUNDING, _ROUNDING_IN_HALF = 1e-3, 0.1
 
@@ -45,6 +46,7 @@ class AnswerCuts:
         stack: str,
     ) -> None:
         self._given, self._answer, self._stack = given, tuple(answer), stack
+        self._count = len(self._answer)
         self._expected = np.log(np.maximum(probabilities, np.finfo(float).tiny))
 
     def log_probabilities(self, model: torch.nn.Module, cuts: Sequence[Cut]) -> Doubles:
@@ -58,69 +60,66 @@ class AnswerCuts:
             Nats, [1 + cuts, tokens], the first without any cut.
 
         Raises:
-            ValueError: the stack has no such head, or its scores cannot be changed.
+            ValueError: the stack has no such head, its scores cannot be changed, or the model gives
+            the answer other probabilities than in its generation.
         """
         all_cuts = [Cut(()), *cuts]
         with undisturbed(model):
-            found = self._from_cache(model, all_cuts)
+            try:
+                found = self._from_cache(model, all_cuts)
+            except Exception:
+                # Caches of recurrent layers cannot be repeated, others lack keys, and so on.
+                found = None
             return self._whole(model, all_cuts) if found is None else found
 
     def _from_cache(self, model: torch.nn.Module, cuts: Sequence[Cut]) -> Doubles | None:
         """Passes over the rows of the answer alone; None where they are not the plain ones."""
         tensors, text = self._given.batch.tensors, self._given.row.text
-        ids, rows = tensors.get("input_ids"), len(self._answer)
-        if traits(model).has_decoder or text is None or not isinstance(ids, torch.Tensor):
+        ids, mask, rows = tensors.get("input_ids"), tensors.get("attention_mask"), self._count
+        taken = cache_name(model)
+        if traits(model).has_decoder or text is None or taken not in traits(model).parameters:
             return None
-        length = ids.shape[1]
-        if length <= rows or length != text.length or len(ids) != 1:
+        if not isinstance(ids, torch.Tensor) or ids.shape != (1, text.length):
             return None
-        prompt, mask = length - rows, tensors.get("attention_mask")
-        if isinstance(mask, torch.Tensor) and mask.ndim != 2:
+        length = text.length
+        if length <= rows or (isinstance(mask, torch.Tensor) and mask.ndim != 2):
             return None
-        prefix = {
-            name: value[..., :prompt] if is_per_token(name, value, length) else value
-            for name, value in tensors.items()
-        }
-        finder = SiteFinder()
+        prompt = length - rows
+        own = {name: x for name, x in tensors.items() if is_per_token(name, x, length)}
+        begin = {**tensors, **{name: x[..., :prompt] for name, x in own.items()}}
+        rest = {name: x[..., prompt:] for name, x in own.items()}
+        if isinstance(mask, torch.Tensor):
+            rest["attention_mask"] = mask
+        finder, keeping = SiteFinder(), {"use_cache": True, **self._last(model, 1)}
+        # That of a window would forget tokens, which a mask hides as well.
+        if (whole := cache_of_all(model)) is not None:
+            keeping[taken] = whole
         with trace(model, finder, 1):
-            read = run(model, {**prefix, **self._last(model, 1), "use_cache": True})
+            read = model(**{**begin, **keeping})
         cache: Any = next(
             filter(None, (getattr(read, name, None) for name in sorted(CACHES))), None
         )
         if not hasattr(cache, "batch_repeat_interleave"):
             return None
-        taken = next((name for name in sorted(CACHES) if name in traits(model).parameters), None)
-        if taken is None:
-            return None
         sites = sites_of(finder.sites(model, 1).found, self._stack)
-        rest = {
-            name: value[..., prompt:]
-            for name, value in tensors.items()
-            if is_per_token(name, value, length)
-        }
-        if isinstance(mask, torch.Tensor):
-            rest["attention_mask"] = mask
+        each = 4 * rows * read.logits.shape[-1] + _bytes(cache)
         found: list[Doubles] = []
-        for some in _chunks(cuts, rows, read):
-            own = copy.deepcopy(cache)
-            own.batch_repeat_interleave(len(some))
+        for some in _chunks(cuts, each + 4 * rows * length * _heads(cuts, sites)):
+            several = copy.deepcopy(cache)
+            several.batch_repeat_interleave(len(some))
             batch = {name: _rows(value, len(some)) for name, value in rest.items()}
             editor = _CutLinks(sites, some, text.kept, prompt, length)
-            try:
-                with trace(model, editor, len(some)):
-                    # Not by `run`, which would copy the cache once more.
-                    output = model(**batch, **{taken: own, "use_cache": True})
-            except _OtherKeys:
-                return None
+            with trace(model, editor, len(some)):
+                # Not by `run`, which would copy the cache once more.
+                output = model(**batch, **{taken: several, "use_cache": True})
             found.append(self._read(output))
             # The first is without a cut.
-            rounding = _ROUNDING_IN_HALF if in_half_precision(model) else _ROUNDING
-            if len(found) == 1 and np.abs(found[0][0] - self._expected).max() > rounding:
+            if len(found) == 1 and not self._is_plain(model, found[0][0]):
                 return None
         return np.concatenate(found)
 
     def _whole(self, model: torch.nn.Module, cuts: Sequence[Cut]) -> Doubles:
-        tensors = {**self._given.batch.tensors, **self._last(model, len(self._answer))}
+        tensors = {**self._given.batch.tensors, **self._last(model, self._count)}
         if "use_cache" in traits(model).parameters:
             tensors["use_cache"] = False
         given = replace(self._given.batch, tensors=tensors)
@@ -128,15 +127,28 @@ class AnswerCuts:
         with trace(model, finder, 1):
             plain = run(model, tensors)
         sites = sites_of(finder.sites(model, 1).found, self._stack)
-        keys, queries = self._sides(sites[0])
+        kept, queries = self._sides(sites[0])
+        if sites[0].kind.cross and any(len(set(cut.keys)) >= len(kept) for cut in cuts):
+            raise ValueError("without this part, nothing of the source is left to read")
+        mask = 4 * queries * (int(kept[-1]) + 1) * _heads(cuts, sites)
         found: list[Doubles] = []
-        for some in _chunks(cuts, len(self._answer), plain):
+        for some in _chunks(cuts, 4 * plain.logits.numel() // len(plain.logits) + mask):
             batch, rows = repeated(given, len(some))
             for part in [some] if rows > 1 else [[cut] for cut in some]:
-                editor = _CutLinks(sites, part, keys, queries - len(self._answer), None)
+                editor = _CutLinks(sites, part, kept, queries - self._count, None)
                 with trace(model, editor, len(part)):
                     found.append(self._read(run(model, batch.tensors)))
+        if not self._is_plain(model, found[0][0]):
+            raise ValueError(
+                "the model no longer gives this answer the probabilities that it was generated "
+                "with: it has been changed since, so run the cell again"
+            )
         return np.concatenate(found)
+
+    def _is_plain(self, model: torch.nn.Module, numbers: Doubles) -> bool:
+        """True if the answer without a cut is as likely as in its generation, up to rounding."""
+        rounding = _ROUNDING_IN_HALF if in_half_precision(model) else _ROUNDING
+        return bool(np.abs(numbers - self._expected).max() <= rounding)
 
     @staticmethod
     def _last(model: torch.nn.Module, rows: int) -> dict[str, int]:
@@ -153,15 +165,11 @@ class AnswerCuts:
         return keys.kept, own.length
 
     def _read(self, output: Any) -> Doubles:
-        logits = output.logits[:, -len(self._answer) :].float()
+        logits = output.logits[:, -self._count :].float()
         chosen = torch.tensor(self._answer, device=logits.device)
         own = logits.gather(2, chosen[None, :, None].expand(len(logits), -1, 1))[..., 0]
         numbers: Doubles = (own.double() - logits.logsumexp(2).double()).cpu().numpy()
         return numbers
-
-
-class _OtherKeys(Exception):
-    """A call has other keys than the text has tokens, as a cache of a window has."""
 
 
 class _CutLinks(Handler):
@@ -192,7 +200,7 @@ class _CutLinks(Handler):
             return None
         leading, heads, queries, keys = shape()
         if leading != len(self._cuts) or (self._keys is not None and keys != self._keys):
-            raise _OtherKeys
+            raise ValueError("a call has other keys than the text has tokens")
         # Of a pass that goes on from a cache, the queries are those of the answer.
         begin = 0 if self._keys is not None else self._first
         # Of all heads, one mask is that of each.
@@ -214,7 +222,38 @@ def _rows(value: torch.Tensor, count: int) -> torch.Tensor:
     return value.expand(*[count if size == 1 else size for size in value.shape[:-1]], -1).clone()
 
 
-def _chunks(cuts: Sequence[Cut], rows: int, plain: Any) -> Iterator[Sequence[Cut]]:
-    logits = plain.logits
-    size = max(1, _LARGEST // (logits.shape[-1] * 4 * rows))
+def cache_name(model: torch.nn.Module) -> str:
+    """The name of a model's argument for a cache, which newer versions of transformers changed."""
+    return "cache" if "cache" in traits(model).parameters else "past_key_values"
+
+
+def cache_of_all(model: torch.nn.Module) -> Any:
+    """A cache of all tokens, for a model whose own keeps a window of them; None for others."""
+    config: Any = getattr(model, "config", None)
+    config = getattr(config, "get_text_config", lambda: config)()
+    kinds = set(getattr(config, "layer_types", None) or ())
+    windows = getattr(config, "sliding_window", None)
+    if not windows or not kinds <= {"full_attention", "sliding_attention"}:
+        return None
+    return DynamicCache()
+
+
+def _chunks(cuts: Sequence[Cut], each: int) -> Iterator[Sequence[Cut]]:
+    """The cuts of a batch, by the bytes that each takes."""
+    size = max(1, _LARGEST // each)
     return (cuts[at : at + size] for at in range(0, len(cuts), size))
+
+
+def _heads(cuts: Sequence[Cut], sites: Sequence[Site]) -> int:
+    """The number of heads whose masks differ."""
+    return sites[0].heads if any(cut.heads is not None for cut in cuts) else 1
+
+
+def _bytes(cache: Any) -> int:
+    tensors = [
+        tensor
+        for layer in cache.layers
+        for tensor in vars(layer).values()
+        if isinstance(tensor, torch.Tensor)
+    ]
+    return sum(tensor.nbytes for tensor in tensors)

@@ -381,7 +381,8 @@ def _hidden(intervention: KnockOut, shape: torch.Size, first: int, layer: int) -
 
 def _within(chosen: Sequence[int], present: range) -> torch.Tensor:
     """True at the chosen positions among those present in a call."""
-    return torch.tensor([position in chosen for position in present])
+    wanted = set(chosen)
+    return torch.tensor([position in wanted for position in present])
 
 
 def _mask(numbers: list[int], count: int, layer: int) -> torch.Tensor:

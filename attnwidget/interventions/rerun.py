@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,13 +17,14 @@ from attnwidget.capture import record_of
 from attnwidget.progress import on_step
 from attnwidget.record import AttentionRecord
 from attnwidget.running.forward import run_inputs, run_model
-from attnwidget.running.generation import generated
+from attnwidget.running.generation import Generation, drawn_again, generated
 from attnwidget.running.inputs import Inputs, on_device
+from attnwidget.running.model import CACHES, traceable
 from attnwidget.running.one_text import OneText, one_item
 from attnwidget.session import ipython
 from attnwidget.tracing import can_generate, is_changed, trace, undisturbed
 
-from .answer_cuts import AnswerCuts
+from .answer_cuts import AnswerCuts, cache_name, cache_of_all
 from .editor import editing, intervene
 from .edits import KnockOut
 from .effect import Doubles, Effect, Predicts, Softmax
@@ -34,6 +35,8 @@ from .skipping import Block, BlockFinder, ExactSkips
 
 # In bytes. What layers returned is kept up to this; beyond, all of them run again.
 _LARGEST = 1 << 28
+
+_OF_A_PASS = ("logits_to_keep", "use_cache")
 
 # More tokens than an answer has.
 _LONGEST_ANSWER = 1 << 14
@@ -51,7 +54,7 @@ class Rerun:
     Args:
         model, tokenizer: the model, and what names its tokens.
         inputs: of the pass; of a generated text, the prompt and the answer.
-        generation: the prompt and the options of `model.generate` of a generated text, else None.
+        generation: how the text was generated; None if it was not.
         values: True if `record` has values, as in `attnwidget.capture`.
 
     Attributes:
@@ -64,10 +67,11 @@ class Rerun:
         model: torch.nn.Module,
         tokenizer: Any,
         inputs: Inputs,
-        generation: tuple[Inputs, Mapping[str, Any]] | None = None,
+        generation: Generation | None = None,
         *,
         values: bool = False,
     ) -> None:
+        model = traceable(model)
         own = weakref.ref(self)
 
         def forget(_deleted: object) -> None:
@@ -77,7 +81,7 @@ class Rerun:
 
         self._model = weakref.ref(model, forget)
         # The pass may compute the last logits alone, or without a cache, as its generation was.
-        tensors = {name: x for name, x in inputs.tensors.items() if name != "logits_to_keep"}
+        tensors = {name: x for name, x in inputs.tensors.items() if name not in _OF_A_PASS}
         self._tokenizer, self._inputs = tokenizer, replace(inputs, tensors=tensors)
         self._generation, self._values = generation, values
         self._kept: _KeptPass | None = None
@@ -162,14 +166,27 @@ class Rerun:
         model = self._present()
         if self._generation is None:
             raise ValueError("the model generated no answer here: capture the text with generate=")
-        prompt, options = self._generation
-        prompt = replace(prompt, tensors=on_device(prompt.tensors, model))
-        finder = SiteFinder()
-        with undisturbed(model), trace(model, finder, prompt.batch.size):
-            run_inputs(model, prompt)
-        sites = finder.sites(model, prompt.batch.size).found
-        knocked = KnockOut(range(rows, rows + _LONGEST_ANSWER), list(keys), stack=stack)
-        with on_step(lambda: None), editing(model, [knocked], sites):
+        generation, inputs = self._generation, self._on_device(model)
+        prompt = replace(generation.prompt, tensors=on_device(generation.prompt.tensors, model))
+        finder, options = SiteFinder(), dict(generation.options)
+        with undisturbed(model), trace(model, finder, inputs.batch.size):
+            run_inputs(model, inputs)
+        sites = finder.sites(model, inputs.batch.size).found
+        # The positions of the model, which counts padding.
+        cross = sites_of(sites, stack)[0].kind.cross
+        source, target = prompt.batch.text, inputs.batch.target
+        of_rows, of_keys = target or source, source if cross else target or source
+        assert of_rows is not None
+        assert of_keys is not None
+        first, hidden = int(of_rows.kept[rows]), of_keys.kept[list(keys)].tolist()
+        later = range(first + 1, first + _LONGEST_ANSWER)
+        # As in `cut`, a row keeps the link to itself.
+        others = hidden if cross else [key for key in hidden if key != first]
+        links = [([first], others), (later, hidden)]
+        knocked = [KnockOut(own, seen, stack=stack) for own, seen in links if seen]
+        if CACHES.isdisjoint(options) and (whole := cache_of_all(model)) is not None:
+            options[cache_name(model)] = whole
+        with on_step(lambda: None), editing(model, knocked, sites), drawn_again(generation):
             answer = generated(model, self._tokenizer, prompt, options)
         text = "".join(each.text for each in answer.written)
         part = stack, tuple(keys)

@@ -57,11 +57,13 @@ def page_html(
     """
     names = included_views(views)
     numbers = included_layers(layers, [each.record for each in shown])
+    # The text view has sums over all layers; none is in a page of it alone, unless it is named.
+    alone = numbers is None and names == ("text",)
     # Widgets of the same record share its layers, unless their user's lenses or words differ.
     distinct: list[_Contents] = []
     widgets = []
     for each in shown:
-        contents = _Contents.of(each, numbers)
+        contents = _Contents.of(each, [] if alone else numbers)
         place = next((n for n, own in enumerate(distinct) if own.has(contents)), len(distinct))
         if place == len(distinct):
             distinct.append(contents)
@@ -73,7 +75,9 @@ def page_html(
             _record(contents.shown, names, own, contents.numbers)
             for contents, own in zip(distinct, packed, strict=True)
         ]
-        return document(title_of(shown), records, widgets, names, complete=numbers is None)
+        return document(
+            title_of(shown), records, widgets, names, complete=numbers is None and not alone
+        )
 
     layers_of_all = [layer for contents in distinct for layer in contents.layers.values()]
     with progress_bar("Packing", "layers", len(layers_of_all)):

@@ -16,7 +16,7 @@ from matplotlib.textpath import text_to_path
 from attnwidget.analysis import counted_keys, running_text, text_shares
 from attnwidget.interventions.answer import Answer, Looked
 from attnwidget.interventions.answer import answer as answer_of
-from attnwidget.record import AttentionRecord
+from attnwidget.record import AttentionRecord, Floats
 
 from .axes import PLAIN, add_caption, font_points, new_axes
 from .colors import Palette, palette_of
@@ -64,7 +64,7 @@ def text(
     shares = text_shares(of_stack, running)
     weights = shares.mean[first:end].mean(axis=0)
     counted = counted_keys(running, shares.sinks)
-    even, largest = float(weights[counted].mean()), float(weights[counted].max())
+    even, largest = _scale(weights[counted])
     shades = np.sqrt(np.clip((weights - even) / ((largest - even) or 1), 0, 1)) * counted
     keys = running.keys
     assert keys.text is not None
@@ -107,6 +107,11 @@ def text(
     return ax
 
 
+def _scale(weights: Floats) -> tuple[float, float]:
+    """An even share, and the largest; 0 if there are no tokens but sinks."""
+    return (float(weights.mean()), float(weights.max())) if len(weights) else (0.0, 0.0)
+
+
 @dataclass(frozen=True)
 class _Piece:
     """The text of a token, and the shade below it."""
@@ -145,13 +150,14 @@ def _placed(
         found.append(_Placed(block.role, left - 1.2 * size, y, 0, None))
         x = left
         for word in _words(block.pieces):
-            needed = sum(_width(piece.text, fonts) for piece in word)
+            needed = sum(_width(piece.text.split("\n")[0], fonts) for piece in word)
             if x > left and x + needed > wide:
                 x, y = left, y + _LINE * size
             for piece in word:
                 lines = piece.text.split("\n")
                 for number, line in enumerate(lines):
-                    if number:
+                    # Within a word, too, if it is longer than a line.
+                    if number or (x > left and x + _width(line, fonts) > wide):
                         x, y = left, y + _LINE * size
                     # A space at the start of a line has no width.
                     line = line.lstrip() if x == left else line

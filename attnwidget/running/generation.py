@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -19,6 +19,37 @@ from .model import CACHES, own_copies, traits
 from .replay import Answer
 from .reread import with_a_prompt_that_sees_itself, with_answer, with_target
 from .written import written
+
+
+def _random() -> tuple[torch.Tensor, list[torch.Tensor]]:
+    found = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+    return torch.get_rng_state(), found
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What a model has generated a text by, so that it can do so once more.
+
+    Attributes:
+        prompt: the inputs.
+        options: the arguments of `model.generate`.
+        random: the states of torch's random numbers before it, of the processor and of each GPU.
+    """
+
+    prompt: Inputs
+    options: Mapping[str, Any]
+    random: tuple[torch.Tensor, list[torch.Tensor]] = field(default_factory=_random)
+
+
+@contextmanager
+def drawn_again(generation: Generation) -> Iterator[None]:
+    """Draw the random numbers of a generation again, and restore those of now at the end."""
+    with torch.random.fork_rng():
+        of_processor, of_devices = generation.random
+        torch.set_rng_state(of_processor)
+        if of_devices:
+            torch.cuda.set_rng_state_all(of_devices)
+        yield
 
 
 def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, Any]) -> Answer:

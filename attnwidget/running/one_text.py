@@ -56,15 +56,19 @@ def one_item(inputs: Inputs, source: str | None = None) -> OneText:
     """The recorded item of prepared inputs, as a batch of its own; `source` is its text."""
     size, index, tensors = inputs.batch.size, inputs.batch.index, inputs.tensors
     if size > 1:
-        tensors = {
-            name: tensor[index : index + 1]
-            if isinstance(tensor, torch.Tensor) and tensor.ndim and len(tensor) == size
-            else tensor
-            for name, tensor in tensors.items()
-        }
+        tensors = {name: _of_item(name, value, index, size) for name, value in tensors.items()}
     media = None if inputs.batch.media is None else inputs.batch.media // size
     row = replace(inputs.batch, size=1, index=0, media=media)
     shown = inputs.sequences
     tokens = Tokens(()) if shown.text is None else shown.text
     only = Text(0, source, tokens, shown.target, {})
     return OneText(TextBatch(tensors, (only,), (row,)), shown)
+
+
+def _of_item(name: str, value: Any, index: int, size: int) -> Any:
+    if not isinstance(value, torch.Tensor) or not value.ndim:
+        return value
+    # Positions may have an axis for time, height and width before that of items.
+    if name == "position_ids" and value.ndim == 3:
+        return value[:, index : index + 1]
+    return value[index : index + 1] if len(value) == size else value

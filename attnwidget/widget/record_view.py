@@ -254,6 +254,9 @@ class RecordView(Choices):
     def _measure_with(self, rerun: Rerun) -> None:
         """Measure effects of what is off with this model."""
         self._rerun = rerun
+        # Of an answer, those that Python has measured.
+        if rerun.measured:
+            self._manifest = with_cuts(self._manifest, rerun.measured)
 
     @property
     def record(self) -> AttentionRecord:

@@ -59,8 +59,9 @@ class Replies:
       {stack, heads, cut}, are then for layers of that.
 
     - to {id, op: "cut", stack, cuts}, with cuts a list of {keys, heads}, positions and a list of
-      [layer, head] or null for all: {id, changes}, what the links from the answer's rows to these
-      keys added to the log probability of each of its tokens, [cuts, tokens] in nats, later, too.
+      [layer, head] or null for all: {id, changes}, the change of the log probability of each token
+      of the answer without the links from its rows to these keys, [cuts, tokens] in nats, later,
+      too.
     - to {id, op: "answer", stack, keys}: {id, text}, what the model writes without these links.
 
     {op: "abort", of: [id, ...]} cancels requests; those not yet answered get {id, aborted}.

@@ -54,9 +54,7 @@ def encode_text(record: AttentionRecord, stack: str) -> dict[str, Any] | None:
     }
 
 
-def with_cuts(
-    manifest: Mapping[str, Any], measured: Mapping[Part, MeasuredCut]
-) -> dict[str, Any]:
+def with_cuts(manifest: Mapping[str, Any], measured: Mapping[Part, MeasuredCut]) -> dict[str, Any]:
     """A manifest with the cuts of parts that were measured, for a page without the model."""
 
     def of(sent: dict[str, Any]) -> dict[str, Any]:
@@ -80,8 +78,8 @@ def with_cuts(
 def encode_shares(record: AttentionRecord, stack: str) -> Block:
     """The attention of a running text's rows, see `attnwidget.analysis.text_shares`.
 
-    "mean" is [rows, Tk] and "shares" [rows, sentences, heads], with all heads of all layers;
-    "sinks" [Tk] has 1 for the first token, 2 for the template, 3 for a sink of the text, else 0.
+    "mean" is [rows, Tk]; "shares" [rows, sentences, heads], with all heads of all layers, has
+    integers n for shares of ((n + 128) / 255)², within .004 of them; "sinks" [Tk] has 1 for the first token, 2 for the template, 3 for a sink of the text, else 0.
 
     Raises:
         ValueError: the stack has no running text.
@@ -95,7 +93,8 @@ def encode_shares(record: AttentionRecord, stack: str) -> Block:
         kinds[list(sink.keys)] = _KINDS.get(sink.label, _OF_TEXT)
     block = Block([], [])
     block.add_floats("mean", shares.mean)
-    block.add_floats("shares", shares.heads)
+    levels = np.round(np.sqrt(np.clip(shares.heads, 0, 1)) * 255) - 128
+    block.add("shares", "i8", levels.astype(np.int8))
     block.add("sinks", "i8", kinds)
     return block
 

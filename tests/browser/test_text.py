@@ -32,7 +32,7 @@ def test_numbers_of_random_spans(answer: aw.Answer, open_page: OpenPage, tmp_pat
     page = tmp_path / "answer.html"
     aw.save_html(page, aw.show(answer, static=True), layers=[0])
     view = View(open_page(page, height=1400))
-    options = view.within.get_by_role("option")
+    options = view.within.get_by_role("listbox", name="Answer").get_by_role("option")
     count = len(answer.tokens)
     expect(options).to_have_count(count)
     rows = view.within.get_by_role("table", name="Where it looks").get_by_role("row")

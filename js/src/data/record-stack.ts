@@ -104,7 +104,8 @@ export class RecordStack extends StackStore {
         textShapes(info),
       );
       const part = (name: string) => arrays.get(name)?.values ?? new Float32Array(0);
-      const data = { mean: part("mean"), shares: part("shares"), sinks: part("sinks") };
+      const shares = part("shares").map((level) => ((level + 128) / 255) ** 2);
+      const data = { mean: part("mean"), shares, sinks: part("sinks") };
       return { data, bytes: bytesIn(arrays) };
     });
   }

@@ -149,7 +149,7 @@ export class Requests {
     return this.#effects.take(ask, signal);
   }
 
-  /** Request what links add to the log probability of each token of the answer, for each cut. */
+  /** Request the change of the log probability of each token of the answer, for each cut. */
   cut(
     stack: string,
     cuts: readonly Cut[],

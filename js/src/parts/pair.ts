@@ -31,7 +31,7 @@ export function showLinking(state: State): string {
   const view = viewOfHeads(state);
   if (!view) return "The heads that link two tokens are in the model view, which is not here";
   if (!untracked(() => lockedPair(state))) {
-    return "To see the heads that link two tokens, lock one query and one key first";
+    return "Lock two tokens first: click one, Shift+click the other";
   }
   batch(() => {
     state.sort.value = PAIR;

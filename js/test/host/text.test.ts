@@ -44,6 +44,14 @@ const floats = (name: string, shape: readonly number[], valueAt: (at: number) =>
   return [{ name, dtype: "f32", shape }, new DataView(values.buffer)] as const;
 };
 
+/** Shares as the kernel sends them, as levels of their roots. */
+const levels = (shape: readonly number[], valueAt: (at: number) => number) => {
+  const values = Int8Array.from({ length: shape.reduce((a, b) => a * b, 1) }, (_, at) =>
+    Math.round(255 * Math.sqrt(valueAt(at)) - 128),
+  );
+  return [{ name: "shares", dtype: "i8", shape }, new DataView(values.buffer)] as const;
+};
+
 /** A view whose kernel has sent what the rows attend to. */
 async function shown() {
   const model = modelOf({ _manifest: manifest, view: "text" });
@@ -54,7 +62,7 @@ async function shown() {
   const sent = [
     // The first row gives the first sentence three times as much as the second, in all.
     floats("mean", [2, keys], (at) => (at < 2 ? 0.3 : at < keys - 1 ? 0.2 / (keys - 3) : 0)),
-    floats("shares", [2, 2, heads], (at) => (at === heads - 1 ? 0.9 : 0.1)),
+    levels([2, 2, heads], (at) => (at === heads - 1 ? 0.9 : 0.1)),
     [{ name: "sinks", dtype: "i8", shape: [keys] }, new DataView(new ArrayBuffer(keys))] as const,
   ];
   model.deliver(

@@ -9,7 +9,7 @@ import torch
 import attnwidget as aw
 from attnwidget.analysis import running_text
 from tests.unit.interventions.test_live_effects import Conversation
-from tests.unit.tiny import Loaded
+from tests.unit.tiny import Loaded, t5, tiny
 
 CHAT = [
     {
@@ -97,6 +97,21 @@ def test_what_is_not_there(answer: aw.Answer, smollm2: Loaded) -> None:
         aw.answer(answer.record).cut()
     with pytest.raises(ValueError, match="no answer with its text"):
         aw.answer(aw.capture(*smollm2, "A dog."))
+
+
+def test_the_source_of_an_encoder_decoder_and_a_prompt_of_one_sentence(smollm2: Loaded) -> None:
+    _, tokenizer = smollm2
+    model = t5("T5ForConditionalGeneration", vocab_size=len(tokenizer))
+    options = {"max_new_tokens": 4, "min_new_tokens": 4, "do_sample": False}
+    found = aw.answer(model, tokenizer, "A cat sat. It slept.", generate=options)
+    assert (found.stack, found.parts) == ("cross", ("A cat sat.", "It slept."))
+    assert found.cut().shape == (2, 4)
+    assert isinstance(found.without(2), str)
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2, vocab_size=len(tokenizer))
+    one = aw.answer(model, tokenizer, "It slept.", generate=options)
+    assert len(one.parts) == 1
+    assert np.isfinite(one.cut()).all()
+    assert isinstance(one.without(1), str)
 
 
 def test_a_view_asks_for_cuts(answer: aw.Answer) -> None:

@@ -13,6 +13,7 @@ from attnwidget.interventions import answer_cuts
 from attnwidget.interventions.answer_cuts import AnswerCuts
 from attnwidget.interventions.off import Cut
 from attnwidget.interventions.rerun import Rerun
+from attnwidget.running.generation import drawn_again, generated
 from attnwidget.running.one_text import one_item
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import t5, tiny, token_ids
@@ -20,6 +21,11 @@ from tests.unit.tiny import t5, tiny, token_ids
 
 def answering(name: str = "Llama", attention: str = "sdpa", **options: Any) -> Any:
     return tiny(f"{name}ForCausalLM", attention, **{"num_key_value_heads": 2, **options})
+
+
+def hybrid() -> Any:
+    sizes = {"attn_layer_period": 2, "attn_layer_offset": 1, "use_mamba_kernels": False}
+    return answering("Jamba", num_experts=2, mamba_d_state=4, mamba_dt_rank=4, **sizes)
 
 
 PROMPT = {"input_ids": token_ids(12)}
@@ -37,6 +43,7 @@ CASES: dict[str, tuple[Callable[[], Any], dict[str, torch.Tensor], str]] = {
     "padded on the left": (answering, PADDED, "self"),
     "a window": (lambda: answering("Mistral", sliding_window=6), PROMPT, "self"),
     "biases for distances": (lambda: answering("Bloom", "eager", n_head=4), PROMPT, "self"),
+    "recurrent layers": (hybrid, PROMPT, "self"),
     "cross-attention": (lambda: t5("T5ForConditionalGeneration"), PROMPT, "cross"),
 }
 KEYS = (1, 2, 3, 8)
@@ -82,7 +89,7 @@ def test_equal_those_of_intervene(case: Any) -> None:
     model = build()
     read = answered(model, inputs)
     rerun = Rerun(model, None, read.inputs, read.generation)
-    cuts = [Cut(KEYS), Cut((4,)), Cut(KEYS, frozenset({(0, 1), (1, 0)}))]
+    cuts = [Cut(KEYS), Cut((4,)), Cut(KEYS, frozenset({(1, 1), (1, 0)}))]
     before = Snapshot(model)
     found = rerun.cut(stack, probabilities(read), cuts)
     before.assert_unchanged()
@@ -109,28 +116,60 @@ def test_a_cache_that_is_not_the_generations_is_not_used(monkeypatch: Any) -> No
     assert other._from_cache(model, [Cut(())]) is None
 
 
-def test_an_answer_without_a_part() -> None:
-    model = answering()
-    read = answered(model, PROMPT)
-    model.generation_config.eos_token_id = None
-    rerun = Rerun(model, None, read.inputs, read.generation)
-    first = len(PROMPT["input_ids"][0]) - 1
-    seen = []
+@pytest.mark.parametrize("case", ["grouped keys", "padded on the left", "a window"])
+def test_an_answer_without_a_part(case: str) -> None:
+    build, inputs, stack = CASES[case]
+    model = build()
+    read = answered(model, inputs)
+    rerun, seen = Rerun(model, None, read.inputs, read.generation), []
     original = model.generate
 
     def generate(**options: Any) -> Any:
         result = original(**options)
-        seen.append(result.sequences[0, first + 1 :].tolist())
+        seen.append(result.sequences[0].tolist())
         return result
 
     model.generate = generate
-    rerun.answer_without("self", first, KEYS)
-    ids = PROMPT["input_ids"]
-    for token in seen[0]:
-        with torch.no_grad(), aw.intervene(model, aw.KnockOut(range(first, 30), list(KEYS))):
-            logits = model(ids).logits[0, -1]
+    before = torch.get_rng_state()
+    # The last token of the prompt keeps the link to itself.
+    keys = (*KEYS, 11)
+    rerun.answer_without(stack, 11, keys)
+    assert torch.equal(torch.get_rng_state(), before)
+    length = inputs["input_ids"].shape[1]
+    ids, hidden = inputs["input_ids"], (read.inputs.batch.text.kept[list(keys)]).tolist()
+    mask = inputs.get("attention_mask", torch.ones_like(ids))
+    cuts = [aw.KnockOut([length - 1], hidden[:-1]), aw.KnockOut(range(length, 30), hidden)]
+    for token in seen[0][length:]:
+        here = cuts[: 1 + (ids.shape[1] > length)]
+        with torch.no_grad(), aw.intervene(model, *here):
+            logits = model(ids, attention_mask=mask).logits[0, -1]
+        # At least five tokens are wanted, so that none of these ends the answer.
+        logits[model.generation_config.eos_token_id] = -torch.inf
         assert int(logits.argmax()) == token
         ids = torch.cat([ids, torch.tensor([[token]])], dim=1)
+        mask = torch.cat([mask, torch.ones(1, 1, dtype=torch.long)], dim=1)
+
+
+def test_drawn_again_by_the_same_random_numbers() -> None:
+    model = answering()
+    options = {"max_new_tokens": 8, "do_sample": True, "eos_token_id": None}
+    read = captured_pass(model, None, PROMPT, generate=options)
+    generation = read.generation
+    assert generation is not None
+    options["max_new_tokens"] = 1
+    with drawn_again(generation):
+        again = generated(model, None, generation.prompt, generation.options)
+    assert [each.probability for each in again.written] == pytest.approx(probabilities(read))
+
+
+def test_a_model_that_was_changed_says_so() -> None:
+    model = answering()
+    read = answered(model, PROMPT)
+    rerun = Rerun(model, None, read.inputs, read.generation)
+    with torch.no_grad():
+        model.lm_head.weight.mul_(0.5)
+    with pytest.raises(ValueError, match="no longer gives this answer the probabilities"):
+        rerun.cut("self", probabilities(read), [Cut((1,))])
 
 
 def test_without_an_answer() -> None:

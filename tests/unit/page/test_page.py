@@ -213,6 +213,8 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "neurons": "pair",
         "muted": [4],
         "expanded": False,
+        "parts": "messages",
+        "part": None,
         "map_x": "first",
         "map_y": "special",
         "map_size": "entropy",

@@ -16,13 +16,12 @@ export const TEXT = `
 .said > canvas { position: absolute; z-index: -1; top: 0; left: 14px }
 .prose { font-size: 15px; line-height: 28px; white-space: pre-wrap; overflow-wrap: anywhere; cursor: default; user-select: text; -webkit-user-select: text }
 .prose .block + .block { margin-top: 10px }
-.prose [data-number]::before { content: attr(data-number); padding-right: 2px; font-size: 10px; vertical-align: 5px; color: var(--muted); user-select: none }
-.prose [data-number].marked::before { color: var(--accent); font-weight: 700 }
+.prose sup { padding-right: 2px; font-size: 10px; line-height: 1; vertical-align: 5px; color: var(--muted); user-select: none; -webkit-user-select: none }
+.prose sup.marked { color: var(--accent); font-weight: 700 }
 .dock { padding-top: 12px; border-top: 1px solid var(--border) }
 .dock .said { border-color: var(--accent) }
 .written { font-size: 15px; line-height: 30px; white-space: pre-wrap; outline-offset: 3px }
-.written [role=option] { padding: 3px 0; border-radius: 3px; cursor: pointer; background: linear-gradient(var(--accent) 0 0) 0 100% / calc(100% * var(--p, 0)) 3px no-repeat, linear-gradient(var(--rest, var(--highlight)) 0 0) 0 100% / calc(100% * var(--then, 0)) 3px no-repeat }
-.written .less { --rest: var(--negative) }
+.written [role=option] { padding: 3px 0; border-radius: 3px; cursor: pointer }
 .written [role=option] { background-color: color-mix(in srgb, var(--accent) calc(45% * var(--looks, 0)), transparent) }
 .player { display: flex; gap: 12px; align-items: center; margin: 0 0 14px 88px; font-size: 12px; font-variant-numeric: tabular-nums; color: var(--muted) }
 .player input { flex: 0 1 260px; min-width: 80px; accent-color: var(--accent) }
@@ -63,10 +62,15 @@ export const TEXT = `
 .without .note { line-height: 20px }
 .without .kept { color: var(--text) }
 .without mark { color: var(--text); background: color-mix(in srgb, var(--negative) 16%, transparent) }
+.figure .text-columns .title, .figure .parts th button { white-space: normal }
+.figure :is(.play, .count-sinks, .parts .more, .check button, .without .close) { display: none }
+.check { margin-top: 10px }
+.check button { padding: 3px 12px; border: 1px solid var(--border); border-radius: 5px; background: none; font: inherit; font-size: 12px; color: var(--text); cursor: pointer }
+.carriers .current th button { color: var(--accent); font-weight: 700 }
 .check td:first-child { text-align: left; color: var(--muted) }
 .tick-bar { position: relative; display: block; height: 7px; margin-left: 10px }
-.tick-bar::before { content: ""; position: absolute; inset: 0 auto 0 0; width: calc(100% * var(--share)); border-radius: 2px; background: var(--accent) }
-.tick-bar::after { content: ""; position: absolute; top: -3px; bottom: -3px; left: calc(100% * var(--even)); width: 1px; background: var(--text) }
+.tick-bar i { position: absolute; inset: 0 auto 0 0; border-radius: 2px; background: var(--accent) }
+.tick-bar i + i { top: -3px; bottom: -3px; width: 1px; border-radius: 0; background: var(--text) }
 .carriers { display: flex; flex-wrap: wrap; gap: 20px; align-items: flex-start }
 .carriers canvas { flex: none; cursor: pointer }
 .carriers table { flex: 1; min-width: 180px }

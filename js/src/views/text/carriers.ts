@@ -1,6 +1,6 @@
 /** The heads that look at a sentence: a grid of all, and the strongest as a list. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
+import type { ReadonlySignal, Signal } from "@preact/signals-core";
 import type { Head, StackInfo } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
@@ -24,11 +24,17 @@ export const headsOf = ({ layers }: StackInfo): readonly Head[] =>
 export const strongestOf = (all: readonly Carrier[] | null): readonly Carrier[] =>
   [...(all ?? [])].sort((a, b) => b.share - a.share).slice(0, STRONGEST);
 
-/** @param found every head's attention on the sentence; null where none can be told */
+interface Listed {
+  /** Every head's attention on the part; null where none can be told. */
+  readonly found: ReadonlySignal<readonly Carrier[] | null>;
+  /** True if the current head is shown in place of the mean of all. */
+  readonly alone: Signal<boolean>;
+}
+
 export function carrierList(
   { scope, state, palette }: Context,
   heads: readonly Head[],
-  found: ReadonlySignal<readonly Carrier[] | null>,
+  { found, alone }: Listed,
 ): HTMLElement {
   const canvas = el("canvas", { "aria-hidden": "true" });
   const body = el("tbody", {});
@@ -42,18 +48,22 @@ export function carrierList(
   const numbers = [...new Set(heads.map(({ layer }) => layer.number))];
   const most = Math.max(...heads.map(({ head }) => head)) + 1;
   const strongest = () => strongestOf(found.value);
+  const show = ({ layer, head }: Head) => {
+    goTo(state, { layer: layer.number, head });
+    alone.value = true;
+  };
+  const isCurrent = ({ layer, head }: Head) =>
+    alone.value && layer.number === state.layer.value && head === state.head.value;
   scope.effect(() => {
     const rows = strongest().map(({ head, share, elsewhere }) => {
       const at = heads[head];
-      const go = button({ title: "Go to this head" }, headPlace(at), () => {
-        goTo(state, { layer: at.layer.number, head: at.head });
-      });
+      const go = button({ title: "Show this head alone" }, headPlace(at), () => show(at));
       return el(
         "tr",
-        {},
+        { class: isCurrent(at) ? "current" : "" },
         el("th", { scope: "row" }, go),
         el("td", {}, share.toFixed(2)),
-        el("td", { class: "range" }, elsewhere.toFixed(2)),
+        el("td", { class: "range" }, elsewhere === null ? "–" : elsewhere.toFixed(2)),
       );
     });
     body.replaceChildren(...rows);
@@ -78,6 +88,13 @@ export function carrierList(
       for (const { head } of framed) {
         const [x, y, width, tall] = box(heads[head]);
         painter.strokeRect(x - 0.5, y - 0.5, width + 1, tall + 1);
+      }
+      const current = heads.find(isCurrent);
+      if (current) {
+        painter.strokeStyle = colors.accent;
+        painter.lineWidth = 2;
+        const [x, y, width, tall] = box(current);
+        painter.strokeRect(x - 1, y - 1, width + 2, tall + 2);
       }
       painter.fillStyle = colors.muted;
       painter.font = "10px system-ui, sans-serif";
@@ -106,7 +123,7 @@ export function carrierList(
   });
   canvas.addEventListener("click", (event) => {
     const at = placeOf(event);
-    if (at) goTo(state, { layer: at.layer.number, head: at.head });
+    if (at) show(at);
   });
   return el("div", { class: "carriers" }, canvas, table);
 }

@@ -2,7 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Head } from "../../data/manifest.ts";
-import { button, el } from "../../parts/dom.ts";
+import { button, el, replaceContent } from "../../parts/dom.ts";
 import type { Context } from "../shared/view.ts";
 import { strongestOf } from "./carriers.ts";
 import { type Cutting, nats } from "./cutting.ts";
@@ -35,18 +35,18 @@ export function checkOfHeads(
     const most = strongestOf(found.peek()).map(({ head }) => head);
     if (part === null || !most.length) return;
     const rest = heads.map((_, at) => at).filter((at) => !most.includes(at));
-    const random = Array.from({ length: DRAWS }, (_, seed) =>
-      drawn(heads.length, most.length, seed),
-    );
+    const next = randomNumbers();
+    const random = Array.from({ length: DRAWS }, () => drawn(heads.length, most.length, next));
     const sets = [names(most), names(rest), null, ...random.map(names)];
-    element.replaceChildren(el("p", { class: "note" }, "Measuring …"));
+    replaceContent(element, el("p", { class: "note" }, "Measuring …"));
     const show = (changes: readonly (readonly number[])[]) => {
       if (locked.peek() !== asOf) return;
       const [these, others, all, ...draws] = changes.map((each) =>
         each.slice(first, last + 1).reduce((sum, change) => sum + change, 0),
       );
       const middle = [...draws].sort((a, b) => a - b)[draws.length >> 1];
-      element.replaceChildren(
+      replaceContent(
+        element,
         rowsOf(`${unit} ${part + 1}`, [
           [`Cut in these ${most.length}: Δ log p`, these],
           [`in the ${rest.length} others`, others],
@@ -55,16 +55,19 @@ export function checkOfHeads(
         ]),
       );
     };
-    const fail = (error: Error) =>
-      element.replaceChildren(el("p", { class: "note" }, error.message));
+    const fail = (error: Error) => {
+      if (locked.peek() === asOf) offer(el("p", { class: "note" }, error.message));
+    };
     cutting.inHeads(part, sets)?.then(show, fail);
   };
   const title = "Cut the link in these heads alone, in all others, and in as many at random";
+  const offer = (...more: Node[]) =>
+    replaceContent(element, el("div", {}, button({ title }, "Check by cutting", check), ...more));
   // What was measured is of one link.
   scope.effect(() => {
     locked.value;
     element.hidden = !cutting.live;
-    element.replaceChildren(button({ class: "more", title }, "Check by cutting", check));
+    offer();
   });
   return element;
 }
@@ -77,14 +80,19 @@ function rowsOf(named: string, rows: readonly (readonly [string, number])[]): HT
   return el("table", { "aria-label": label }, el("tbody", {}, ...body));
 }
 
-/** So many of the first numbers, drawn without repetition: the same for a seed, in every browser. */
-function drawn(all: number, count: number, seed: number): readonly number[] {
-  let state = seed + 1;
-  const next = () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
+/** Numbers from 0 to 1, the same in every browser: "mulberry32" from 0. */
+function randomNumbers(): () => number {
+  let state = 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
-  next();
+}
+
+/** So many of the first numbers, drawn without repetition. */
+function drawn(all: number, count: number, next: () => number): readonly number[] {
   const numbers = Array.from({ length: all }, (_, at) => at);
   for (let at = 0; at < count; at++) {
     const other = at + Math.floor(next() * (all - at));

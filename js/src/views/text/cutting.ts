@@ -1,6 +1,6 @@
 /** Cuts of the answer's links to parts of its prompt, which the kernel measures. */
 
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { MeasuredCut } from "../../data/manifest.ts";
 import type { Cut } from "../../data/requests.ts";
 import type { Context } from "../shared/view.ts";
@@ -65,22 +65,43 @@ export function cutting(
     const others = all.peek().filter((cut) => cut.start !== start || cut.end !== end);
     all.value = [...others, { start, end, changes: [...changes], answer }];
   };
-  const measure = (some: readonly number[]) => {
+  // Those that the kernel was asked for, so that it is asked once.
+  const [underWay, answered] = [new Set<number>(), new Set<number>()];
+  const say = () => {
+    const { size } = underWay;
+    message.value = !size ? "" : `Measuring ${size > 1 ? `${size} cuts` : "the cut"} …`;
+  };
+  const measure = (wanted: readonly number[]) => {
+    const some = wanted.filter((part) => !underWay.has(part));
     if (!model || !some.length) return;
-    message.value = `Measuring ${some.length > 1 ? `${some.length} cuts` : "the cut"} …`;
+    for (const part of some) underWay.add(part);
+    say();
     const asked = some.map((part) => ({ keys: keysOf(part), heads: null }));
-    model.cut(name, asked, scope.signal).then((found) => {
-      message.value = "";
-      for (const [at, part] of some.entries()) {
-        keep(part, found[at], cuts.peek()[part]?.answer ?? null);
-      }
-    }, fail);
+    const end = () => {
+      for (const part of some) underWay.delete(part);
+      say();
+    };
+    model.cut(name, asked, scope.signal).then(
+      (found) => {
+        end();
+        batch(() => {
+          for (const [at, part] of some.entries()) {
+            keep(part, found[at], cuts.peek()[part]?.answer ?? null);
+          }
+        });
+      },
+      (error) => {
+        end();
+        fail(error);
+      },
+    );
   };
   scope.effect(() => {
     const part = without.value;
     const cut = part === null ? null : cuts.value[part];
-    if (!model || part === null || !cut || cut.answer !== null) return;
-    const settle = (text: string) => keep(part, cut.changes, text);
+    if (!model || part === null || !cut || cut.answer !== null || answered.has(part)) return;
+    answered.add(part);
+    const settle = (text: string) => keep(part, cuts.peek()[part]?.changes ?? cut.changes, text);
     model.answer(name, keysOf(part), scope.signal).then(settle, fail);
   });
   return {

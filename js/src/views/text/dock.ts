@@ -1,12 +1,16 @@
 /** The answer below the prompt: its tokens, of which one or several are looked at. */
 
-import type { ReadonlySignal, Signal } from "@preact/signals-core";
+import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
+import { paintCanvas } from "../../painting/canvas.ts";
 import type { Bound } from "../../parts/choice.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
-import type { Scope } from "../../scheduling/scope.ts";
+import type { Context } from "../shared/view.ts";
 import type { Cutting } from "./cutting.ts";
 import type { Span } from "./shares.ts";
+
+/** The height of the line below a token, in CSS pixels. */
+const LINE = 3;
 
 interface Docked {
   readonly text: RunningText;
@@ -21,7 +25,7 @@ interface Docked {
 }
 
 export function dock(
-  scope: Scope,
+  { scope, palette }: Context,
   { text, labels, span, hovered, cutting, lookers }: Docked,
 ): HTMLElement {
   const { answer } = text;
@@ -97,16 +101,32 @@ export function dock(
       option.style.setProperty("--looks", `${lookers.value?.[at] ?? 0}`);
     });
   });
+  const canvas = el("canvas", { "aria-hidden": "true" });
+  const size = signal(0);
+  scope.onResize(list, () => {
+    size.value++;
+  });
+  // The probability of each token as a line below it: what it has, and what a cut took or gave.
   scope.effect(() => {
     const part = cutting.without.value;
     const cut = part === null ? null : cutting.cuts.value[part];
-    options.forEach((option, at) => {
+    const { accent, highlight, negative } = palette.value;
+    size.value;
+    const { left, top } = list.getBoundingClientRect();
+    paintCanvas(canvas, list.offsetWidth, list.offsetHeight, (painter) => {
       if (!answer) return;
-      const before = answer.p[at];
-      const after = Math.min(1, before * Math.exp(cut?.changes[at] ?? 0));
-      option.style.setProperty("--p", `${Math.min(before, after)}`);
-      option.style.setProperty("--then", `${Math.max(before, after)}`);
-      option.classList.toggle("less", after < before);
+      options.forEach((option, at) => {
+        const box = [...option.getClientRects()].at(-1);
+        if (!box) return;
+        const before = answer.p[at];
+        const after = Math.min(1, before * Math.exp(cut?.changes[at] ?? 0));
+        const line = (color: string, p: number) => {
+          painter.fillStyle = color;
+          painter.fillRect(box.left - left, box.bottom - top - LINE, box.width * p, LINE);
+        };
+        line(after < before ? negative : highlight, Math.max(before, after));
+        line(accent, Math.min(before, after));
+      });
     });
   });
   const role = answer ? "assistant" : "";
@@ -117,6 +137,6 @@ export function dock(
     "section",
     { class: "message dock" },
     el("h3", { class: "role" }, role),
-    el("div", { class: "said" }, list, note),
+    el("div", { class: "said" }, canvas, list, note),
   );
 }

@@ -1,9 +1,9 @@
 /** The list of parts: the share of each, what it is compared with, and what its cut changes. */
 
-import { computed, type ReadonlySignal, type Signal, untracked } from "@preact/signals-core";
+import { computed, type ReadonlySignal, type Signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
 import type { Bound } from "../../parts/choice.ts";
-import { button, el } from "../../parts/dom.ts";
+import { button, el, replaceContent } from "../../parts/dom.ts";
 import { icon } from "../../parts/icons.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type Cutting, changeOf, nats } from "./cutting.ts";
@@ -43,6 +43,8 @@ export function partList(
   const named = (name: string | HTMLElement) => el("th", { scope: "col" }, name);
   const besideHead = named("");
   const head = [...["part of the prompt", "", "share"].map(named), besideHead];
+  head[2].title =
+    "Of what the prompt gets beyond sinks. Those most above the next column come first";
   const hasCuts = Boolean(text.answer) && (live || cuts.peek().some(Boolean));
   if (hasCuts) {
     const all = button({ title: "Cut each part in turn (key e)" }, "if cut", () =>
@@ -61,12 +63,13 @@ export function partList(
   const ifCut = (index: number) => {
     const change = changeOf(cuts.value[index], span.value);
     const pressed = without.value === index;
-    if (change === null && !live) return "–";
+    if (change === null && !live) return el("span", {}, "–");
     const label = `Cut ${unit} ${index + 1}`;
     const cut = button(
       {
         class: change !== null && change <= -0.5 ? "less" : "",
-        ...{ title: label, "aria-label": change === null ? label : `${label}: ${nats(change)}` },
+        title: `${label}: the change of the log probability, in nats, of all tokens that are looked at`,
+        "aria-label": change === null ? label : `${label}: ${nats(change)}`,
         "aria-pressed": `${pressed}`,
       },
       change === null ? "" : nats(change),
@@ -80,51 +83,52 @@ export function partList(
     all = !all;
     fill(look.peek());
   });
+  // Rows are kept, so that what has the focus keeps it.
+  const rows = parts.map((each, index) => {
+    const said = partText(text, each);
+    const lock = button({ "data-part": index }, said, () => {
+      part.value = part.value === index ? null : index;
+    });
+    const cells = Array.from({ length: hasCuts ? 4 : 3 }, () => el("td", {}));
+    cells[0].classList.add("share-bar");
+    cells[2].classList.add("range");
+    const number = el("span", { class: "number" }, `${index + 1}`);
+    const row = el("tr", {}, el("th", { scope: "row", title: said }, number, lock), ...cells);
+    row.addEventListener("pointerenter", () => {
+      pointed.value = index;
+    });
+    row.addEventListener("pointerleave", () => {
+      pointed.value = null;
+    });
+    scope.effect(() => {
+      lock.setAttribute("aria-pressed", `${part.value === index}`);
+      row.classList.toggle("pointed", pointed.value === index);
+    });
+    if (hasCuts) scope.effect(() => replaceContent(cells[3], ifCut(index)));
+    return { row, cells };
+  });
   const fill = (now: Look) => {
     besideHead.textContent = now.beside;
-    const rows = now.parts.slice(0, all ? undefined : FEW).map(({ index, share, beside }) => {
-      const sentence = partText(text, parts[index]);
-      const row = el(
-        "tr",
-        { class: isMarked({ share, beside }) ? "marked" : "" },
-        el(
-          "th",
-          { scope: "row", title: sentence },
-          el("span", { class: "number" }, `${index + 1}`),
-          button(
-            { "aria-pressed": `${untracked(() => part.value) === index}`, "data-part": index },
-            sentence,
-            () => {
-              part.value = part.value === index ? null : index;
-            },
-          ),
-        ),
-        el("td", { class: "share-bar" }, bar(share / widest.peek(), beside / widest.peek())),
-        el("td", {}, percent(share)),
-        el("td", { class: "range" }, percent(beside)),
-        ...(hasCuts ? [el("td", {}, ifCut(index))] : []),
-      );
-      row.addEventListener("pointerenter", () => {
-        pointed.value = index;
-      });
-      row.addEventListener("pointerleave", () => {
-        pointed.value = null;
-      });
-      return row;
-    });
-    body.replaceChildren(...rows);
-    more.hidden = now.parts.length <= FEW;
-    more.textContent = all ? "Fewer" : `${now.parts.length - FEW} more`;
+    const shown = now.parts.slice(0, all || now.parts.length <= FEW + 2 ? undefined : FEW);
+    for (const { index, share, beside } of shown) {
+      const { row, cells } = rows[index];
+      row.classList.toggle("marked", isMarked({ share, beside }));
+      cells[0].replaceChildren(bar(share / widest.peek(), beside / widest.peek()));
+      cells[1].textContent = percent(share);
+      cells[2].textContent = percent(beside);
+    }
+    const found = shown.map(({ index }) => rows[index].row);
+    if (found.some((row, at) => row !== body.children[at]) || found.length < body.children.length) {
+      const active = (body.getRootNode() as Document | ShadowRoot).activeElement;
+      body.replaceChildren(...found);
+      if (active instanceof HTMLElement && body.contains(active)) {
+        active.focus({ preventScroll: true });
+      }
+    }
+    more.hidden = found.length === now.parts.length && !all;
+    more.textContent = all ? "Fewer" : `${now.parts.length - found.length} more`;
   };
   scope.effect(() => fill(look.value));
-  scope.effect(() => {
-    for (const each of body.querySelectorAll<HTMLElement>("[data-part]")) {
-      each.setAttribute("aria-pressed", `${Number(each.dataset.part) === part.value}`);
-    }
-    for (const [at, row] of [...body.children].entries()) {
-      row.classList.toggle("pointed", look.value.parts[at]?.index === pointed.value);
-    }
-  });
   const note = el("p", { class: "note", role: "status" });
   scope.effect(() => {
     note.textContent = cutting.message.value || (live || !text.answer || hasCuts ? "" : NO_KERNEL);
@@ -138,8 +142,8 @@ export const unmeasured = ({ cuts }: Cutting): readonly number[] =>
 
 /** A bar with a tick for what it is compared with. */
 function bar(share: number, beside: number): HTMLElement {
-  const element = el("span", { class: "tick-bar", "aria-hidden": "true" });
-  element.style.setProperty("--share", `${share}`);
-  element.style.setProperty("--even", `${Math.min(1, beside)}`);
-  return element;
+  const [filled, tick] = [el("i", {}), el("i", {})];
+  filled.style.width = `${100 * share}%`;
+  tick.style.left = `${100 * Math.min(1, beside)}%`;
+  return el("span", { class: "tick-bar", "aria-hidden": "true" }, filled, tick);
 }

@@ -16,6 +16,8 @@ export interface Run {
   readonly start: number;
   readonly end: number;
   readonly attributes?: Record<string, string> | undefined;
+  /** Stands before it, small, and is no part of the text. */
+  readonly number?: string | undefined;
 }
 
 /** @param offsets two per token, in the text */
@@ -24,9 +26,10 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
   const nodes: { readonly start: number; readonly end: number; readonly node: Text }[] = [];
   for (const runs of blocks) {
     const block = el("div", { class: "block", dir: "auto" });
-    for (const { start, end, attributes } of runs) {
+    for (const { start, end, attributes, number } of runs) {
       const node = document.createTextNode(text.slice(start, end));
       nodes.push({ start, end, node });
+      if (number) block.append(el("sup", { "aria-hidden": "true", "data-number": number }, number));
       block.append(attributes ? el("span", attributes, node) : node);
     }
     element.append(block);

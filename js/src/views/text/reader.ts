@@ -123,7 +123,7 @@ function blocksOf(
       let at = text.offsets[2 * from];
       while (/\s/.test(text.text[at] ?? "")) at++;
       const isFirst = sentence === 0;
-      return { at: n === 0 && isFirst ? begin : at, number: isFirst ? `${index + 1}` : null };
+      return { at: n === 0 && isFirst ? begin : at, number: isFirst ? `${index + 1}` : undefined };
     }),
   );
   const blocks: Run[][] = [[]];
@@ -132,8 +132,7 @@ function blocksOf(
     const written = text.text.slice(at, to);
     const ends = /\n\s*\n\s*$/.test(written) && n + 1 < starts.length;
     const shownTo = ends ? at + written.trimEnd().length : to;
-    const attributes = number === null ? {} : { "data-number": number };
-    blocks.at(-1)?.push({ start: at, end: shownTo, attributes });
+    blocks.at(-1)?.push({ start: at, end: shownTo, attributes: {}, number });
     if (ends) blocks.push([]);
   });
   return starts.length ? blocks : [[{ start: begin, end }]];

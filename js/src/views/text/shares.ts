@@ -197,7 +197,8 @@ export interface Carrier {
   readonly head: number;
   /** Its attention on the part, and that of the other rows. */
   readonly share: number;
-  readonly elsewhere: number;
+  /** Null where all rows are looked at. */
+  readonly elsewhere: number | null;
 }
 
 /** Every head by its attention on a part, without sinks. */
@@ -220,7 +221,7 @@ export function carriers(
       all += weight;
       if (row >= first && row <= last) share += weight;
     }
-    const elsewhere = rows > inside ? (all - share) / (rows - inside) : 0;
+    const elsewhere = rows > inside ? (all - share) / (rows - inside) : null;
     return { head, share: share / inside, elsewhere };
   });
 }

@@ -262,7 +262,7 @@ function runningText(
     title,
     sinks,
     reader(context, { text, parts, look, part, pointed, without: cuts.without }),
-    dock(scope, { text, labels, span, hovered, cutting: cuts, lookers }),
+    dock(context, { text, labels, span, hovered, cutting: cuts, lookers }),
     text.answer ? player(scope, text.answer, span, named) : "",
     withoutPart(scope, text, cuts, shown, unit),
   );
@@ -280,7 +280,7 @@ function runningText(
     barText,
     partList(scope, lists),
     linkTitle,
-    carrierList(context, heads, found),
+    carrierList(context, heads, { found, alone: own.alone }),
     checkOfHeads(context, heads, { found, linked, span: shown, locked, cutting: cuts, unit }),
   );
   const element = el("div", { class: "text-columns" }, left, right);
@@ -288,7 +288,10 @@ function runningText(
     element.classList.toggle("beside", context.width.value >= BESIDE);
   });
   const keys: Readonly<Record<string, () => void>> = {
-    k: () => linked.peek() !== null && cuts.live && cuts.toggle(linked.peek() as number),
+    k: () => {
+      const at = linked.peek();
+      if (at !== null && (cuts.live || cuts.cuts.peek()[at])) cuts.toggle(at);
+    },
     e: () => cuts.measure(unmeasured(cuts)),
   };
   element.addEventListener("keydown", (event) => {
@@ -340,7 +343,7 @@ function runningText(
         },
       ]),
     ]),
-    figure: () =>
-      figureOf(store.manifest, "text", stack, { heading: `What ${named.peek()} ${verb}` }),
+    // Its title says what it is.
+    figure: () => figureOf(store.manifest, "text", stack),
   };
 }

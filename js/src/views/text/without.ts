@@ -1,8 +1,8 @@
 /** The answer without its links to a part: probabilities beside those of other cuts. */
 
-import { type ReadonlySignal, untracked } from "@preact/signals-core";
+import type { ReadonlySignal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
-import { button, el } from "../../parts/dom.ts";
+import { button, el, replaceContent } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type Cutting, changeOf, nats } from "./cutting.ts";
 import type { Span } from "./shares.ts";
@@ -28,11 +28,14 @@ export function withoutPart(
     element.hidden = part === null;
     if (part === null || !answer) return;
     const named = `${unit} ${part + 1}`;
-    const chip = button({ class: "chip", title: "Show the answer as it was" }, `${named} ×`, () =>
-      untracked(() => toggle(part)),
+    const chip = button({ class: "chip", title: "Show the answer as it was" }, named, () =>
+      toggle(part),
     );
+    chip.append(el("span", { class: "close", "aria-hidden": "true" }, " ×"));
     const title = el("p", { class: "title" }, el("strong", {}, "Without "), chip);
-    if (!cut) return element.replaceChildren(title);
+    const show = (...content: (Node | string)[]) =>
+      replaceContent(element, el("div", {}, title, ...content));
+    if (!cut) return show();
     const tokens = Array.from({ length: last - first + 1 }, (_, at) => first + at);
     const listed = tokens.length > MOST ? [] : tokens;
     const p = (token: number, by: number) => Math.min(1, answer.p[token] * Math.exp(by)).toFixed(3);
@@ -46,12 +49,9 @@ export function withoutPart(
         el("th", { scope: "row" }, name),
         ...[...numbers, by].map((each) => el("td", {}, each)),
       );
+    const before = listed.map((token) => p(token, 0));
     const rows = [
-      row(
-        "p as it was",
-        listed.map((token) => p(token, 0)),
-        "",
-      ),
+      ...(listed.length ? [row("p as it was", before, "")] : []),
       row(
         `without ${named}`,
         listed.map((token) => p(token, cut.changes[token])),
@@ -81,7 +81,7 @@ export function withoutPart(
       el("tbody", {}, ...rows),
     );
     const then = cut.answer === null ? "" : rewritten(answer.text, cut.answer);
-    element.replaceChildren(title, table, then);
+    show(table, then);
   });
   return element;
 }

@@ -60,7 +60,11 @@ test("heads have their attention on a sentence, and that of the other rows", () 
   const shares = Float32Array.of(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8);
   const found = carriers({ shares, mean: shares, sinks: kinds }, text, 2, parts[1], [1, 1]);
   expect(
-    found.map(({ head, share, elsewhere }) => [head, +share.toFixed(4), +elsewhere.toFixed(4)]),
+    found.map(({ head, share, elsewhere }) => [
+      head,
+      +share.toFixed(4),
+      +(elsewhere ?? 9).toFixed(4),
+    ]),
   ).toEqual([
     [0, 0.7, 0.3],
     [1, 0.8, 0.4],
