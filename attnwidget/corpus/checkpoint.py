@@ -156,7 +156,8 @@ def _parts(source: Source) -> Iterator[bytes]:
             yield _array(source[name]).tobytes()
         return
     for text in (source,) if isinstance(source, str) else source:
-        yield text.encode(errors="surrogatepass")
+        # A message of a chat is a mapping.
+        yield (text if isinstance(text, str) else repr(text)).encode(errors="surrogatepass")
 
 
 def _array(value: Any) -> np.ndarray:

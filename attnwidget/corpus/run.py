@@ -87,9 +87,9 @@ def profile(
             a function without arguments that loads one.
         tokenizer: its tokenizer; None if the texts are encoded.
         texts: strings, pairs of strings (of an encoder-decoder, a text and what its decoder
-            reads), or what a tokenizer returned for batches of texts, in any iterable, also one
-            that can be read only once, such as a generator or a column of a data set; or the path
-            (pathlib.Path) of a file with one text per line.
+            reads), chats as lists of messages, or what a tokenizer returned for batches of texts,
+            in any iterable, also one that can be read only once, such as a generator or a column of
+            a data set; or the path (pathlib.Path) of a file with one text per line.
         metrics: names of metrics, and functions of your own: `function(weights, tokens)` gets the
             weights [Tq, Tk] of one head on one text and the keys' `Tokens`, and returns a number,
             or NaN if the text has none. None for all metrics.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from attnwidget.arguments import checked, whole
 from attnwidget.record import Tokens
 from attnwidget.warning import warn
 
+from .chat import Messages, render
 from .inputs import decoder_inputs, labelled, on_device, segments_of, taken
 from .items import Batch
 from .labels import text_tokenizer
@@ -40,7 +41,7 @@ class Text:
 
     Attributes:
         index: its number among the texts, counted from 0.
-        source: the text, or the pair; None if it came encoded.
+        source: the text, or the pair; None if it came encoded, or as messages.
         tokens: of the text, or of an encoder-decoder's encoder.
         target: the decoder's tokens, or None.
         fields: the model's inputs by name, a number per token.
@@ -147,14 +148,22 @@ class Batches:
         same = self._can_pad or _shape(text) == _shape(batch[0])
         return same and size <= self._size and size * text.length**2 <= _CELLS
 
-    def _text(self, source: str | tuple[str, str], index: int) -> Text | None:
+    def _text(self, source: str | tuple[str, str] | Messages, index: int) -> Text | None:
         """A text with its tokens; None if it has none but special ones."""
         if self._tokenizer is None:
             raise TypeError(
                 "the texts are strings, so a tokenizer is needed: pass the model's tokenizer, or "
                 "texts that are encoded already"
             )
-        first, second = (source, None) if isinstance(source, str) else source
+        chat = None
+        if not isinstance(source, str) and isinstance(source[0], Mapping):
+            chat = render(self._tokenizer, cast(Messages, source), generation_prompt=False)
+        if chat is not None:
+            first, second = chat.text, None
+        elif isinstance(source, str):
+            first, second = source, None
+        else:
+            first, second = cast("tuple[str, str]", source)
         target = None
         fields: dict[str, list[int]] = {}
         if traits(self._model).has_decoder:
@@ -167,7 +176,11 @@ class Batches:
             fields[_TARGET] = ids[: self._max_tokens]
             target = labelled(self._tokenizer, fields[_TARGET])
             second = None
-        cut = {"truncation": True, "max_length": self._max_tokens} if self._max_tokens else {}
+        cut: dict[str, Any] = {}
+        if self._max_tokens:
+            cut |= {"truncation": True, "max_length": self._max_tokens}
+        if chat is not None:  # its template has written them
+            cut["add_special_tokens"] = False
         encoding = text_tokenizer(self._tokenizer)(first, second, **cut)
         fields |= {
             name: list(values)
@@ -181,7 +194,8 @@ class Batches:
         if second is not None:
             segments = segments_of(encoding, 0, list(range(len(ids))))
             tokens = replace(tokens, segments=segments)
-        return Text(index, source, tokens, target, fields)
+        own = cast("str | tuple[str, str]", source) if chat is None else None
+        return Text(index, own, tokens, target, fields)
 
     def _padded(self, texts: list[Text]) -> TextBatch:
         """The texts as one batch, padded on the right."""

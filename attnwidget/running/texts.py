@@ -9,8 +9,10 @@ from typing import Any, TypeAlias
 
 from attnwidget.arguments import entries
 
-Source: TypeAlias = "str | tuple[str, str] | Mapping[str, Any]"
-"""A text, a pair of texts, or what a tokenizer returned for a batch of texts."""
+from .chat import Messages
+
+Source: TypeAlias = "str | tuple[str, str] | Messages | Mapping[str, Any]"
+"""A text, a pair of texts, a chat, or what a tokenizer returned for a batch of texts."""
 
 Texts: TypeAlias = "Iterable[Any] | PathLike[str]"
 """Sources, or the path of a file with one text per line."""
@@ -68,6 +70,8 @@ def read_texts(texts: Texts) -> Iterator[Source]:
         )
     if isinstance(texts, Mapping):  # one batch of encoded texts
         texts = [texts]
+    if _is_messages(texts):
+        raise TypeError("texts is one chat; give a list of texts or of chats, as [messages]")
     if isinstance(texts, PathLike):
         yield from _lines(texts)
         return
@@ -95,11 +99,19 @@ def _checked(entry: Any, number: int) -> Source:
             f"text {number} is a mapping without input_ids; of a data set, give one column, such "
             'as dataset["text"]'
         )
+    if _is_messages(entry):
+        chat: Messages = entry
+        return chat
     if isinstance(entry, (tuple, list)):
         if len(entry) == 2 and all(isinstance(text, str) for text in entry):
             return entry[0], entry[1]
         raise TypeError(f"text {number} is a {type(entry).__name__}, but no pair of strings")
     raise TypeError(
-        f"text {number} is {type(entry).__name__}; expected a string, a pair of strings, or what a "
-        "tokenizer returned"
+        f"text {number} is {type(entry).__name__}; expected a string, a pair of strings, a chat, "
+        "or what a tokenizer returned"
     )
+
+
+def _is_messages(entry: Any) -> bool:
+    several = isinstance(entry, (list, tuple)) and bool(entry)
+    return several and all(isinstance(each, Mapping) and "role" in each for each in entry)

@@ -79,7 +79,8 @@ def encode_shares(record: AttentionRecord, stack: str) -> Block:
     """The attention of a running text's rows, see `attnwidget.analysis.text_shares`.
 
     "mean" is [rows, Tk]; "shares" [rows, sentences, heads], with all heads of all layers, has
-    integers n for shares of ((n + 128) / 255)², within .004 of them; "sinks" [Tk] has 1 for the first token, 2 for the template, 3 for a sink of the text, else 0.
+    integers n for shares of ((n + 128) / 255)², within .004 of them; "sinks" [Tk] has 1 for the
+    first token, 2 for the template, 3 for a sink of the text, else 0.
 
     Raises:
         ValueError: the stack has no running text.

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import attnwidget as aw
+from attnwidget.running.batches import text_batches
 from attnwidget.running.chat import render
 from tests.unit.tiny import Loaded
 
@@ -140,3 +141,20 @@ def test_a_record_of_a_chat_knows_whose_tokens_are_whose(
             by_role[piece.role] = tokens.text[spans[0][0] : spans[-1][1]]
     assert by_role == {each["role"]: each["content"] for each in _CHAT[:2]}
     assert [role for _, _, role in tokens.turns] == ["system", "user", "assistant"]
+
+
+def test_a_profile_reads_chats_with_what_their_template_writes_alone(
+    minilm: Loaded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, tokenizer = minilm
+    monkeypatch.setattr(tokenizer, "chat_template", _TEMPLATES["one tag for each role (Phi)"])
+    batches = list(text_batches(model, tokenizer, [_CHAT[:2], "A cat."], 8, None))
+    (batch,) = batches
+    chat, text = sorted(batch.texts, key=lambda each: each.index)
+    written = render(tokenizer, _CHAT[:2], generation_prompt=False).text
+    assert chat.fields["input_ids"] == tokenizer(written, add_special_tokens=False)["input_ids"]
+    assert chat.source is None
+    assert text.source == "A cat."
+    assert aw.profile(model, tokenizer, [_CHAT[:2]], null=None).num_texts == 1
+    with pytest.raises(TypeError, match="texts is one chat"):
+        aw.profile(model, tokenizer, _CHAT[:2], null=None)
