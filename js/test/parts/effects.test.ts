@@ -69,9 +69,11 @@ test("the range of as many other heads follows the effect", async () => {
   expect(others).not.toHaveBeenCalled();
   replies[0].resolve(MAT);
   await expect.element(panel).toHaveTextContent("mean of 6 positions0.25 nats");
-  await expect.element(panel).not.toHaveTextContent("others");
+  await expect.element(panel).not.toHaveTextContent("draws");
   arrive([0.02, 0.5, 0.0001]);
-  await expect.element(panel).toHaveTextContent("mean of others (3 draws)0.0001–0.50 nats");
+  await expect
+    .element(panel)
+    .toHaveTextContent("of as many other heads (3 draws)0.0001–0.50 nats: within");
 });
 
 test("a head that is switched off brings the panel, and what changes", async () => {

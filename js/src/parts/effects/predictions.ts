@@ -43,7 +43,7 @@ export function predictions(
   );
   const title = el("h3", {}, ...titleOf(effect, query));
   return {
-    content: [title, lists, key(), hiddenTable(changes), numbers(effect, before[0], others)],
+    content: [title, numbers(effect, before[0], others), lists, key(), hiddenTable(changes)],
     summary: summaryOf(effect, before[0]),
     table: { name: "Effect", rows: () => [HEADER, ...changes.map(cellsOf)] },
   };
@@ -166,15 +166,21 @@ function numbers(effect: PredictionEffect, first: Change, others: readonly numbe
     entry(["rank of ", name()], `${first.rank_before} → ${first.rank_after}`),
     entry(["KL divergence, before ‖ after"], `${small(divergence)} nats`),
     ...(positions > 1 ? [entry([`mean of ${positions} positions`], `${small(mean)} nats`)] : []),
-    ...beside(others, " nats"),
+    ...beside(others, mean, " nats"),
   );
 }
 
 /** The range of the mean effects of as many other heads, as a measure of the one above. */
-export function beside(others: readonly number[], unit: string): readonly HTMLElement[] {
+export function beside(
+  others: readonly number[],
+  mean: number,
+  unit: string,
+): readonly HTMLElement[] {
   if (!others.length) return [];
-  const [least, most] = [Math.min(...others), Math.max(...others)].map(small);
-  return [entry([`mean of others (${others.length} draws)`], `${least}–${most}${unit}`)];
+  const [least, most] = [Math.min(...others), Math.max(...others)];
+  const verdict = mean > most ? "this is above all" : mean < least ? "this is below all" : "within";
+  const name = `of as many other heads (${others.length} draws)`;
+  return [entry([name], `${small(least)}–${small(most)}${unit}: ${verdict}`)];
 }
 
 export function entry(name: readonly (Node | string)[], value: string): HTMLElement {

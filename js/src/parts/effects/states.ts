@@ -33,7 +33,7 @@ export function states(
       ),
       el("tbody", {}, ...rows),
     ),
-    el("dl", {}, entry([`mean of ${positions} tokens`], small(mean)), ...beside(others, "")),
+    el("dl", {}, entry([`mean of ${positions} tokens`], small(mean)), ...beside(others, mean, "")),
   ];
   return {
     content,

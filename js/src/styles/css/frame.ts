@@ -76,6 +76,8 @@ header {
 [role=spinbutton] { min-width: 1.4em; text-align: center; border-radius: 4px; font-variant-numeric: tabular-nums }
 .control select { max-width: 24em; border: 0; text-overflow: ellipsis; background: var(--background); padding: 2px 0 ; field-sizing: content}
 .control select { min-height: 24px }
+/* A long name would push other choices out of the row. */
+.tools select { max-width: 11em }
 @supports not (field-sizing: content) { .weighting select { max-width: 150px } }
 .stepper button { min-width: 24px; min-height: 24px }
 .common { position: relative; flex: none; display: flex; margin-left: auto; align-items: center; justify-content: flex-end; gap: 4px }
@@ -115,8 +117,9 @@ footer:not(.open):has(.pair-chip:not([hidden])) .about { display: none }
 footer.open {
   display: grid; grid-template-columns: 1fr auto auto; align-items: start;
   .status { height: 2.8em; white-space: pre-wrap }
-  .about { grid-area: 2 / 1 / 2 / -1; max-width: none; height: auto; min-height: 1.4em; white-space: pre-wrap }
-  .details { grid-column: 3 }
+  .about { grid-area: 2 / 1 / 2 / 3; max-width: none; height: auto; min-height: 1.4em; white-space: pre-wrap }
+  /* Where it was, so that the next click closes it. */
+  .details { grid-area: 2 / 3; align-self: end }
 }
 .pair-chip {
   flex: none; display: flex; max-width: 320px; height: 26px; border: 1px solid var(--accent);
