@@ -52,7 +52,7 @@ def encode_effects(
 
     Raises:
         TypeError: a set is none.
-        ValueError, IndexError: there is no such head or token, no model, or the text was generated.
+        ValueError, IndexError: there is no such head or token, or no model.
         ReferenceError: the model was deleted.
     """
     if rerun is not None:
