@@ -53,10 +53,14 @@ from .running_text import RunningText as RunningText
 from .running_text import Sink as Sink
 from .running_text import TextShares as TextShares
 from .running_text import counted_keys as counted_keys
+from .running_text import mean_rows as mean_rows
 from .running_text import part_shares as part_shares
 from .running_text import running_text as running_text
 from .running_text import text_shares as text_shares
 from .sentences import sentence_spans as sentence_spans
+from .shuffled_sentences import SentenceOrder as SentenceOrder
+from .shuffled_sentences import place_ratios as place_ratios
+from .shuffled_sentences import sentence_orders as sentence_orders
 from .table import Tabular as Tabular
 from .table import data_frame as data_frame
 from .table import metrics as metrics

@@ -149,7 +149,7 @@ def text_shares(stack: Stack, text: RunningText) -> TextShares:
     tokens or more.
     """
     rows = np.arange(text.rows.start, text.rows.stop)
-    mean = _mean(stack, rows)
+    mean = mean_rows(stack, rows)
     sinks = _sinks(text, mean, stack)
     counted = counted_keys(text, sinks)
     number = np.zeros((len(text.keys), len(text.sentences)), np.float32)
@@ -203,7 +203,8 @@ def counted_keys(text: RunningText, sinks: Sequence[Sink]) -> NDArray[np.bool_]:
     return counted
 
 
-def _mean(stack: Stack, rows: NDArray[np.intp]) -> Floats:
+def mean_rows(stack: Stack, rows: NDArray[np.intp]) -> Floats:
+    """The weights of some queries, the mean of all heads of all layers: float32 [rows, Tk]."""
     total = np.zeros((len(rows), len(stack.keys)))
     heads = 0
     for layer in stack.layers:

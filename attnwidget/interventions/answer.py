@@ -14,6 +14,7 @@ from attnwidget.analysis import (
     RunningText,
     Tabular,
     TextShares,
+    counted_keys,
     part_shares,
     running_text,
     text_shares,
@@ -148,6 +149,23 @@ class Answer(Tabular):
         cuts = [Cut(self._keys(part)) for part in range(1, len(self.parts) + 1)]
         return self._changes(cuts)
 
+    def shuffled(self) -> Doubles:
+        """What places of the prompt get when its sentences stand in other orders: a null of shares.
+
+        The same answer is read after eight random orders of the sentences within their messages,
+        token by token.
+
+        Returns:
+            By token of the answer and by part, the mean share of another sentence that stands at
+            its place, as a multiple of an even share, [tokens, parts].
+
+        Raises:
+            ValueError: there is no model, or its prompt is more than tokens of text.
+            ReferenceError: the model was deleted.
+        """
+        counted = counted_keys(self._running, self._shares.sinks)
+        return self._model().shuffled(self.stack, self._running, counted)
+
     def without(self, part: Named) -> str:
         """The answer that the model writes if none of its tokens sees a part of the prompt.
 
@@ -169,8 +187,9 @@ class Answer(Tabular):
 
         Returns:
             A row per part, by its number: text, share (of what the prompt gets beyond sinks, mean
-            of all heads), even (the null: each token as much), cut (the change of the tokens' log
-            probability without it, nats; NaN before `cut`).
+            of all heads), even (the null: each token as much), shuffled (the null of `shuffled`;
+            NaN before it), cut (the change of the tokens' log probability without it, nats; NaN
+            before `cut`).
 
         Raises:
             ValueError: there are no such tokens.
@@ -183,6 +202,7 @@ class Answer(Tabular):
                 "text": [texts[each.number] for each in found],
                 "share": [each.share for each in found],
                 "even": [each.even for each in found],
+                "shuffled": self._of_places(rows, found),
                 "cut": [self._measured(each.number + 1, rows) for each in found],
             }
         )
@@ -300,6 +320,12 @@ class Answer(Tabular):
         found = {} if self.rerun is None else self.rerun.measured
         cut = found.get((self.stack, self._keys(part)))
         return float("nan") if cut is None else float(cut.changes[rows].sum())
+
+    def _of_places(self, rows: slice, found: Sequence[PartShare]) -> list[float]:
+        ratios = None if self.rerun is None else self.rerun.shuffles.get(self.stack)
+        if ratios is None:
+            return [float("nan")] * len(found)
+        return [each.even * float(ratios[rows, each.number].mean()) for each in found]
 
     def _model(self) -> Rerun:
         if self.rerun is None:

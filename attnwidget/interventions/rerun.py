@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.utils._pytree import tree_leaves
 
+from attnwidget.analysis import RunningText, mean_rows, place_ratios, sentence_orders
 from attnwidget.capture import record_of
 from attnwidget.progress import on_step
 from attnwidget.record import AttentionRecord
@@ -38,6 +40,9 @@ _LARGEST = 1 << 28
 
 _OF_A_PASS = ("logits_to_keep", "use_cache")
 
+# The orders of the sentences of a prompt that are read.
+_ORDERS = 8
+
 # More tokens than an answer has.
 _LONGEST_ANSWER = 1 << 14
 
@@ -60,6 +65,7 @@ class Rerun:
     Attributes:
         measured: what an answer was found to be without all of its links to a part, for pages,
             which cannot run the model.
+        shuffles: likewise what `shuffled` has found, by the stack.
     """
 
     def __init__(
@@ -86,6 +92,7 @@ class Rerun:
         self._generation, self._values = generation, values
         self._kept: _KeptPass | None = None
         self.measured: dict[Part, MeasuredCut] = {}
+        self.shuffles: dict[str, Doubles] = {}
 
     def effect(self, off: Off) -> tuple[Effect, Predicts]:
         """Switch heads off and cut links, and measure the difference.
@@ -193,6 +200,46 @@ class Rerun:
         if part in self.measured:
             self.measured[part] = replace(self.measured[part], answer=text)
         return text
+
+    def shuffled(self, stack: str, text: RunningText, counted: NDArray[np.bool_]) -> Doubles:
+        """What places of the prompt get when its sentences stand in other orders.
+
+        The same answer is read after eight random orders of the sentences within their messages.
+
+        Args:
+            stack: the stack whose attention is read.
+            text: its running text.
+            counted: True for the keys that are the prompt's text and no sinks.
+
+        Returns:
+            By row and by place, the mean over the orders of the share of another sentence that
+            stands there, as a multiple of an even share, [rows, sentences]; NaN where none ever
+            does.
+
+        Raises:
+            ValueError: the tokens of the prompt are not all that the model reads of it.
+            ReferenceError: the model was deleted.
+        """
+        model = self._present()
+        inputs = self._on_device(model)
+        ids, padded = inputs.tensors.get("input_ids"), inputs.batch.text
+        if padded is None or ids is None or len(padded.kept) != len(text.keys):
+            raise ValueError("the sentences of this prompt cannot be put in another order")
+        kept, rows = padded.kept.to(ids.device), np.arange(text.rows.start, text.rows.stop)
+        total, count = np.zeros((len(rows), len(text.sentences))), np.zeros(len(text.sentences))
+        for order in sentence_orders(text, _ORDERS, seed=0):
+            moved = ids.clone()
+            own = moved[inputs.batch.index]
+            own[kept] = own[kept[torch.from_numpy(order.keys).to(ids.device)]]
+            with on_step(lambda: None):
+                changed = replace(inputs, tensors={**inputs.tensors, "input_ids": moved})
+                record = record_of(model, self._tokenizer, changed, values=False, image=False)
+            ratios = place_ratios(order, counted, mean_rows(record.stack(stack), rows))
+            total += np.nan_to_num(ratios)
+            count += ~np.isnan(ratios[0])
+        found: Doubles = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        self.shuffles[stack] = found
+        return found
 
     def _on_device(self, model: torch.nn.Module) -> Inputs:
         """The inputs where the model is now."""

@@ -45,8 +45,8 @@ from attnwidget.wire import (
     encode_overview,
     encode_own_metrics,
     joined_record,
-    with_cuts,
     with_head_names,
+    with_measured,
 )
 from attnwidget.wire.compression import Quality
 
@@ -255,8 +255,8 @@ class RecordView(Choices):
         """Measure effects of what is off with this model."""
         self._rerun = rerun
         # Of an answer, those that Python has measured.
-        if rerun.measured:
-            self._manifest = with_cuts(self._manifest, rerun.measured)
+        if rerun.measured or rerun.shuffles:
+            self._manifest = with_measured(self._manifest, rerun)
 
     @property
     def record(self) -> AttentionRecord:
@@ -365,10 +365,10 @@ class RecordView(Choices):
         return replace(self._shown_now(), choices=choice_values(self) | off, effects=saved)
 
     def _shown_now(self) -> ShownRecord:
-        measured = {} if self._rerun is None else self._rerun.measured
+        manifest = self._manifest
         return ShownRecord(
             self._record,
-            with_cuts(self._manifest, measured) if measured else self._manifest,
+            manifest if self._rerun is None else with_measured(manifest, self._rerun),
             self._overview,
             choice_values(self),
             self._metrics,

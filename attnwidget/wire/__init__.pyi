@@ -29,7 +29,7 @@ from .profile import encode_similarity as encode_similarity
 from .profile import heads_alone as heads_alone
 from .requests import Replies as Replies
 from .running_text import encode_shares as encode_shares
-from .running_text import with_cuts as with_cuts
+from .running_text import with_measured as with_measured
 from .saved_effects import OffSet as OffSet
 from .saved_effects import SavedEffect as SavedEffect
 from .saved_effects import encode_effects as encode_effects

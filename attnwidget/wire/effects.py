@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from attnwidget.analysis import LENSES, Lens
+from attnwidget.analysis import LENSES, Lens, RunningText, counted_keys, text_shares
 from attnwidget.interventions.effect import Effect, Predicts
 from attnwidget.interventions.off import Cut, Off
 from attnwidget.record import AttentionRecord
 
 from .later import LaterReplies, Reply
 from .manifest import encode_overview
+from .running_text import encode_ratios
 from .text import sendable
 
 if TYPE_CHECKING:
@@ -65,18 +66,19 @@ class CutRequest:
     """A request about an answer without some of its links.
 
     Attributes:
-        op: "cut" for its probabilities, "answer" for what the model then writes.
-        stack: the stack whose links are cut.
-        cuts: in turn; one for "answer".
-        first: the position of the first row that wrote the answer.
-        probabilities: those of its tokens in the generation.
+        op: "cut" for its probabilities, "answer" for what the model then writes, "shuffled" for
+            what places of its prompt get in other orders.
+        record: the record of the answer.
+        stack: the stack whose links are cut, or whose attention is read.
+        text: its running text.
+        cuts: in turn; one for "answer", none for "shuffled".
     """
 
-    op: Literal["cut", "answer"]
+    op: Literal["cut", "answer", "shuffled"]
+    record: AttentionRecord
     stack: str
-    cuts: tuple[Cut, ...]
-    first: int
-    probabilities: tuple[float, ...]
+    text: RunningText
+    cuts: tuple[Cut, ...] = ()
 
     def outdates(self, other: EffectRequest | CutRequest) -> bool:
         """False: each is about a part of its own."""
@@ -143,12 +145,7 @@ class Effects:
         """The reply and its buffers, or the error that the view shows."""
         try:
             if isinstance(request, CutRequest):
-                if request.op == "answer":
-                    keys = request.cuts[0].keys
-                    text = rerun.answer_without(request.stack, request.first, keys)
-                    return {"text": sendable(text)}, []
-                found = rerun.cut(request.stack, request.probabilities, request.cuts)
-                return {"changes": (found[1:] - found[0]).tolist()}, []
+                return self._of_answer(rerun, request), []
             if request.op == "effect":
                 effect, predicts = rerun.effect(request.off)
                 return {"effect": encode_effect(effect, predicts, request)}, []
@@ -164,6 +161,21 @@ class Effects:
             return {"error": sendable(str(error))}, []
         except Exception as error:
             return {"error": sendable(f"{type(error).__name__}: {error}")}, []
+
+    @staticmethod
+    def _of_answer(rerun: Rerun, request: CutRequest) -> dict[str, Any]:
+        record, stack, text = request.record, request.stack, request.text
+        if request.op == "answer":
+            return {
+                "text": sendable(rerun.answer_without(stack, text.rows.start, request.cuts[0].keys))
+            }
+        if request.op == "shuffled":
+            counted = counted_keys(text, text_shares(record.stack(stack), text).sinks)
+            return {"ratios": encode_ratios(rerun.shuffled(stack, text, counted))}
+        assert record.replay is not None
+        written = [each.probability for each in record.replay.written]
+        found = rerun.cut(stack, written, request.cuts)
+        return {"changes": (found[1:] - found[0]).tolist()}
 
 
 def encode_effect(effect: Effect, predicts: Predicts, request: EffectRequest) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from attnwidget.analysis import LENSES, Lens, factors_of
+from attnwidget.analysis import LENSES, Lens, RunningText, factors_of
 from attnwidget.interventions.off import Cut, Link, Off, check_head, check_position
 from attnwidget.record import AttentionRecord, Layer, Stack
 
@@ -63,6 +63,8 @@ class Replies:
       of the answer without the links from its rows to these keys, [cuts, tokens] in nats, later,
       too.
     - to {id, op: "answer", stack, keys}: {id, text}, what the model writes without these links.
+    - to {id, op: "shuffled", stack}: {id, ratios}, what places of the prompt get when its sentences
+      stand in other orders, as multiples of an even share, [tokens of the answer][sentences].
 
     {op: "abort", of: [id, ...]} cancels requests; those not yet answered get {id, aborted}.
 
@@ -88,6 +90,7 @@ class Replies:
             "changed": self._effect,
             "cut": self._cut,
             "answer": self._cut,
+            "shuffled": self._shuffled,
         }
 
     def measure_with(self, rerun: Rerun) -> None:
@@ -179,16 +182,17 @@ class Replies:
 
     def _cut(self, id_: str, record: AttentionRecord, request: Request) -> None:
         stack = _stack("links are cut", record, request)
-        found, replay = text_of(record, request["stack"]), record.replay
-        if found is None or not found.answered or replay is None:
-            raise ValueError("there is no answer to cut links of")
         sent = request.get("cuts", [{"keys": request.get("keys"), "heads": None}])
         if not isinstance(sent, list) or not sent or len(sent) > _MOST_CUTS:
             raise ValueError(f"{sent!r:.100} are no cuts")
+        text = _answered(record, request["stack"])
         cuts = tuple(_cut_of(stack, each) for each in sent)
-        written = tuple(each.probability for each in replay.written)
-        asked = CutRequest(request["op"], request["stack"], cuts, found.rows.start, written)
-        self._effects.request(id_, asked)
+        self._effects.request(id_, CutRequest(request["op"], record, request["stack"], text, cuts))
+
+    def _shuffled(self, id_: str, record: AttentionRecord, request: Request) -> None:
+        _stack("orders are read", record, request)
+        text = _answered(record, request["stack"])
+        self._effects.request(id_, CutRequest("shuffled", record, request["stack"], text))
 
     def _shown(
         self, record: AttentionRecord, request: Request
@@ -199,6 +203,14 @@ class Replies:
             return record, None
         off = _off(record, without)
         return self._effects.changed(off), off
+
+
+def _answered(record: AttentionRecord, stack: str) -> RunningText:
+    """The running text of an answer."""
+    found = text_of(record, stack)
+    if found is None or not found.answered:
+        raise ValueError("there is no answer to cut links of")
+    return found
 
 
 def _cut_of(stack: Stack, sent: Any) -> Cut:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from attnwidget.analysis import RunningText, running_text, text_shares
-from attnwidget.interventions.off import MeasuredCut, Part
 from attnwidget.record import AttentionRecord, Replay, Tokens
 
 from .block import Block
 from .text import sendable
+
+if TYPE_CHECKING:
+    pass
+
+if TYPE_CHECKING:
+    from attnwidget.interventions.rerun import Rerun
 
 # A view without an answer looks at each row, whose shares would fill a page.
 _MOST_SHARES = 1 << 24
@@ -54,8 +60,14 @@ def encode_text(record: AttentionRecord, stack: str) -> dict[str, Any] | None:
     }
 
 
-def with_cuts(manifest: Mapping[str, Any], measured: Mapping[Part, MeasuredCut]) -> dict[str, Any]:
-    """A manifest with the cuts of parts that were measured, for a page without the model."""
+def encode_ratios(ratios: NDArray[np.float64]) -> list[list[float | None]]:
+    """Multiples of even shares, [rows, sentences], as JSON; null for NaN."""
+    rounded = np.round(ratios, _DIGITS).tolist()
+    return [[None if number != number else number for number in row] for row in rounded]
+
+
+def with_measured(manifest: Mapping[str, Any], rerun: Rerun) -> dict[str, Any]:
+    """A manifest with what was measured of answers, for a page without the model."""
 
     def of(sent: dict[str, Any]) -> dict[str, Any]:
         if not sent.get("text"):
@@ -67,10 +79,12 @@ def with_cuts(manifest: Mapping[str, Any], measured: Mapping[Part, MeasuredCut])
                 "changes": np.round(cut.changes, _DIGITS).tolist(),
                 "answer": None if cut.answer is None else sendable(cut.answer),
             }
-            for (stack, keys), cut in measured.items()
+            for (stack, keys), cut in rerun.measured.items()
             if stack == sent["name"] and len(keys) == keys[-1] + 1 - keys[0]
         ]
-        return {**sent, "text": {**sent["text"], "cuts": cuts}}
+        ratios = rerun.shuffles.get(sent["name"])
+        shuffled = None if ratios is None else encode_ratios(ratios)
+        return {**sent, "text": {**sent["text"], "cuts": cuts, "shuffled": shuffled}}
 
     return {**manifest, "stacks": [of(each) for each in manifest["stacks"]]}
 

@@ -1,6 +1,16 @@
 /** The effect of heads that are off: a kernel's reply. See docs/protocol.md. */
 
-import { either, fields, integer, list, number, oneOf, type Read, text } from "../basics/reader.ts";
+import {
+  either,
+  fields,
+  integer,
+  list,
+  number,
+  oneOf,
+  orNull,
+  type Read,
+  text,
+} from "../basics/reader.ts";
 
 const index = integer(0);
 
@@ -57,3 +67,7 @@ export const readOthers = list(number);
 
 /** Read the changes of the log probabilities of an answer's tokens, by cut. */
 export const readChanges = list(list(number), integer(1));
+
+/** Read what places of a prompt get as multiples of an even share, by row and sentence. */
+export const readRatios = list(list(orNull(number)), integer(1));
+export type Ratios = Read<typeof readRatios>;

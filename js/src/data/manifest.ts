@@ -24,6 +24,7 @@ import {
   tuple,
   where,
 } from "../basics/reader.ts";
+import { readRatios } from "./effect.ts";
 
 /** The most heads of a record: each is a cell of the model view. */
 const MOST_HEADS = 2 ** 15;
@@ -248,6 +249,8 @@ const runningText = fields({
       }),
     ),
   ),
+  /** What places get in other orders of the sentences, if a page has that. */
+  shuffled: maybe(readRatios),
 });
 
 export type RunningText = Read<typeof runningText>;
@@ -264,6 +267,8 @@ function fits(of: RunningText, queries: number, keys: number): boolean {
     of.template.every((key) => key < keys) &&
     rows > 0 &&
     (of.cuts ?? []).every(({ changes }) => changes.length === rows) &&
+    (!of.shuffled || of.shuffled.length === rows) &&
+    (of.shuffled ?? []).every((row) => row.length === of.sentences.length) &&
     of.first + rows <= queries &&
     (!answer ||
       [answer.offsets.length / 2, answer.p.length, answer.likeliest.length].every(

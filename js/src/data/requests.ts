@@ -2,7 +2,14 @@
 
 import { Turns } from "../scheduling/turns.ts";
 import type { Block, BlockError, Part } from "./codec.ts";
-import { type Effect, readChanges, readEffect, readOthers } from "./effect.ts";
+import {
+  type Effect,
+  type Ratios,
+  readChanges,
+  readEffect,
+  readOthers,
+  readRatios,
+} from "./effect.ts";
 import type { Side } from "./manifest.ts";
 import { Pieces } from "./pieces.ts";
 import { Absent } from "./resource-cache.ts";
@@ -27,6 +34,7 @@ interface Reply {
   manifest?: unknown;
   changes?: unknown;
   text?: unknown;
+  ratios?: unknown;
   /** Of a piece of a reply: its first byte in the whole, and the sizes of what the whole is. */
   at?: number;
   sizes?: readonly number[];
@@ -164,6 +172,13 @@ export class Requests {
   answer(stack: string, keys: readonly number[], signal: AbortSignal): Promise<string> {
     const read = (reply: Reply) => `${reply.text}`;
     const ask = () => this.#ask({ op: "answer", stack, keys }, "the answer", read, signal);
+    return this.#effects.take(ask, signal);
+  }
+
+  /** Request what places of the prompt get when its sentences stand in other orders. */
+  shuffled(stack: string, signal: AbortSignal): Promise<Ratios> {
+    const read = (reply: Reply) => readRatios(reply.ratios);
+    const ask = () => this.#ask({ op: "shuffled", stack }, "other orders", read, signal);
     return this.#effects.take(ask, signal);
   }
 

@@ -4,6 +4,7 @@ import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import { type AttentionMatrix, isSigned } from "./attention-matrix.ts";
 
 import { type Combined, pauses } from "./combine.ts";
+import type { Ratios } from "./effect.ts";
 import type { Layer } from "./layer.ts";
 import { ATTENTION, type LensInfo, layerOf, type MeasuredCut, type StackInfo } from "./manifest.ts";
 import type { Loaded, ResourceCache } from "./resource-cache.ts";
@@ -43,6 +44,8 @@ export type Cache = ResourceCache<
 export abstract class StackStore {
   /** What cuts of parts of the running text change, as far as it is measured. */
   readonly cuts: Signal<readonly MeasuredCut[]>;
+  /** What its places get in other orders of the sentences; null if that is not measured. */
+  readonly shuffled: Signal<Ratios | null>;
 
   /** @param thumbnails by the name of a lens, then by layer and head; undefined if there are none */
   constructor(
@@ -51,6 +54,7 @@ export abstract class StackStore {
     protected readonly thumbnails: (lens: string) => readonly (readonly Thumbnail[])[] | undefined,
   ) {
     this.cuts = signal(info.text?.cuts ?? []);
+    this.shuffled = signal(info.text?.shuffled ?? null);
   }
 
   /** The layer of this number. */

@@ -19,8 +19,8 @@ export interface Source extends StackSource {
   readonly effect?:
     | ((off: Off, query: number | null, signal: AbortSignal) => Promise<Effect>)
     | null;
-  /** Cuts links of an answer; only a kernel can. */
-  readonly cuts?: Pick<Requests, "cut" | "answer"> | null;
+  /** Runs the model for an answer, without links or in other orders; only a kernel can. */
+  readonly cuts?: Pick<Requests, "cut" | "answer" | "shuffled"> | null;
   /** The mean effects of as many other heads. */
   readonly others?: ((off: Off, signal: AbortSignal) => Promise<readonly number[]>) | null;
   /** The sentence that says which effects a page has, which cannot run the model. */
@@ -102,7 +102,7 @@ export class Store {
     return this.source.effect ?? null;
   }
 
-  /** Cut links of an answer; null if nothing here can. */
+  /** Run the model for an answer; null if nothing here can. */
   get cuts(): Source["cuts"] {
     return this.source.cuts ?? null;
   }

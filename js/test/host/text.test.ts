@@ -124,4 +124,20 @@ test("cuts are measured by the kernel, one or all, and in some heads", async () 
   ]);
   model.deliver({ id: sent("cut")[2].id, error: "The scores cannot be changed." }, []);
   await expect.element(page.getByText("The scores cannot be changed.")).toBeVisible();
+
+  await page.viewport(1900, 1000);
+  const beside = page.getByRole("combobox", { name: "Beside" });
+  await userEvent.selectOptions(beside, "shuffled");
+  await expect.poll(() => sent("shuffled").length).toBe(1);
+  model.deliver(
+    {
+      id: sent("shuffled")[0].id,
+      ratios: [
+        [3, 0.5],
+        [1, null],
+      ],
+    },
+    [],
+  );
+  await expect.element(table.getByRole("columnheader", { name: "shuffled" })).toBeVisible();
 });

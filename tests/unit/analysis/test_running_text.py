@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from attnwidget.analysis import running_text, sentence_spans, text_shares
+from attnwidget.analysis import (
+    SentenceOrder,
+    place_ratios,
+    running_text,
+    sentence_orders,
+    sentence_spans,
+    text_shares,
+)
 from attnwidget.record import AttentionRecord, Piece, Stack, Tokens
 
 
@@ -80,3 +87,29 @@ def test_a_stack_without_a_text_has_no_running_text() -> None:
         running_text(AttentionRecord.from_arrays(np.full((1, 1, 2, 2), 0.5), ["a", "b"]).stack())
         is None
     )
+
+
+def test_sentences_in_other_orders_keep_their_tokens_and_their_message() -> None:
+    stack = _stack(answer=2)
+    text = running_text(stack)
+    assert text is not None
+    orders = list(sentence_orders(text, 20, seed=0))
+    swapped = next(order for order in orders if order.keys[1] == 3)
+    assert swapped.keys.tolist() == [0, 3, 4, 1, 2, 5, 6, 7]
+    assert (swapped.sentences, swapped.spans) == ((1, 0), ((1, 3), (3, 5)))
+    assert any(order.keys.tolist() == list(range(8)) for order in orders)
+
+
+def test_a_place_gets_a_multiple_of_an_even_share() -> None:
+    text = running_text(_stack(answer=2))
+    assert text is not None
+    order = SentenceOrder(np.array([0, 3, 4, 1, 2, 5, 6, 7]), (1, 0), ((1, 3), (3, 5)))
+    counted = np.array([False, True, True, True, False, False, False, False])
+    # Now "It" (3), "sat" (a sink), "A" and "cat" stand there.
+    mean = np.array([[0.1, 0.3, 0.2, 0.1, 0.2, 0.1, 0, 0]], np.float32)
+    ratios = place_ratios(order, counted, mean)
+    assert ratios[0] == pytest.approx([(0.3 / 0.6) / (1 / 3), (0.3 / 0.6) / (2 / 3)])
+    counted[3] = False
+    assert np.isnan(place_ratios(order, counted, mean)[0, 0])
+    stays = SentenceOrder(np.arange(8), (0, 1), ((1, 3), (3, 5)))
+    assert np.isnan(place_ratios(stays, counted, mean)).all()

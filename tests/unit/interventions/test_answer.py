@@ -82,6 +82,20 @@ def test_heads_that_carry_a_link(answer: aw.Answer) -> None:
     assert checked["these"] < checked["random"] - 1
 
 
+def test_what_places_get_in_other_orders(answer: aw.Answer) -> None:
+    assert np.isnan(answer.table()["shuffled"]).all()
+    ratios = answer.shuffled()
+    assert ratios.shape == (len(answer.tokens), 4)
+    table = answer.table("village mill")
+    rows = slice(*answer.span("village mill"))
+    assert table["shuffled"].tolist() == pytest.approx(table["even"] * ratios[rows].mean(axis=0))
+    view = Conversation(answer.record, answer.rerun)
+    view.send(id="a", op="shuffled", stack="self")
+    assert np.array(view.reply("a")["ratios"]) == pytest.approx(ratios, abs=1e-4)
+    manifest = aw.show(answer, static=True).shown_record().manifest
+    assert np.array(manifest["stacks"][0]["text"]["shuffled"]) == pytest.approx(ratios, abs=1e-4)
+
+
 def test_what_is_not_there(answer: aw.Answer, smollm2: Loaded) -> None:
     with pytest.raises(ValueError, match="stands nowhere in the answer"):
         answer.table("a generator")

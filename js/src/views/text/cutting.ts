@@ -19,6 +19,8 @@ export interface Cutting {
   measure(parts: readonly number[]): void;
   /** Shows the answer without a part, or as it was. */
   toggle(part: number): void;
+  /** Reads the answer after other orders of the sentences. */
+  shuffle(): void;
   /** The changes of several cuts of one part, in some heads. */
   inHeads(
     part: number,
@@ -104,7 +106,25 @@ export function cutting(
     const settle = (text: string) => keep(part, cuts.peek()[part]?.changes ?? cut.changes, text);
     model.answer(name, keysOf(part), scope.signal).then(settle, fail);
   });
+  const { shuffled } = store.stack(name);
+  let isAsked = false;
+  const shuffle = () => {
+    if (!model || shuffled.peek() || isAsked) return;
+    isAsked = true;
+    message.value = "Reading the sentences in other orders …";
+    model.shuffled(name, scope.signal).then(
+      (ratios) => {
+        say();
+        shuffled.value = ratios;
+      },
+      (error) => {
+        isAsked = false;
+        fail(error);
+      },
+    );
+  };
   return {
+    shuffle,
     cuts,
     without,
     live: Boolean(model),

@@ -113,9 +113,11 @@ export function partList(
     for (const { index, share, beside } of shown) {
       const { row, cells } = rows[index];
       row.classList.toggle("marked", isMarked({ share, beside }));
-      cells[0].replaceChildren(bar(share / widest.peek(), beside / widest.peek()));
+      cells[0].replaceChildren(
+        bar(share / widest.peek(), beside === null ? null : beside / widest.peek()),
+      );
       cells[1].textContent = percent(share);
-      cells[2].textContent = percent(beside);
+      cells[2].textContent = beside === null ? "–" : percent(beside);
     }
     const found = shown.map(({ index }) => rows[index].row);
     if (found.some((row, at) => row !== body.children[at]) || found.length < body.children.length) {
@@ -141,9 +143,9 @@ export const unmeasured = ({ cuts }: Cutting): readonly number[] =>
   cuts.peek().flatMap((cut, part) => (cut ? [] : [part]));
 
 /** A bar with a tick for what it is compared with. */
-function bar(share: number, beside: number): HTMLElement {
-  const [filled, tick] = [el("i", {}), el("i", {})];
+function bar(share: number, beside: number | null): HTMLElement {
+  const [filled, tick] = [el("i", {}), el("i", { hidden: beside === null })];
   filled.style.width = `${100 * share}%`;
-  tick.style.left = `${100 * Math.min(1, beside)}%`;
+  tick.style.left = `${100 * Math.min(1, beside ?? 0)}%`;
   return el("span", { class: "tick-bar", "aria-hidden": "true" }, filled, tick);
 }

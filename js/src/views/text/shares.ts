@@ -1,5 +1,6 @@
 /** What the rows of a running text attend to: by token, by sentence, by message and by head. */
 
+import type { Ratios } from "../../data/effect.ts";
 import type { RunningText } from "../../data/manifest.ts";
 import type { TextShares } from "../../data/stack-store.ts";
 import type { Choices } from "../../state/choices.ts";
@@ -20,11 +21,15 @@ export interface PartShare {
   readonly index: number;
   /** Of what the prompt gets beyond sinks. */
   readonly share: number;
-  /** What it is compared with: the same, if each token got as much, or of the rest of the answer. */
-  readonly beside: number;
+  /** What it is compared with, see `Beside`; null where that is not known. */
+  readonly beside: number | null;
 }
 
-export type Beside = "even" | "rest";
+/**
+ * What shares are compared with: the same if each token got as much; that of the rest of the answer;
+ * or what the place gets when the sentences stand in other orders.
+ */
+export type Beside = "even" | "rest" | "shuffled";
 
 export interface Sink {
   readonly label: string;
@@ -41,7 +46,7 @@ export interface Look {
   /** True for the tokens of the prompt that are counted: text, and no sinks. */
   readonly counted: readonly boolean[];
   readonly sinks: readonly Sink[];
-  /** What the parts are compared with: "rest" has none for the whole answer. */
+  /** What the parts are compared with: "even" where the other is not known. */
   readonly beside: Beside;
   readonly parts: readonly PartShare[];
   /** Shares of all attention beyond sinks: of the messages, and of the answer so far. */
@@ -51,7 +56,7 @@ export interface Look {
 
 /** True for at least twice what it is compared with. */
 export const isMarked = ({ share, beside }: Pick<PartShare, "share" | "beside">): boolean =>
-  share >= 2 * beside;
+  beside !== null && share >= 2 * beside;
 
 /** The number of keys of the prompt. */
 export const promptOf = ({ messages }: RunningText): number => messages.at(-1)?.end ?? 0;
@@ -88,11 +93,13 @@ interface Looked {
   /** The number of rows. */
   readonly rows: number;
   readonly beside: Beside;
+  /** By row and sentence, as multiples of an even share; null if that is not measured. */
+  readonly shuffled: Ratios | null;
 }
 
 /** @param row the weights of a row, [Tk] */
 export function lookOf(
-  { text, labels, kinds, parts, rows, beside }: Looked,
+  { text, labels, kinds, parts, rows, beside, shuffled }: Looked,
   row: (at: number) => Float32Array,
   [first, last]: Span,
 ): Look {
@@ -112,24 +119,43 @@ export function lookOf(
     (weight, key) => (rows * weight - inside * weights[key]) / (rows - inside),
   );
   const ofOthers = hasRest ? sum(0, prompt, counted, others) || 1 : 1;
+  const evenOf = (start: number, end: number) => count(start, end) / tokens;
+  /** What the places of a part's sentences get, the mean of the rows; null if one is not known. */
+  const ofPlaces = (ratios: Ratios, { sentences: [from, to] }: Part) => {
+    const places = text.sentences.slice(from, to).flatMap(([start, end], at) =>
+      ratios.slice(first, last + 1).map((row) => {
+        const ratio = row[from + at];
+        return ratio === null ? null : (ratio * evenOf(start, end)) / inside;
+      }),
+    );
+    return places.reduce((a, b) => (a === null || b === null ? null : a + b), 0);
+  };
   const found = parts
-    .map(({ start, end }, index) => ({
-      index,
-      share: sum(start, end) / all,
-      beside: hasRest ? sum(start, end, counted, others) / ofOthers : count(start, end) / tokens,
-      tokens: count(start, end),
-    }))
+    .map((part, index) => {
+      const { start, end } = part;
+      const even = evenOf(start, end);
+      return {
+        index,
+        share: sum(start, end) / all,
+        beside: hasRest
+          ? sum(start, end, counted, others) / ofOthers
+          : beside === "shuffled" && shuffled
+            ? ofPlaces(shuffled, part)
+            : even,
+        tokens: count(start, end),
+      };
+    })
     .filter((part) => part.tokens > 0);
   const beyond = labels.map((_, key) => !kinds[key]);
   const rest = sum(0, labels.length, beyond) || 1;
-  const above = (part: PartShare) => Math.max(0, part.share - part.beside);
+  const above = ({ share, beside: by }: PartShare) => (by === null ? 0 : Math.max(0, share - by));
   return {
     weights,
     even: all / tokens,
     largest: Math.max(...weights.map((weight, key) => (counted[key] ? weight : 0))),
     counted,
     sinks: sinksOf(labels, kinds, weights),
-    beside: hasRest ? "rest" : "even",
+    beside: hasRest || (beside === "shuffled" && shuffled) ? beside : "even",
     // Those above what they are compared with by how much, then the others.
     parts: found.sort((a, b) => above(b) - above(a) || b.share - a.share),
     messages: text.messages.map(({ start, end }) => sum(start, end) / rest),

@@ -28,7 +28,17 @@ const BESIDE = 900;
 
 const LEVELS = { sentences: "Sentences", paragraphs: "Paragraphs", messages: "Messages" } as const;
 const UNITS = { sentences: "sentence", paragraphs: "paragraph", messages: "message" } as const;
-const NULLS = { even: "Even share", rest: "Rest of the answer" } as const;
+const NULLS = {
+  even: "Even share",
+  shuffled: "Shuffled sentences",
+  rest: "Rest of the answer",
+} as const;
+
+const TWICE = {
+  even: "an even share",
+  shuffled: "what its place gets in other orders of the sentences",
+  rest: "the rest of the answer",
+} as const;
 
 /** The reader's choices that this view alone has. */
 interface Own {
@@ -40,7 +50,7 @@ interface Own {
 }
 
 export function textView(context: Context): View {
-  const { scope, state } = context;
+  const { scope, state, store } = context;
   const own: Own = {
     alone: signal(false),
     beside: signal<Beside>("even"),
@@ -74,7 +84,14 @@ export function textView(context: Context): View {
       choice(
         scope,
         "Beside",
-        Object.entries(NULLS).map(([value, label]) => ({ value, label })),
+        () => {
+          const { name, text } = state.shown.stack.value;
+          const known = store.cuts || store.stack(name).shuffled.value;
+          return Object.entries(NULLS).map(([value, label]) => ({
+            ...{ value, label },
+            off: value !== "even" && (!text?.answer || (value === "shuffled" && !known)),
+          }));
+        },
         own.beside,
       ),
     ],
@@ -157,14 +174,9 @@ function runningText(
   const none = new Float32Array(tokens);
   const look = computed(() => {
     const kinds = own.sinks.value ? none : shares.sinks;
-    const looked = {
-      text,
-      labels: stack.keys.labels,
-      kinds,
-      parts,
-      rows,
-      beside: own.beside.value,
-    };
+    const shuffled = store.stack(stack.name).shuffled.value;
+    const measure = { kinds, parts, rows, beside: own.beside.value, shuffled };
+    const looked = { text, labels: stack.keys.labels, ...measure };
     return lookOf(looked, row.value, shown.value);
   });
   const linked = computed(() => pointed.value ?? part.value ?? look.value.parts[0]?.index ?? null);
@@ -184,6 +196,9 @@ function runningText(
   const locked = computed(() => [span.value, part.value]);
   const heads = headsOf(stack);
   const cuts = cutting(context, parts, Boolean(text.answer));
+  scope.effect(() => {
+    if (own.beside.value === "shuffled") cuts.shuffle();
+  });
   const named = computed(() => {
     const [first, last] = shown.value;
     if (rows > 1 && first === 0 && last === rows - 1) return "the whole answer";
@@ -315,7 +330,7 @@ function runningText(
       const cut = changeOf(cuts.cuts.value[at], shown.value);
       return [
         strong(`${named.value} → ${unit} ${at + 1}`),
-        `  ${percent(link.share)} of what the prompt gets beyond sinks · ${now.beside} ${percent(link.beside)}`,
+        `  ${percent(link.share)} of what the prompt gets beyond sinks ${link.beside === null ? "" : ` · ${now.beside} ${percent(link.beside)}`}`,
         cut === null ? "" : ` · if cut ${nats(cut)}`,
         hint(" · Esc releases"),
       ];
@@ -324,7 +339,7 @@ function runningText(
       legendLine(
         [],
         [
-          `bold: at least twice ${look.value.beside === "rest" ? "the rest of the answer" : "an even share"}`,
+          `bold: at least twice ${TWICE[look.value.beside]}`,
           text.answer && "line below a token: its probability",
           "dotted: sinks, a heuristic",
           "attention is no proof of use: cut it to know",
@@ -336,7 +351,7 @@ function runningText(
         { name: unit, of: ({ index }) => index + 1 },
         { name: "text", of: ({ index }) => partText(text, parts[index]) },
         { name: "share", of: ({ share }) => share },
-        { name: look.value.beside, of: ({ beside }) => beside },
+        { name: look.value.beside, of: ({ beside }) => beside ?? Number.NaN },
         {
           name: "if cut",
           of: ({ index }) => changeOf(cuts.cuts.value[index], shown.value) ?? Number.NaN,

@@ -16,6 +16,7 @@ const text: RunningText = {
   ],
   first: 4,
   answer: null,
+  shuffled: null,
 };
 const kinds = Float32Array.of(1, 0, 0, 0, 3, 0, 0);
 const rows = [
@@ -24,7 +25,15 @@ const rows = [
 ];
 
 const parts = partsOf(text, "sentences");
-const looked = { text, labels, kinds, parts, rows: rows.length, beside: "even" } as const;
+const looked = {
+  text,
+  labels,
+  kinds,
+  parts,
+  rows: rows.length,
+  beside: "even",
+  shuffled: null,
+} as const;
 
 test("shares are of what the prompt gets beyond sinks, beside an even one", () => {
   const look = lookOf(looked, (at) => rows[at], [0, 0]);
@@ -32,7 +41,7 @@ test("shares are of what the prompt gets beyond sinks, beside an even one", () =
   const found = look.parts.map(({ index, share, beside }) => [
     index,
     +share.toFixed(4),
-    +beside.toFixed(4),
+    +(beside ?? 9).toFixed(4),
   ]);
   expect(found).toEqual([
     [0, 0.75, 0.6667],
@@ -74,7 +83,7 @@ test("heads have their attention on a sentence, and that of the other rows", () 
 test("the rest of the answer is the mean of the other rows; of all of it, there is none", () => {
   const rest = { ...looked, beside: "rest" } as const;
   const look = lookOf(rest, (at) => rows[at], [0, 0]);
-  const found = look.parts.map(({ index, beside }) => [index, +beside.toFixed(4)]);
+  const found = look.parts.map(({ index, beside }) => [index, +(beside ?? 9).toFixed(4)]);
   expect([look.beside, found]).toEqual([
     "rest",
     [
@@ -111,4 +120,17 @@ test("parts are sentences, or join those of a paragraph or of a message", () => 
   expect(spans("sentences")).toEqual(["0-1", "1-2", "2-3", "3-4"]);
   expect(spans("paragraphs")).toEqual(["0-2", "2-3", "3-4"]);
   expect(spans("messages")).toEqual(["0-3", "3-4"]);
+});
+
+test("places in other orders are multiples of an even share, the mean of the rows", () => {
+  const shuffled = [
+    [1.5, 0.5],
+    [0.5, null],
+  ];
+  const look = lookOf({ ...looked, beside: "shuffled", shuffled }, (at) => rows[at], [0, 1]);
+  const found = new Map(look.parts.map(({ index, beside }) => [index, beside]));
+  expect(look.beside).toBe("shuffled");
+  expect(found.get(0)).toBeCloseTo((2 / 3) * 1, 6);
+  // Not known in one of the rows.
+  expect(found.get(1)).toBeNull();
 });
