@@ -112,3 +112,21 @@ test("parts are sentences, or join those of a paragraph or of a message", () => 
   expect(spans("paragraphs")).toEqual(["0-2", "2-3", "3-4"]);
   expect(spans("messages")).toEqual(["0-3", "3-4"]);
 });
+
+test("a blank line ends a paragraph whose line breaks are tokens of the next sentence", () => {
+  const offsets = [0, 2, 2, 3, 3, 4, 4, 6, 6, 7, 7, 9];
+  const broken: RunningText = {
+    ...text,
+    text: "A.\n\nB.\nC.",
+    offsets,
+    messages: [{ role: "user", start: 0, end: 6 }],
+    template: [],
+    sentences: [
+      [0, 1],
+      [1, 4],
+      [4, 6],
+    ],
+  };
+  const spans = partsOf(broken, "paragraphs").map(({ start, end }) => `${start}-${end}`);
+  expect(spans).toEqual(["0-1", "1-6"]);
+});
