@@ -63,6 +63,22 @@ assert np.triu(record.weights(0, 0, "decoder"), 1).max() == 0
 near, far = ([distance(layer, head) for head in range(12)] for layer in (0, 11))
 assert min(near) < 1 and max(near) > 5 and min(far) > 6
 """,
+    "chat": """
+mill, year = found.table("village mill"), found.table("1871")
+above = mill["share"] / mill["even"]
+assert list(above.index[above > 2]) == [5, 13] and mill["cut"].idxmin() == 5
+assert -11 < mill["cut"][5] < -10.8 and mill["cut"].drop(5).abs().max() < 0.05
+assert "mill" not in found.without(5)
+checked = found.check_heads(5, "village mill")
+assert 2 * checked["these"] < checked["all"] and abs(checked["random"]) < 0.05
+most = found.heads(5, "village mill").iloc[0]
+assert (most["layer"], most["head"]) == (18, 6)
+assert by_document["cut"].idxmin() == "clock" and by_document["cut"].drop("clock").min() > -0.1
+documents = by_document.loc[["library", "clock", "market"]]
+assert documents.index[documents["share"] > documents["even"]].tolist() == ["clock"]
+assert (year["share"] - year["even"]).idxmax() == year["cut"].idxmin() == 2
+assert -5 < year["cut"][2] < -4.7 and -1.1 < year["cut"].drop(2).min() < -1
+""",
     "neuron_view": """
 assert sorted(delimiter, key=delimiter.get)[-1] == (1, 11) and delimiter[1, 11] > 0.8
 assert all(4 < needed(contributions(1, 11, query, 0)) < 10 for query in inner)

@@ -66,9 +66,11 @@ export function partsOf(text: RunningText, level: Choices["parts"]): readonly Pa
   const { sentences, messages, offsets } = text;
   const messageOf = (at: number) => messages.findIndex(({ end }) => sentences[at][0] < end);
   const isBroken = (at: number) => {
-    const [before, after] = [sentences[at - 1][1] - 1, sentences[at][0]];
-    const between = text.text.slice(offsets[2 * before], offsets[2 * after + 1]);
-    return /\n\s*\n/.test(between);
+    const [before, [start, end]] = [sentences[at - 1][1] - 1, sentences[at]];
+    // A line break may be a token by itself, with which the next sentence begins.
+    const own = text.text.slice(offsets[2 * start], offsets[2 * end - 1]);
+    const word = offsets[2 * end - 1] - own.trimStart().length;
+    return /\n\s*\n/.test(text.text.slice(offsets[2 * before], word));
   };
   const begins = sentences.flatMap((_, at) =>
     at === 0 ||

@@ -134,3 +134,21 @@ test("places in other orders are multiples of an even share, the mean of the row
   // Not known in one of the rows.
   expect(found.get(1)).toBeNull();
 });
+
+test("a blank line ends a paragraph whose line breaks are tokens of the next sentence", () => {
+  const offsets = [0, 2, 2, 3, 3, 4, 4, 6, 6, 7, 7, 9];
+  const broken: RunningText = {
+    ...text,
+    text: "A.\n\nB.\nC.",
+    offsets,
+    messages: [{ role: "user", start: 0, end: 6 }],
+    template: [],
+    sentences: [
+      [0, 1],
+      [1, 4],
+      [4, 6],
+    ],
+  };
+  const spans = partsOf(broken, "paragraphs").map(({ start, end }) => `${start}-${end}`);
+  expect(spans).toEqual(["0-1", "1-6"]);
+});
