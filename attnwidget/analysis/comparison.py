@@ -18,7 +18,7 @@ from .head_difference import Difference, Side, head_difference, paired_weights
 from .head_pairs import Layers, Matched, pair_heads
 from .head_scores import HeadScores, Rows
 from .metrics import Numbers
-from .table import Tabular, data_frame
+from .table import Tabular, data_frame, largest_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -240,6 +240,9 @@ class Comparison(Tabular):
                 row |= {"layer_b": layer_b, "head_b": head_b, **measured.own._asdict()}
                 rows.append(row | {f"{k}_null": v for k, v in measured.null._asdict().items()})
         return data_frame({name: [row[name] for row in rows] for name in rows[0]})
+
+    def _shown(self, rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+        return "", largest_first(rows, "moved")
 
     def __repr__(self) -> str:
         parts = []

@@ -11,7 +11,7 @@ import numpy as np
 from attnwidget.record import of_stack, spans
 
 from .metrics import Numbers
-from .table import Tabular, data_frame
+from .table import Tabular, data_frame, largest_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -170,6 +170,9 @@ class HeadScores(Tabular):
         for name, rows in numbers.items():
             columns[name] = [float(rows[stack][layer][head]) for stack, layer, head in heads]
         return data_frame(columns)
+
+    def _shown(self, rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+        return "", largest_first(rows, self.name)
 
 
 def _array(rows: Mapping[int, Numbers]) -> Numbers:
