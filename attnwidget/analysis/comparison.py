@@ -30,7 +30,11 @@ _WORDS = {
     "weight_change": "The mean change of a weight",
 }
 
-_RECORD = instance(AttentionRecord, "an AttentionRecord, as of attnwidget.capture(...)")
+_RECORD = instance(
+    AttentionRecord,
+    "an AttentionRecord, as of attnwidget.capture(...), or two texts, as "
+    "attnwidget.compare(model, tokenizer, text, other_text)",
+)
 
 
 class PairChange(NamedTuple):
