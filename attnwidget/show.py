@@ -385,9 +385,7 @@ def _open_path(path: str | PathLike[str], static: bool, *inputs: Any, **options:
 @_open.register(list)
 @_open.register(tuple)
 def _open_records(records: Sequence[Any], static: bool, *inputs: Any, **options: Any) -> Opened:
-    advice = (
-        "two texts are compared as show(attnwidget.compare(model, tokenizer, text, other_text))"
-    )
+    advice = "of two texts, show(attnwidget.compare(model, tokenizer, text, other_text))"
     loaded: list[Any] = [
         _loaded(each, advice) if isinstance(each, (str, PathLike)) else each for each in records
     ]

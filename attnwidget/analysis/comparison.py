@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from attnwidget.arguments import checked, instance, one_of
-from attnwidget.record import AttentionRecord, Floats, Stack, of_stack
+from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, of_stack
+from attnwidget.warning import warn
 
 from .alignment import Alignment, Level, align
 from .common_axes import Common, on_common_axes
@@ -22,6 +23,9 @@ from .table import Tabular, data_frame, largest_first
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# The share of the shorter text that two texts have in common; below, a comparison says little.
+_LEAST_COMMON = 0.25
 
 _WORDS = {
     "moved": "The share of attention that lies elsewhere",
@@ -61,7 +65,7 @@ def compare(
 
     Tokens are paired first (see `Alignment`): equal ones, replaced ones, and those of two
     tokenizers through words. Then heads: those of the same numbers, unless `layers` or `heads` says
-    otherwise.
+    otherwise. Texts with less than a quarter of the shorter one in common give a warning.
 
     Args:
         a, b: the records.
@@ -293,4 +297,22 @@ def _sides(
     queries = align(a.queries, b.queries, level)
     same = a.keys == a.queries and b.keys == b.queries
     keys = queries if same else align(a.keys, b.keys, level)
+    _warn_of_few(a.keys, b.keys, keys)
+    if not same:
+        _warn_of_few(a.queries, b.queries, queries)
     return _Sides(a, b, queries, keys, pair_heads(a, b, layers, heads))
+
+
+def _warn_of_few(a: Tokens, b: Tokens, found: Alignment) -> None:
+    """Warn if two texts have little in common, of which special tokens say nothing."""
+    equal = [pair for pair in found.pairs if pair.equal]
+    common = min(
+        len({n for pair in equal for n in pair.a}.difference(a.special)),
+        len({n for pair in equal for n in pair.b}.difference(b.special)),
+    )
+    shorter = min(len(each) - len(each.special) for each in (a, b))
+    if common < _LEAST_COMMON * shorter:
+        warn(
+            f"the texts have only {common} of {shorter} tokens in common, without special ones, so "
+            "that their comparison says little; its `keys().pairs` are what is compared"
+        )
