@@ -11,6 +11,7 @@ import torch
 from attnwidget.arguments import several_numbers
 from attnwidget.progress import progress_bar
 from attnwidget.record import AttentionRecord, Replay, Stack
+from attnwidget.record.record import DOUBT
 from attnwidget.running.forward import run_inputs
 from attnwidget.running.generation import Generation, generated
 from attnwidget.running.inputs import Inputs, prepare
@@ -192,8 +193,12 @@ def _record(
     if not read.stacks and not (chosen is not None and read.calls and not missing):
         raise ValueError(no_attention(model, missing))
     missing += inputs.missing
-    if missing:
-        shown = "; ".join(missing[:3]) + ("; ..." if len(missing) > 3 else "")
+    # A doubt is of what is in the record.
+    for doubt in (each for each in missing if each.startswith(DOUBT)):
+        warn(doubt)
+    absent = [each for each in missing if not each.startswith(DOUBT)]
+    if absent:
+        shown = "; ".join(absent[:3]) + ("; ..." if len(absent) > 3 else "")
         warn(f"not in this record (see its `missing`): {shown}")
     kept = _with_layers(read.stacks, chosen)
     seen = None

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+DOUBT = "the tokenizer is likely another model's"
+"""The beginning of a doubt, which is among what a record misses, without a module's name."""
+
+
 class AttentionRecord:
     """The attention of one forward pass.
 
@@ -29,7 +33,8 @@ class AttentionRecord:
     Args:
         stacks: stack name -> layers and tokens, in the order in which they are shown.
         model: the model's name, for display.
-        missing: what is not in the record, as "module: reason" or "text: reason".
+        missing: what is not in the record, as "module: reason" or "text: reason"; and a
+            doubt about what is, as "the tokenizer is likely another model's: reason".
         image: the image that the model read, on which `Tokens.patches` places tokens; or None.
         replay: of a generated text, the distance of the recorded pass from its generation; or None.
 
