@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from attnwidget.arguments import checked, instance, one_of
+from attnwidget.counted import counted
 from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, of_stack
 from attnwidget.warning import warn
 
@@ -257,7 +258,8 @@ class Comparison(Tabular):
         for name, sides in self._sides.items():
             keys = sides.keys
             parts.append(
-                f"{name}: {len(sides.heads)} heads, {len(keys.pairs)} {keys.level} in common, "
+                f"{name}: {counted(len(sides.heads), 'head')}, "
+                f"{counted(len(keys.pairs), keys.level[:-1])} in common, "
                 f"{keys.differing} of them different"
             )
         return f"Comparison({'; '.join(parts)})"

@@ -17,6 +17,7 @@ from attnwidget.analysis import (
     head_pattern,
 )
 from attnwidget.analysis.table import MOST_ROWS
+from attnwidget.counted import counted
 from attnwidget.record import of_stack
 
 from .accumulators import Estimate
@@ -367,10 +368,10 @@ class HeadProfile(Tabular):
 
     def __repr__(self) -> str:
         stacks = "; ".join(
-            f"{name}: {len(stack.numbers)} layers, {sum(stack.heads)} heads"
+            f"{name}: {counted(len(stack.numbers), 'layer')}, {counted(sum(stack.heads), 'head')}"
             for name, stack in self._stacks.items()
         )
-        return f"<HeadProfile {self.model} ({stacks}), {self.num_texts} texts>"
+        return f"<HeadProfile {self.model} ({stacks}), {counted(self.num_texts, 'text')}>"
 
 
 def _flat(stack: StackProfile, metric: str, field: str, null: str | None) -> list[float]:

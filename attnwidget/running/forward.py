@@ -34,13 +34,13 @@ def run_inputs(model: torch.nn.Module, inputs: Inputs) -> Any:
         if own is not None:
             raise ValueError(
                 f"{type(model).__name__} does not run on token ids as its argument {own!r} "
-                f"({_brief(error)}): if that is a mapping of tensors, wrap the model in a module whose "
-                "forward takes input_ids and attention_mask, and makes it of them"
+                f"({_brief(error)}): if that is a mapping of tensors, wrap the model in a module "
+                "whose forward takes input_ids and attention_mask, and makes it of them"
             ) from error
         if "unexpected keyword argument" in str(error):
             raise ValueError(
-                f"{type(model).__name__} does not take these inputs ({_brief(error)}): pass a mapping of "
-                "what its forward takes"
+                f"{type(model).__name__} does not take these inputs ({_brief(error)}): pass a "
+                "mapping of what its forward takes"
             ) from error
         raise
 
