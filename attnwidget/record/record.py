@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from attnwidget.counted import counted
+
 from . import loading, storage
 from .fidelity import Fidelity, Replay
 from .files import printable
@@ -213,7 +215,7 @@ class AttentionRecord:
 
     def __repr__(self) -> str:
         parts = [
-            f"{name}: {len(s.layers)} layers, {len(s.queries)} x {len(s.keys)} tokens"
+            f"{name}: {counted(len(s.layers), 'layer')}, {len(s.queries)} x {len(s.keys)} tokens"
             for name, s in self._stacks.items()
         ]
         if self.replay is not None:

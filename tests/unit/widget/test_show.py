@@ -196,8 +196,8 @@ def test_a_choice_that_does_not_exist() -> None:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, "head view, layer 0, head 0 (self: 1 layers, 7 x 7 tokens)"),
-        ({"view": "model", "static": True}, "model view (self: 1 layers, 7 x 7 tokens)"),
+        ({}, "head view, layer 0, head 0 (self: 1 layer, 7 x 7 tokens)"),
+        ({"view": "model", "static": True}, "model view (self: 1 layer, 7 x 7 tokens)"),
         ({"view": "neuron", "query": 1, "key": 0}, "neuron view, layer 0, head 0, query 1 "),
     ],
 )
