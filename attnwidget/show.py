@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import singledispatch
 from os import PathLike
+from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, Union
 
@@ -384,8 +385,9 @@ def _open_path(path: str | PathLike[str], static: bool, *inputs: Any, **options:
 @_open.register(list)
 @_open.register(tuple)
 def _open_records(records: Sequence[Any], static: bool, *inputs: Any, **options: Any) -> Opened:
+    advice = "of two texts, show(attnwidget.compare(model, tokenizer, text, other_text))"
     loaded: list[Any] = [
-        _loaded(each) if isinstance(each, (str, PathLike)) else each for each in records
+        _loaded(each, advice) if isinstance(each, (str, PathLike)) else each for each in records
     ]
     if len(loaded) != 2 or not all(isinstance(each, AttentionRecord) for each in loaded):
         kinds = ", ".join(type(each).__name__ for each in loaded) or "nothing"
@@ -399,7 +401,7 @@ def _open_records(records: Sequence[Any], static: bool, *inputs: Any, **options:
 
 def compare(
     a: Any,
-    b: Any,
+    b: Any = None,
     *texts: str | Mapping[str, Any],
     stack: str | None = None,
     level: Level | None = None,
@@ -418,22 +420,29 @@ def compare(
         TypeError: these are neither two records, nor a model, its tokenizer and two texts.
         ValueError: see `attnwidget.analysis.compare` and `attnwidget.capture`.
     """
+    if b is None or len(texts) not in (0, 2):
+        raise TypeError(
+            "compare takes two records, as compare(a, b); or a model, its tokenizer and two texts, "
+            "as compare(model, tokenizer, text, other_text)"
+        )
     if texts:
-        if len(texts) != 2:
-            raise TypeError("compare takes two records; or a model, its tokenizer and two texts")
         from attnwidget.capture import capture
 
         a, b = [capture(a, b, text) for text in texts]
     return compare_records(a, b, stack=stack, level=level, layers=layers, heads=heads)
 
 
-def _loaded(path: str | PathLike[str]) -> AttentionRecord | HeadProfile:
-    # A model's name and its directory are likely mistakes.
-    if Path(path).suffix != ".safetensors" and not Path(path).is_file():
-        raise TypeError(
-            f"{str(path)!r} is no file of a record or a profile; load a model and its "
-            "tokenizer first (AutoModel.from_pretrained, AutoTokenizer.from_pretrained)"
-        )
+_LOAD_FIRST = (
+    "load a model and its tokenizer first (AutoModel.from_pretrained, "
+    "AutoTokenizer.from_pretrained)"
+)
+
+
+def _loaded(path: str | PathLike[str], advice: str = _LOAD_FIRST) -> AttentionRecord | HeadProfile:
+    # A model's name, its directory and a text, which may be too long for a path, are likely
+    # mistakes.
+    if Path(path).suffix != ".safetensors" and not isfile(path):
+        raise TypeError(f"{str(path)!r:.200} is no file of a record or a profile; {advice}")
     return HeadProfile.load(path) if kind_of_file(path) == "profile" else AttentionRecord.load(path)
 
 

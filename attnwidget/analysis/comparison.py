@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from attnwidget.arguments import checked, instance, one_of
-from attnwidget.record import AttentionRecord, Floats, Stack, of_stack
+from attnwidget.counted import counted
+from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, of_stack
+from attnwidget.warning import warn
 
 from .alignment import Alignment, Level, align
 from .common_axes import Common, on_common_axes
@@ -18,10 +20,13 @@ from .head_difference import Difference, Side, head_difference, paired_weights
 from .head_pairs import Layers, Matched, pair_heads
 from .head_scores import HeadScores, Rows
 from .metrics import Numbers
-from .table import Tabular, data_frame
+from .table import Tabular, data_frame, largest_first
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# The share of the shorter text that two texts have in common; below, a comparison says little.
+_LEAST_COMMON = 0.25
 
 _WORDS = {
     "moved": "The share of attention that lies elsewhere",
@@ -30,7 +35,11 @@ _WORDS = {
     "weight_change": "The mean change of a weight",
 }
 
-_RECORD = instance(AttentionRecord, "an AttentionRecord, as of attnwidget.capture(...)")
+_RECORD = instance(
+    AttentionRecord,
+    "an AttentionRecord, as of attnwidget.capture(...), or two texts, as "
+    "attnwidget.compare(model, tokenizer, text, other_text)",
+)
 
 
 class PairChange(NamedTuple):
@@ -57,7 +66,7 @@ def compare(
 
     Tokens are paired first (see `Alignment`): equal ones, replaced ones, and those of two
     tokenizers through words. Then heads: those of the same numbers, unless `layers` or `heads` says
-    otherwise.
+    otherwise. Texts with less than a quarter of the shorter one in common give a warning.
 
     Args:
         a, b: the records.
@@ -241,12 +250,16 @@ class Comparison(Tabular):
                 rows.append(row | {f"{k}_null": v for k, v in measured.null._asdict().items()})
         return data_frame({name: [row[name] for row in rows] for name in rows[0]})
 
+    def _shown(self, rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+        return "", largest_first(rows, "moved")
+
     def __repr__(self) -> str:
         parts = []
         for name, sides in self._sides.items():
             keys = sides.keys
             parts.append(
-                f"{name}: {len(sides.heads)} heads, {len(keys.pairs)} {keys.level} in common, "
+                f"{name}: {counted(len(sides.heads), 'head')}, "
+                f"{counted(len(keys.pairs), keys.level[:-1])} in common, "
                 f"{keys.differing} of them different"
             )
         return f"Comparison({'; '.join(parts)})"
@@ -286,4 +299,22 @@ def _sides(
     queries = align(a.queries, b.queries, level)
     same = a.keys == a.queries and b.keys == b.queries
     keys = queries if same else align(a.keys, b.keys, level)
+    _warn_of_few(a.keys, b.keys, keys)
+    if not same:
+        _warn_of_few(a.queries, b.queries, queries)
     return _Sides(a, b, queries, keys, pair_heads(a, b, layers, heads))
+
+
+def _warn_of_few(a: Tokens, b: Tokens, found: Alignment) -> None:
+    """Warn if two texts have little in common, of which special tokens say nothing."""
+    equal = [pair for pair in found.pairs if pair.equal]
+    common = min(
+        len({n for pair in equal for n in pair.a}.difference(a.special)),
+        len({n for pair in equal for n in pair.b}.difference(b.special)),
+    )
+    shorter = min(len(each) - len(each.special) for each in (a, b))
+    if common < _LEAST_COMMON * shorter:
+        warn(
+            f"the texts have only {common} of {shorter} tokens in common, without special ones, so "
+            "that their comparison says little; its `keys().pairs` are what is compared"
+        )

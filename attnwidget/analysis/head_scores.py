@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from attnwidget.counted import counted
 from attnwidget.record import of_stack, spans
 
 from .metrics import Numbers
-from .table import Tabular, data_frame
+from .table import Tabular, data_frame, largest_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +72,7 @@ class HeadScores(Tabular):
             most = (
                 f", most in {heads[0].layer}-{heads[0].head}: {heads[0].value:.3g}" if heads else ""
             )
-            stacks.append(f"{stack}: {len(heads)} heads{most}")
+            stacks.append(f"{stack}: {counted(len(heads), 'head')}{most}")
         of = f" of {self.measured_on}" if self.measured_on else ""
         beside = f"; beside {self.null_label}" if self.null_label else ""
         return f"<HeadScores, {self.name}{of} ({'; '.join(stacks)}){beside}>"
@@ -170,6 +171,9 @@ class HeadScores(Tabular):
         for name, rows in numbers.items():
             columns[name] = [float(rows[stack][layer][head]) for stack, layer, head in heads]
         return data_frame(columns)
+
+    def _shown(self, rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+        return "", largest_first(rows, self.name)
 
 
 def _array(rows: Mapping[int, Numbers]) -> Numbers:

@@ -18,8 +18,8 @@ from .token_metrics import ALL_METRICS
 if TYPE_CHECKING:
     import pandas as pd
 
-# The rows that a notebook shows of a longer table.
-_MOST_ROWS = 20
+# The most rows that a notebook shows of a longer table.
+MOST_ROWS = 20
 
 
 def metrics(record: AttentionRecord) -> pd.DataFrame:
@@ -70,10 +70,31 @@ class Tabular:
         """The part of the table that notebooks show: here all of it."""
         return self.table()
 
+    def _shown(self, rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+        """A line on the summary, "" for none, and its rows that notebooks show: here its ends."""
+        return "", rows
+
     def _repr_html_(self) -> str | None:
         try:
-            table = self.summary()
+            rows = self.summary()
         except ModuleNotFoundError:
             return None
-        rows = table.to_html(max_rows=_MOST_ROWS, float_format="{:.3g}".format, na_rep="")
-        return f"<p>{escape(repr(self))}</p>{rows}"
+        line, shown = self._shown(rows)
+        lines = [repr(self), line]
+        if len(shown) < len(rows):
+            many = f"{len(shown)} of {len(rows):,} heads"
+            lines.append(f"{many}, the most telling ones; summary() has all.")
+        table: str = shown.to_html(
+            # Rows in another order than that of the summary have no number.
+            index=shown is rows,
+            max_rows=MOST_ROWS,
+            float_format="{:.3g}".format,
+            na_rep="",
+        )
+        return "".join(f"<p>{escape(each)}</p>" for each in lines if each) + table
+
+
+def largest_first(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """The rows with the largest absolute numbers in a column, as many as notebooks show."""
+    ordered = rows.sort_values(column, key=abs, ascending=False, kind="stable")
+    return ordered.head(MOST_ROWS)

@@ -10,7 +10,8 @@ import torch
 
 from attnwidget.arguments import several_numbers
 from attnwidget.progress import progress_bar
-from attnwidget.record import AttentionRecord, Replay, Stack
+from attnwidget.record import AttentionRecord, Replay, Stack, spans
+from attnwidget.record.record import DOUBT
 from attnwidget.running.forward import run_inputs
 from attnwidget.running.generation import Generation, generated
 from attnwidget.running.inputs import Inputs, prepare
@@ -19,7 +20,7 @@ from attnwidget.running.missing import missing_attention, no_attention
 from attnwidget.running.model import name_of, traceable, traits
 from attnwidget.running.replay import Answer, NotReplayed
 from attnwidget.running.sequences import PlacedTokens
-from attnwidget.running.stacks import grouped, stacks
+from attnwidget.running.stacks import grouped, numbers_of, stacks
 from attnwidget.running.structure import structure_of
 from attnwidget.tracing import can_generate, changes_of
 from attnwidget.warning import warn
@@ -192,10 +193,14 @@ def _record(
     if not read.stacks and not (chosen is not None and read.calls and not missing):
         raise ValueError(no_attention(model, missing))
     missing += inputs.missing
-    if missing:
-        shown = "; ".join(missing[:3]) + ("; ..." if len(missing) > 3 else "")
+    # A doubt is of what is in the record.
+    for doubt in (each for each in missing if each.startswith(DOUBT)):
+        warn(doubt)
+    absent = [each for each in missing if not each.startswith(DOUBT)]
+    if absent:
+        shown = "; ".join(absent[:3]) + ("; ..." if len(absent) > 3 else "")
         warn(f"not in this record (see its `missing`): {shown}")
-    kept = _with_layers(read.stacks, chosen)
+    kept = _with_layers(read, chosen)
     seen = None
     if read.placed is not None and any(s.queries.patches or s.keys.patches for s in kept.values()):
         seen = picture(inputs, tokenizer, read.placed.tokens)
@@ -313,15 +318,18 @@ def _numbers(layers: Iterable[int] | None) -> frozenset[int] | None:
     return None if numbers is None else frozenset(numbers)
 
 
-def _with_layers(by_name: dict[str, Stack], chosen: frozenset[int] | None) -> dict[str, Stack]:
+def _with_layers(read: _Read, chosen: frozenset[int] | None) -> dict[str, Stack]:
     """The stacks with the chosen layers alone."""
     if chosen is None:
-        return by_name
+        return read.stacks
     kept = {
         name: replace(stack, layers=tuple(x for x in stack.layers if x.number in chosen))
-        for name, stack in by_name.items()
+        for name, stack in read.stacks.items()
     }
     absent = chosen - {number for stack in kept.values() for number in stack.numbers}
     if absent:
-        raise IndexError(f"the model has no attention in layers {sorted(absent)}")
+        raise IndexError(
+            f"the model has no attention in layers {sorted(absent)}; it has "
+            f"{spans(numbers_of(read.calls))}"
+        )
     return {name: stack for name, stack in kept.items() if stack.layers}

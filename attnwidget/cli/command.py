@@ -13,6 +13,7 @@ from traitlets import TraitError
 from attnwidget.analysis import compare
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import printable
+from attnwidget.record.record import DOUBT
 from attnwidget.widget import StaticView
 
 from .arguments import COMPARE, DOCTOR, PROFILE, parse
@@ -67,7 +68,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         write(args.output, page)
         if not args.quiet:
             for reason in missing:
-                say(f"attnwidget: not in the page: {printable(reason)}", sys.stderr)
+                # A doubt is of what is in the page.
+                absent = "" if DOUBT in reason else "not in the page: "
+                say(f"attnwidget: {absent}{printable(reason)}", sys.stderr)
             if args.output != STDOUT:
                 say(args.output, sys.stdout)
         return _INTERRUPTED if interrupted else 0

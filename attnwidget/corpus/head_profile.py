@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -15,6 +16,8 @@ from attnwidget.analysis import (
     data_frame,
     head_pattern,
 )
+from attnwidget.analysis.table import MOST_ROWS
+from attnwidget.counted import counted
 from attnwidget.record import of_stack
 
 from .accumulators import Estimate
@@ -208,6 +211,27 @@ class HeadProfile(Tabular):
                     kept[column] = rows[column]
         return data_frame(kept).dropna(axis="columns", how="all")
 
+    def _shown(self, rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+        """How many heads have which words, and of each but "mixed" those that fit them most."""
+        patterns = [p for name in self._stacks for layer in self.patterns(name) for p in layer]
+        counts = Counter(p.words for p in patterns if p.reasons).most_common()
+        mixed = len(patterns) - sum(count for _, count in counts)
+        line = " · ".join(f"{words}: {count}" for words, count in (*counts, ("mixed", mixed)))
+        telling = {
+            at: float(rows[rule.name(rest=pattern.resting not in (None, rule))][at])
+            for at, pattern in enumerate(patterns)
+            if (rule := pattern.looking or pattern.resting) is not None
+        }
+        if not telling:
+            return line, rows
+        ordered = rows.loc[sorted(telling, key=lambda at: -telling[at])]
+        each = max(1, MOST_ROWS // len(counts))
+        place = [words for words, _ in counts].index
+        shown = ordered.groupby("words").head(each)
+        shown = shown.sort_values("words", key=lambda words: words.map(place), kind="stable")
+        # The reasons have the numbers that count.
+        return line, shown[["stack", "layer", "head", "words", "reasons"]]
+
     def patterns(self, stack: str | None = None) -> tuple[tuple[HeadPattern, ...], ...]:
         """Describe each head in words, by heuristic rules that stand beside them.
 
@@ -344,10 +368,10 @@ class HeadProfile(Tabular):
 
     def __repr__(self) -> str:
         stacks = "; ".join(
-            f"{name}: {len(stack.numbers)} layers, {sum(stack.heads)} heads"
+            f"{name}: {counted(len(stack.numbers), 'layer')}, {counted(sum(stack.heads), 'head')}"
             for name, stack in self._stacks.items()
         )
-        return f"<HeadProfile {self.model} ({stacks}), {self.num_texts} texts>"
+        return f"<HeadProfile {self.model} ({stacks}), {counted(self.num_texts, 'text')}>"
 
 
 def _flat(stack: StackProfile, metric: str, field: str, null: str | None) -> list[float]:

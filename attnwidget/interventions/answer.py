@@ -20,6 +20,7 @@ from attnwidget.analysis import (
     text_shares,
 )
 from attnwidget.analysis.table import data_frame
+from attnwidget.counted import counted
 from attnwidget.record import AttentionRecord, Stack, Written
 
 from .off import Cut
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 Named = int | str
 """A part of a prompt: its number as the view has it, from 1, or words that stand in it alone."""
+
+# The most characters of an answer in its repr.
+_LONGEST = 100
 
 Looked = str | Sequence[int] | None
 """Tokens of an answer: words of it; their first number, from 0, and the one after the last; or None
@@ -187,9 +191,9 @@ class Answer(Tabular):
 
         Returns:
             A row per part, by its number: text, share (of what the prompt gets beyond sinks, mean
-            of all heads), even (the null: each token as much), shuffled (the null of `shuffled`;
-            NaN before it), cut (the change of the tokens' log probability without it, nats; NaN
-            before `cut`).
+            of all heads), even (the null: each token as much); shuffled, after it, the null of
+            `shuffled`; and, once a cut was measured, cut (the change of the tokens' log probability
+            without it, nats; NaN where it was not).
 
         Raises:
             ValueError: there are no such tokens.
@@ -197,15 +201,18 @@ class Answer(Tabular):
         """
         rows = self._rows(of)
         texts, found = self.parts, self._shares_of(rows)
-        table = data_frame(
-            {
-                "text": [texts[each.number] for each in found],
-                "share": [each.share for each in found],
-                "even": [each.even for each in found],
-                "shuffled": self._of_places(rows, found),
-                "cut": [self._measured(each.number + 1, rows) for each in found],
-            }
-        )
+        columns: dict[str, list[Any]] = {
+            "text": [texts[each.number] for each in found],
+            "share": [each.share for each in found],
+            "even": [each.even for each in found],
+        }
+        places = self._of_places(rows, found)
+        if not np.isnan(places).all():
+            columns["shuffled"] = places
+        cuts = [self._measured(each.number + 1, rows) for each in found]
+        if not np.isnan(cuts).all():
+            columns["cut"] = cuts
+        table = data_frame(columns)
         table.index = [each.number + 1 for each in found]
         table.index.name = "part"
         return table
@@ -287,7 +294,9 @@ class Answer(Tabular):
         return rows.start, rows.stop
 
     def __repr__(self) -> str:
-        return f"<Answer {self.text!r:.100}, {len(self.tokens)} tokens, {len(self.parts)} parts>"
+        text = self.text if len(self.text) <= _LONGEST else f"{self.text[:_LONGEST]}…"
+        many = f"{counted(len(self.tokens), 'token')}, {counted(len(self.parts), 'part')}"
+        return f"<Answer {text!r}, {many}>"
 
     @cached_property
     def _of_stack(self) -> Stack:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from attnwidget.counted import counted
 from attnwidget.record import Floats, of_stack, spans
 
 T = TypeVar("T")
@@ -49,5 +50,7 @@ class HeadOutputs(ByLayer[Floats]):
     """
 
     def __repr__(self) -> str:
-        stacks = "; ".join(f"{name}: {len(layers)} layers" for name, layers in self.layers.items())
+        stacks = "; ".join(
+            f"{name}: {counted(len(layers), 'layer')}" for name, layers in self.layers.items()
+        )
         return f"<HeadOutputs {stacks}>"

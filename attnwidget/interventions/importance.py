@@ -9,6 +9,7 @@ import torch
 
 from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.arguments import checked, one_of
+from attnwidget.counted import counted
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.running.batches import text_batches
 from attnwidget.running.model import traceable
@@ -97,7 +98,11 @@ def head_importance(
     if normalize:
         description += "; divided by the ℓ2 norm of its layer"
     return HeadScores(
-        "importance", description, rows, measured_on=f"{texts_read} texts", missing=tuple(missing)
+        "importance",
+        description,
+        rows,
+        measured_on=counted(texts_read, "text"),
+        missing=tuple(missing),
     )
 
 

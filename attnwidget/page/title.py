@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from attnwidget.analysis.words import words
+from attnwidget.counted import counted
 from attnwidget.record import Tokens
 from attnwidget.view_state import ShownRecord
 from attnwidget.wire.text import sendable
@@ -29,7 +30,7 @@ def _title(shown: ShownRecord, atlas: bool) -> str:
     manifest, choices = shown.manifest, shown.choices
     model = _of(manifest["model"])
     if manifest.get("texts") is not None:
-        return f"{'Atlas' if atlas else 'Profile'}{model} over {_counted(manifest['texts'])}"
+        return f"{'Atlas' if atlas else 'Profile'}{model} over {counted(manifest['texts'], 'text')}"
     if "compared" in manifest:
         return " beside ".join(_cut(" ".join(name)) for name in manifest["compared"]["names"])
     keys = shown.record.stack(choices["stack"]).keys
@@ -47,10 +48,6 @@ def _of(model: str) -> str:
 
 def _on(text: str) -> str:
     return f" on “{text}”" if text else ""
-
-
-def _counted(texts: int) -> str:
-    return f"{texts:,} {'text' if texts == 1 else 'texts'}"
 
 
 def _text(tokens: Tokens) -> str:

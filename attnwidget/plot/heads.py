@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import ATTENTION, Lens
 from attnwidget.corpus import HeadProfile
+from attnwidget.counted import counted
 from attnwidget.record import AttentionRecord, Stack
 from attnwidget.view_state import SIMILARITY
 from attnwidget.wire import Metrics as OwnMetrics
@@ -87,7 +88,7 @@ class Heads:
     def of_texts(self) -> str:
         """The words for means over texts; "" where numbers are of a single text."""
         count = self.overview[0]["texts"]
-        return "" if count is None else f"means of {count:,} texts"
+        return "" if count is None else f"means of {counted(count, 'text')}"
 
     def layers_without(self, lens: Lens) -> list[int]:
         """The numbers of the layers that lack a lens: of means over texts, all.

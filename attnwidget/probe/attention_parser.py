@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from attnwidget.analysis import HeadScores, Numbers
+from attnwidget.counted import counted
 from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
@@ -121,7 +122,7 @@ def attention_parser(
             own[number],
             None if null_own is None else null_own[number],
             signed=True,
-            measured_on=f"{halves.num_texts[0]:,} texts",
+            measured_on=counted(halves.num_texts[0], "text"),
         )
         for number, direction in enumerate(DIRECTIONS)
     }

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.arguments import checked, whole
+from attnwidget.counted import counted
 from attnwidget.extras import extra
 from attnwidget.record import Floats
 
@@ -114,7 +115,7 @@ def edge_classifier(
     with reading(source.left_out):
         fitted = _read_pairs(halves.first(), max_pairs, seed)
         scored = _read_pairs(halves.held_out(), max_pairs, seed)
-    measured_on = f"{halves.num_texts[0]:,} texts"
+    measured_on = counted(halves.num_texts[0], "text")
     scores: dict[str, EdgeScore] = {}
     heads: dict[str, HeadScores] = {}
     for task in _TASKS:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
 from attnwidget.corpus.accumulators import Means
+from attnwidget.counted import counted
 from attnwidget.record import Floats
 
 from .annotated import Annotated
@@ -99,7 +100,7 @@ def segments(
         np.zeros(source.heads.shape) if of_null is None else of_null.estimate().mean,
         null_label="no difference" if of_null is None else "random weights",
         signed=True,
-        measured_on=f"{num_texts:,} texts",
+        measured_on=counted(num_texts, "text"),
     )
     return SegmentScores(
         heads={"segments": scores},

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from attnwidget.counted import counted
+
 from . import loading, storage
 from .fidelity import Fidelity, Replay
 from .files import printable
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+DOUBT = "the tokenizer is likely another model's"
+"""The beginning of a doubt, which is among what a record misses, without a module's name."""
+
+
 class AttentionRecord:
     """The attention of one forward pass.
 
@@ -29,7 +35,8 @@ class AttentionRecord:
     Args:
         stacks: stack name -> layers and tokens, in the order in which they are shown.
         model: the model's name, for display.
-        missing: what is not in the record, as "module: reason" or "text: reason".
+        missing: what is not in the record, as "module: reason" or "text: reason"; and a
+            doubt about what is, as "the tokenizer is likely another model's: reason".
         image: the image that the model read, on which `Tokens.patches` places tokens; or None.
         replay: of a generated text, the distance of the recorded pass from its generation; or None.
 
@@ -208,7 +215,7 @@ class AttentionRecord:
 
     def __repr__(self) -> str:
         parts = [
-            f"{name}: {len(s.layers)} layers, {len(s.queries)} x {len(s.keys)} tokens"
+            f"{name}: {counted(len(s.layers), 'layer')}, {len(s.queries)} x {len(s.keys)} tokens"
             for name, s in self._stacks.items()
         ]
         if self.replay is not None:

@@ -10,6 +10,9 @@ from .batches import TextBatch
 from .inputs import Inputs
 from .model import run, traits
 
+# The most characters of a model's error in one of ours, which has it as its cause.
+_LONGEST = 150
+
 
 def run_inputs(model: torch.nn.Module, inputs: Inputs) -> Any:
     """The model's output for the inputs of one text.
@@ -31,15 +34,22 @@ def run_inputs(model: torch.nn.Module, inputs: Inputs) -> Any:
         if own is not None:
             raise ValueError(
                 f"{type(model).__name__} does not run on token ids as its argument {own!r} "
-                f"({error}): if that is a mapping of tensors, wrap the model in a module whose "
-                "forward takes input_ids and attention_mask, and makes it of them"
+                f"({_brief(error)}): if that is a mapping of tensors, wrap the model in a module "
+                "whose forward takes input_ids and attention_mask, and makes it of them"
             ) from error
         if "unexpected keyword argument" in str(error):
             raise ValueError(
-                f"{type(model).__name__} does not take these inputs ({error}): pass a mapping of "
-                "what its forward takes"
+                f"{type(model).__name__} does not take these inputs ({_brief(error)}): pass a "
+                "mapping of what its forward takes"
             ) from error
         raise
+
+
+def _brief(error: Exception) -> str:
+    """The first line of an error, which may hold a whole module, cut."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    whole = len(lines) == 1 and len(lines[0]) <= _LONGEST
+    return lines[0] if whole else f"{lines[0][:_LONGEST]}…"
 
 
 def run_model(model: torch.nn.Module, batch: TextBatch, *, all_logits: bool = False) -> Any:

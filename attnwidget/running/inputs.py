@@ -133,8 +133,7 @@ def prepare(
         kept,
         items,
     )
-    doubt = doubt_of(model, tokenizer)
-    missing = (doubt and f"text: {doubt}", cut_off(encoding, batch_index))
+    missing = doubt_of(model, tokenizer), cut_off(encoding, batch_index)
     return Inputs(tensors, batch, sequences, tuple(filter(None, missing)))
 
 

@@ -154,6 +154,14 @@ def numbers(modules: list[str]) -> list[int]:
     return list(range(len(modules)))
 
 
+def numbers_of(modules: Iterable[str]) -> tuple[int, ...]:
+    """The numbers of the layers of all towers, by the names of their modules."""
+    by_tower: dict[tuple[str, bool], list[str]] = defaultdict(list)
+    for module in modules:
+        by_tower[tower(module), is_cross(module)].append(module)
+    return tuple(sorted({number for each in by_tower.values() for number in numbers(each)}))
+
+
 class Labels(NamedTuple):
     """The labels of both sides of an attention.
 

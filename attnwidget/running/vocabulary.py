@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from attnwidget.record.record import DOUBT
+
 from .labels import text_tokenizer
 
 
@@ -34,8 +36,8 @@ def check_vocabulary(model: torch.nn.Module, ids: torch.Tensor | None) -> None:
     if largest >= size:
         raise ValueError(
             f"the token ids do not fit the model's vocabulary: there is an id {largest:,}, and "
-            f"{type(model).__name__} has {size:,} tokens; the tokenizer is likely another model's, "
-            "so load both by the same name"
+            f"{type(model).__name__} has {size:,} tokens; {DOUBT}, so "
+            "load both by the same name"
         )
 
 
@@ -62,8 +64,7 @@ def doubt_of(model: torch.nn.Module, tokenizer: Any) -> str | None:
         if not sign and token < size and token not in special:
             there = repr(owner.convert_ids_to_tokens([token])[0]) if token < own else "no token"
             sign = f"{key} of {name} is {token:,}, which is {there} there"
-    said = f"the tokenizer is likely another model's: {sign}; load both by the same name"
-    return said if sign else None
+    return f"{DOUBT}: {sign}; load both by the same name" if sign else None
 
 
 def _special_ids(model: torch.nn.Module) -> dict[str, int]:

@@ -15,6 +15,7 @@ from traitlets import TraitError
 
 from attnwidget.analysis import LENSES, Comparison, OwnLenses, own_lenses
 from attnwidget.arguments import holds_entries
+from attnwidget.counted import counted
 from attnwidget.interventions.edits import KnockOut
 from attnwidget.page import frame_html, layers_within, page_html, title_of
 from attnwidget.plot import require_matplotlib
@@ -204,7 +205,8 @@ class RecordView(Choices):
             ("key", self.key, stack.keys),
         ):
             place += "" if position is None else f", {side} {position} {tokens.labels[position]!r}"
-        shape = f"{len(stack.layers)} layers, {len(stack.queries)} x {len(stack.keys)} tokens"
+        layers = counted(len(stack.layers), "layer")
+        shape = f"{layers}, {len(stack.queries)} x {len(stack.keys)} tokens"
         model = printable(self._record.model) or "an unnamed model"
         return (
             f"<{type(self).__name__} of {model}: {self.view} view{place} ({self.stack}: {shape})>"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import LENSES, Alignment, Comparison, HeadScores, Lens, Rows
 from attnwidget.analysis.thumbnails import signed_cells, signed_levels
+from attnwidget.counted import counted
 from attnwidget.record import AttentionRecord, Floats, Layer, Stack, Tokens
 
 from .lenses import cells_of
@@ -247,11 +248,11 @@ def _remark(comparison: Comparison) -> str:
 
 
 def _differences(alignment: Alignment) -> str:
-    count, level = len(alignment.pairs), alignment.level
+    many = counted(len(alignment.pairs), alignment.level[:-1])
     differ = "differs" if alignment.differing == 1 else "differ"
-    remark = f"{alignment.differing or 'none'} of {count} {level} {differ}"
+    remark = f"{alignment.differing or 'none'} of {many} {differ}"
     alone = [
-        f"{len(only)} {'token' if len(only) == 1 else 'tokens'} only in {side}, left out"
+        f"{counted(len(only), 'token')} only in {side}, left out"
         for side, only in (("A", alignment.only_a), ("B", alignment.only_b))
         if only
     ]

@@ -18,6 +18,7 @@ from attnwidget.analysis import (
     Rows,
     pattern_of,
 )
+from attnwidget.counted import counted
 from attnwidget.record import AttentionRecord, Stack
 
 Metrics = Mapping[str, "HeadScores | ArrayLike | Sequence[ArrayLike] | Mapping[str, Any]"]
@@ -156,7 +157,7 @@ def _own_metric(record: AttentionRecord, name: str, given: Any) -> SentMetric:
     if name in METRICS or name in _OTHER_CHOICES:
         raise ValueError(f"metric {name!r}: this name is taken; choose another")
     of_scores = isinstance(given, HeadScores)
-    fields = _fields_of(record, given) if of_scores else _fields(record, name, given)
+    fields = _fields_of(record, name, given) if of_scores else _fields(record, name, given)
     rows = {
         field: _by_stack(record, name if field == "values" else f"{name}: {field}", fields[field])
         for field in ("values", "null", "low", "high")
@@ -214,11 +215,27 @@ def _fields(record: AttentionRecord, name: str, given: Any) -> Mapping[str, Any]
     return fields
 
 
-def _fields_of(record: AttentionRecord, scores: HeadScores) -> Mapping[str, Any]:
+def _fields_of(record: AttentionRecord, name: str, scores: HeadScores) -> Mapping[str, Any]:
     """The same of what measures heads, for the layers of this record."""
+    for stack in set(scores.rows).intersection(record.stacks):
+        heads = {layer: len(row) for layer, row in scores.rows[stack].items()}
+        own = {layer.number: layer.num_heads for layer in record.stack(stack).layers}
+        # A record may have some layers alone.
+        if any(heads.get(layer, count) != count for layer, count in own.items()):
+            raise ValueError(
+                f"metric {name!r} is of another model, with {_layers_of(heads)}; the record has "
+                f"{_layers_of(own)}"
+            )
     parts = {"values": scores.rows, "null": scores.null, "low": scores.low, "high": scores.high}
     fields = {name: _of_layers(record, rows) for name, rows in parts.items() if rows is not None}
     return fields | ({} if scores.null_label is None else {"null_label": scores.null_label})
+
+
+def _layers_of(heads: Mapping[int, int]) -> str:
+    """Describe the heads of layers: "30 layers of 9 heads", or "of 4 to 12"."""
+    least, most = min(heads.values()), max(heads.values())
+    of = f"{least} to {most} heads" if least < most else counted(most, "head")
+    return f"{counted(len(heads), 'layer')} of {of}"
 
 
 def _of_layers(record: AttentionRecord, rows: Rows) -> dict[str, list[Numbers]]:

@@ -6,12 +6,19 @@ import type { State } from "../state/state.ts";
 import { button, el } from "./dom.ts";
 import { doubtAbout, doubts } from "./fidelity.ts";
 
-/** @param missing what is not in the record, as "module: reason" or "text: reason" */
+/** A doubt about the text, of one record or one of two. */
+const DOUBT = /^([AB]: )?the tokenizer is likely/;
+
+/** @param missing what is not in the record, as "module: reason" or "text: reason"; and doubts */
 export function notes(scope: Scope, state: State, missing: readonly string[]): HTMLElement {
   const doubt = el("div", { role: "note", class: "doubt" });
   const saved = el("div", { role: "note", class: "saved" });
   const element = el("div", { class: "notes" }, doubt, saved);
-  if (missing.length) element.append(absence(missing));
+  const absent = missing.filter((each) => !DOUBT.test(each));
+  for (const each of missing.filter((each) => DOUBT.test(each))) {
+    element.append(el("div", { role: "note" }, `⚠ ${each.replace("the", "The")}`));
+  }
+  if (absent.length) element.append(absence(absent));
   const { stack, layer } = state.shown;
   const doubtful = computed(() => stack.value.layers.filter((each) => doubts(each).length));
   scope.effect(() => {

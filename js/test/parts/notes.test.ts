@@ -72,3 +72,10 @@ test("one that is missing is named at once", () => {
   mounted({ stack: "encoder" }, missing, OVERVIEW);
   expect(texts()).toEqual([`Not in this record: ${missing[0]}`]);
 });
+
+test("a tokenizer that is likely another model's is a doubt, not something missing", () => {
+  const doubt = "the tokenizer is likely another model's: it has 9 tokens";
+  mounted({ stack: "encoder" }, [doubt, `B: ${doubt}`, "layers.5: compiled"], OVERVIEW);
+  const said = "The tokenizer is likely another model's: it has 9 tokens";
+  expect(texts()).toEqual([`⚠ ${said}`, `⚠ B: ${said}`, "Not in this record: layers.5: compiled"]);
+});

@@ -179,3 +179,14 @@ def test_what_cannot_be_compared_is_said() -> None:
         aw.compare(a, a, stack="cross")
     with pytest.raises(IndexError, match="head 0-7 is not compared"):
         aw.compare(a, a).weights(0, 7)
+
+
+def test_texts_with_little_in_common_give_a_warning(minilm: Loaded) -> None:
+    def record(text: str) -> aw.AttentionRecord:
+        return aw.capture(*minilm, text)
+
+    with pytest.warns(UserWarning, match="only 1 of 5 tokens in common"):
+        found = aw.compare(record("Dogs ran home quickly."), record(TEXT))
+    assert len(found.keys().pairs) == 4
+    # Of the shorter text, all is in common.
+    aw.compare(record("the trophy"), record(TEXT))

@@ -1,5 +1,7 @@
 """Numbers of all heads: arrays, ranking and table, of layers that have other numbers of heads."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -35,3 +37,13 @@ def test_table_has_what_is_known_beside_each_number() -> None:
     assert list(table.columns) == ["stack", "layer", "head", "effect", "low", "high", "null"]
     assert table[["layer", "head"]].values.tolist() == [[1, 0], [1, 1], [4, 0], [4, 1], [4, 2]]
     assert table["null"].tolist() == [0.0, 0.1, 0.2, 0.3, 0.4]
+
+
+def test_a_notebook_shows_the_heads_with_the_largest_numbers() -> None:
+    numbers = np.append(np.arange(-25, 4), np.nan) / 8
+    shown = HeadScores("effect", "The effect", {"self": {2: numbers}})._repr_html_()
+    assert shown is not None
+    assert "20 of 30 heads" in shown
+    cells = re.findall("<td>(.*)</td>", shown)
+    assert cells[:4] == ["self", "2", "0", "-3.12"]
+    assert [int(head) for head in cells[2::4]] == list(range(20))

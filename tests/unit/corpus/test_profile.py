@@ -290,6 +290,22 @@ def test_a_summary_says_what_heads_do_beside_the_null(minilm: Loaded) -> None:
     assert "previous_low" not in shown
 
 
+def test_a_notebook_shows_the_heads_that_fit_their_words_most(minilm: Loaded) -> None:
+    found = aw.profile(*minilm, TEXTS, metrics=["first", "previous", "rest_previous"])
+    rows, shown = found.summary(), found._repr_html_()
+    assert shown is not None
+    counts = rows["words"].value_counts()
+    for words, count in counts.items():
+        assert f"{words}: {count}" in shown
+    cells = np.reshape(re.findall("<td>(.*)</td>", shown), (-1, 5))
+    assert f"{len(cells)} of 72 heads" in shown
+    assert set(cells[:, 3]) == set(counts.index) - {"mixed"}
+    words = "looks at the previous token"
+    there = cells[cells[:, 3] == words]
+    largest = rows[rows["words"] == words].nlargest(len(there), "previous")
+    assert there[:, 2].astype(int).tolist() == largest["head"].tolist()
+
+
 def test_examples_are_the_extreme_texts(minilm: Loaded) -> None:
     model, tokenizer = minilm
     found = aw.profile(model, tokenizer, TEXTS, metrics=["first", "induction"], null=None)

@@ -1,5 +1,6 @@
 """What an answer was written from, and cuts of it, in a trained model."""
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ def test_parts_and_what_each_gets(answer: aw.Answer) -> None:
     assert "village mill" in answer.text
     assert answer.parts[2] == "Dogs may visit the garden."
     assert answer.text == "".join(token.text for token in answer.tokens)
+    assert repr(answer) == f"<Answer {answer.text!r}, {len(answer.tokens)} tokens, 4 parts>"
     table = answer.table("village mill")
     assert table.index.tolist() == [1, 2, 3, 4]
     assert table["share"].sum() == pytest.approx(1)
@@ -50,9 +52,15 @@ def test_parts_and_what_each_gets(answer: aw.Answer) -> None:
     assert heads["share"][0] > heads["elsewhere"][0]
 
 
+def test_a_long_answer_is_cut_in_its_repr(answer: aw.Answer, monkeypatch: Any) -> None:
+    module = sys.modules["attnwidget.interventions.answer"]
+    monkeypatch.setattr(module, "_LONGEST", 3)
+    assert repr(answer).startswith(f"<Answer {answer.text[:3] + '…'!r}, ")
+
+
 def test_cuts_equal_those_of_intervene(answer: aw.Answer, smollm2: Loaded) -> None:
     model, _ = smollm2
-    assert np.isnan(aw.answer(answer.record).table()["cut"]).all()
+    assert list(aw.answer(answer.record).table()) == ["text", "share", "even"]
     changes = answer.cut()
     assert changes.shape == (4, len(answer.tokens))
     assert answer.table()["cut"].tolist() == pytest.approx(changes.sum(axis=1).tolist())
@@ -83,7 +91,7 @@ def test_heads_that_carry_a_link(answer: aw.Answer) -> None:
 
 
 def test_what_places_get_in_other_orders(answer: aw.Answer) -> None:
-    assert np.isnan(answer.table()["shuffled"]).all()
+    assert "shuffled" not in answer.table()
     ratios = answer.shuffled()
     assert ratios.shape == (len(answer.tokens), 4)
     table = answer.table("village mill")
@@ -124,6 +132,7 @@ def test_the_source_of_an_encoder_decoder_and_a_prompt_of_one_sentence(smollm2: 
     model = tiny("LlamaForCausalLM", num_key_value_heads=2, vocab_size=len(tokenizer))
     one = aw.answer(model, tokenizer, "It slept.", generate=options)
     assert len(one.parts) == 1
+    assert repr(one).endswith(", 4 tokens, 1 part>")
     assert np.isfinite(one.cut()).all()
     assert isinstance(one.without(1), str)
 

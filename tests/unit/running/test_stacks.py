@@ -286,15 +286,21 @@ def test_chosen_layers_keep_their_numbers(chosen: Any) -> None:
 
 @pytest.mark.parametrize("chosen", [[4], [1, 4], [-1]])
 def test_a_layer_that_does_not_exist(chosen: list[int]) -> None:
-    with pytest.raises(IndexError, match=rf"no attention in layers \[{chosen[-1]}\]"):
+    with pytest.raises(IndexError, match=rf"layers \[{chosen[-1]}\]; it has 4 layers, 0 to 3"):
         capture(llama(num_hidden_layers=4), None, {"input_ids": token_ids(9)}, layers=chosen)
+
+
+def test_a_layer_that_neither_tower_has() -> None:
+    inputs = {"input_ids": token_ids(9), "decoder_input_ids": token_ids(5)}
+    with pytest.raises(IndexError, match=r"layers \[9\]; it has 2 layers, 0 to 1"):
+        capture(t5("T5ForConditionalGeneration"), None, inputs, layers=[1, 9])
 
 
 @pytest.mark.parametrize("chosen", [[1], [4]])
 def test_chosen_layers_of_a_hybrid(chosen: list[int]) -> None:
     record = capture(_jamba("sdpa"), None, {"input_ids": token_ids(9)}, layers=chosen)
     assert record.stack().numbers == tuple(chosen)
-    with pytest.raises(IndexError, match=r"no attention in layers \[0\]"):
+    with pytest.raises(IndexError, match=r"no attention in layers \[0\]; it has layers 1, 4"):
         capture(_jamba("sdpa"), None, {"input_ids": token_ids(9)}, layers=[0, 1])
 
 

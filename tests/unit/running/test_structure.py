@@ -690,6 +690,19 @@ def test_what_a_forward_pass_takes_first_is_named_first() -> None:
         capture(Passes().eval(), Names(), {"input_ids": token_ids(6), "mask": token_ids(6)})
 
 
+def test_a_model_s_error_is_cut_in_ours() -> None:
+    class Encodes(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bert = bert()
+
+        def forward(self, input: T) -> T:
+            raise TypeError(f"{'x' * 200} {self.bert}")
+
+    with pytest.raises(ValueError, match=r"argument 'input' \(x{150}…\): if that is a mapping"):
+        capture(Encodes().eval(), Names(), {"input_ids": token_ids(6)})
+
+
 class TextNames(Names):
     def __call__(self, *_: object, **__: object) -> dict[str, T]:
         return {"input_ids": token_ids(6)}

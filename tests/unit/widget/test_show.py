@@ -196,8 +196,8 @@ def test_a_choice_that_does_not_exist() -> None:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, "head view, layer 0, head 0 (self: 1 layers, 7 x 7 tokens)"),
-        ({"view": "model", "static": True}, "model view (self: 1 layers, 7 x 7 tokens)"),
+        ({}, "head view, layer 0, head 0 (self: 1 layer, 7 x 7 tokens)"),
+        ({"view": "model", "static": True}, "model view (self: 1 layer, 7 x 7 tokens)"),
         ({"view": "neuron", "query": 1, "key": 0}, "neuron view, layer 0, head 0, query 1 "),
     ],
 )
@@ -231,6 +231,12 @@ def test_a_model_and_two_texts_are_compared(minilm: Loaded) -> None:
     assert found.table().equals(aw.compare(*records).table())
     with pytest.raises(TypeError, match="a model, its tokenizer and two texts"):
         aw.compare(*minilm, "A cat sat.")
+    with pytest.raises(TypeError, match=r"a is str.*compare\(model, tokenizer, text, other_text\)"):
+        aw.compare(*texts)
+    with pytest.raises(TypeError, match=r"two records, as compare\(a, b\)"):
+        aw.compare(records)
+    with pytest.raises(TypeError, match=r"two texts.*show\(attnwidget.compare\("):
+        aw.show(["A long text. " * 400, texts[1]])
 
 
 def test_without_the_default_model_it_says_what_to_install(

@@ -64,6 +64,10 @@ def test_scores_of_heads_bring_their_words_and_go_to_the_layers_of_the_record(
     other = HeadScores("effect", "The effect", {"cross": rows["self"]})
     with pytest.raises(ValueError, match="'mine' has the stack 'cross'; this record has self"):
         encode_own_metrics(record, {"mine": other})
+    other = HeadScores("effect", "The effect", {"self": dict.fromkeys(range(6), np.ones(12))})
+    said = "of another model, with 6 layers of 12 heads; the record has 3 layers of 2 to 4 heads"
+    with pytest.raises(ValueError, match=said):
+        encode_own_metrics(record, {"mine": other})
 
 
 def test_nan_is_no_value_and_a_negative_number_makes_it_signed(record: AttentionRecord) -> None:

@@ -21,7 +21,7 @@ import { type Beside, carriers, lookersAt, lookOf, partsOf, type Span } from "./
 import { withoutPart } from "./without.ts";
 
 const NO_TEXT =
-  "The text of this record, or the places of its tokens in it, are not known: capture a chat, or a text whose answer the model generates.";
+  "Nothing was generated here and the text is no chat, or the places of its tokens are not known: capture with generate=, or pass messages, with a fast tokenizer.";
 
 /** Beside the reader from so many CSS pixels on. */
 const BESIDE = 900;
