@@ -37,7 +37,7 @@ _WORDS = {
 
 _RECORD = instance(
     AttentionRecord,
-    "an AttentionRecord, as of attnwidget.capture(...), or two texts, as "
+    "an AttentionRecord, as of attnwidget.capture(...); of two texts, "
     "attnwidget.compare(model, tokenizer, text, other_text)",
 )
 

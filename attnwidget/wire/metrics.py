@@ -218,10 +218,12 @@ def _fields(record: AttentionRecord, name: str, given: Any) -> Mapping[str, Any]
 def _fields_of(record: AttentionRecord, name: str, scores: HeadScores) -> Mapping[str, Any]:
     """The same of what measures heads, for the layers of this record."""
     for stack in set(scores.rows).intersection(record.stacks):
-        heads = {layer: len(row) for layer, row in scores.rows[stack].items()}
+        rows = scores.rows[stack]
         own = {layer.number: layer.num_heads for layer in record.stack(stack).layers}
-        # A record may have some layers alone.
-        if any(heads.get(layer, count) != count for layer, count in own.items()):
+        # A record may have some layers alone, and rows may be filled with NaN.
+        both = ((rows[layer], count) for layer, count in own.items() if layer in rows)
+        if any(len(row) < count or not np.isnan(row[count:]).all() for row, count in both):
+            heads = {layer: len(row) for layer, row in rows.items()}
             raise ValueError(
                 f"metric {name!r} is of another model, with {_layers_of(heads)}; the record has "
                 f"{_layers_of(own)}"
