@@ -12,9 +12,10 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from attnwidget.analysis import ATTENTION
+from attnwidget.interventions.answer import Answer
 from attnwidget.wire.pairing import layer_number
 
 from .attention import Attention, Side
@@ -23,6 +24,7 @@ from .curves import Curves, curves_of, rows_of
 from .heads import HeadColors, head_inks, metric_title
 from .image_plot import DENSEST, attention_on_image
 from .notes import clean, shorten
+from .prose import LINE, STRONGEST, placed, prose_of
 from .shown import Shown
 from .thumbnails import HeadRows, thumbnails_picture
 
@@ -43,7 +45,8 @@ def preview_bytes(shown: Shown) -> bytes:
     """Draw what the view shows as a PNG of few kilobytes.
 
     Of the head and the neuron view, it has the lines of heads, or the image; of a long text, the
-    thumbnails of the layer; of the model view and the map, all heads.
+    thumbnails of the layer; of the model view and the map, all heads; of the text view, an answer
+    and the end of its prompt.
 
     Raises:
         ValueError: the view has no such picture.
@@ -55,6 +58,8 @@ def preview_bytes(shown: Shown) -> bytes:
         sheet.draw_thumbnails(title, shown.heads.order(**shown.included))
     elif shown.view == "map":
         sheet.draw_map()
+    elif shown.view == "text" and (found := shown.answer) is not None:
+        sheet.draw_text(found)
     else:
         one = shown.view == "neuron"
         attention = shown.attention
@@ -162,6 +167,29 @@ class _Sheet:
             self.write((left - _GAP / 2, _TOP + (n + 0.5) * row), f"{number}", anchor="rm")
         self.write((_GAP, _LINE), title)
         self.explain(inks)
+
+    def draw_text(self, found: Answer) -> None:
+        """Draw the answer and as much of its prompt as there is room for, shaded."""
+        first, end = self.shown.looked_at(found)
+        prose = prose_of(found, first, end)
+        lines = placed(prose.blocks, _WIDTH - 2 * _GAP, _FONT, _width)
+        above = max(0.0, lines[-1].y + LINE * _FONT - (_BOTTOM - _TOP))
+        strongest = 255 * STRONGEST[self.palette.dark]
+        for each in lines:
+            x, y = _GAP + each.x, _TOP + each.y - above
+            if y < _TOP:
+                continue
+            piece, color, anchor = each.piece, self.palette.muted, "rm"
+            if piece is not None:
+                color, anchor = self.palette.text, "lm"
+                box = (x - 2, y + 2, x + each.width + 2, y + 1.5 * _FONT)
+                ink = ImageColor.getrgb(self.palette.ink)
+                self.pen.rectangle(box, fill=(*ink[:3], round(strongest * piece.shade)))
+                if piece.is_looked_at:
+                    self.pen.rectangle(box, outline=self.palette.accent, width=2)
+            self.write((x, y + 0.8 * _FONT), each.text, color=color, anchor=anchor)
+        self.write((_GAP, _LINE), "What the answer was written from")
+        self.write_legend([(self.palette.muted, _plain(note)) for note in prose.notes])
 
     def draw_map(self) -> None:
         """Draw a point for each head, placed as on the map."""

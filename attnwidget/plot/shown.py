@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from attnwidget.analysis import HeadScores, Lens
+from attnwidget.interventions.answer import Answer
+from attnwidget.interventions.answer import answer as answer_of
 from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY, ShownRecord
 from attnwidget.wire import SentArc, SentMetric, encode_own_metrics, partner_stacks
 from attnwidget.wire.pairing import partners_of
@@ -73,6 +75,27 @@ class Shown(ShownRecord):
                 f"the {without[0]} view of a difference is drawn in the browser alone; choose "
                 "view='head', or compared='a' or 'b'"
             )
+
+    @cached_property
+    def answer(self) -> Answer | None:
+        """The answer that the text view shows; None where nothing was generated."""
+        try:
+            return answer_of(self.record, stack=self.stack)
+        except ValueError:
+            return None
+
+    def looked_at(self, found: Answer) -> tuple[int, int]:
+        """The tokens of an answer that are locked: the first, and the one after the last; else all.
+
+        Their rows are those before them.
+        """
+        own = self.record.stack(self.stack).queries
+        query, count = self.choices["query"], len(found.tokens)
+        first = len(own) - count
+        if query is None or query < first:
+            return 0, count
+        also = [at for at in self.choices["also"] if at >= first]
+        return min([query, *also]) - first, max([query, *also]) - first + 1
 
     @property
     def shows_image(self) -> bool:

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
 from matplotlib.textpath import text_to_path
 
-from attnwidget.analysis import counted_keys, running_text, text_shares
 from attnwidget.interventions.answer import Answer, Looked
 from attnwidget.interventions.answer import answer as answer_of
-from attnwidget.record import AttentionRecord, Floats
+from attnwidget.record import AttentionRecord
 
 from .axes import PLAIN, add_caption, font_points, new_axes
 from .colors import Palette, palette_of
 from .fonts import fonts_for
-
-# In sizes of the font: between two lines, and between two messages.
-_LINE, _GAP = 1.7, 0.9
-# The strongest shade under letters, as in the view.
-_LIGHT, _DARK = 0.5, 0.56
+from .prose import LINE, STRONGEST, Placed, placed, prose_of
 
 
 def text(
@@ -58,132 +51,26 @@ def text(
     """
     found = record if isinstance(record, Answer) else answer_of(record, stack=stack)
     first, end = found.span(answer)
-    of_stack = found.record.stack(found.stack)
-    running = running_text(of_stack)
-    assert running is not None
-    shares = text_shares(of_stack, running)
-    weights = shares.mean[first:end].mean(axis=0)
-    counted = counted_keys(running, shares.sinks)
-    even, largest = _scale(weights[counted])
-    shades = np.sqrt(np.clip((weights - even) / ((largest - even) or 1), 0, 1)) * counted
-    keys = running.keys
-    assert keys.text is not None
-    assert keys.offsets is not None
-    blocks = []
-    for message in running.messages:
-        own = [at for at in range(message.start, message.end) if running.of_text[at]]
-        spans = [(at, keys.offsets[at]) for at in own]
-        pieces = [
-            _Piece(keys.text[span[0] : span[1]], shades[at])
-            for at, span in spans
-            if span is not None
-        ]
-        if pieces:
-            blocks.append(_Block(message.role, pieces))
-    said = [
-        _Piece(token.text, 0.0, is_looked_at=answer is not None and first <= at < end)
-        for at, token in enumerate(found.tokens)
-    ]
-    blocks.append(_Block("assistant" if found.record.stack().keys.turns else "answer", said))
+    prose = prose_of(found, first, end)
     size = font_points("font.size")
-    fonts = FontProperties(family=fonts_for([keys.text, found.text]), size=size)
-    wide = max(matplotlib.rcParams["figure.figsize"][0], 6.4) * 72
+    texts = [piece.text for block in prose.blocks for piece in block.pieces]
+    fonts = FontProperties(family=fonts_for(texts), size=size)
+
+    def width(written: str) -> float:
+        # Of a text alone, spaces at its ends have no width.
+        return _extent(f"|{written}|", fonts) - _extent("||", fonts)
+
     if ax is None:
-        placed = _placed(blocks, wide, fonts, size)
-        ax = new_axes((wide / 72, (placed[-1].y + _LINE * size) / 72 + 0.4))
+        wide = max(matplotlib.rcParams["figure.figsize"][0], 6.4) * 72
+        lines = placed(prose.blocks, wide, size, width)
+        ax = new_axes((wide / 72, (lines[-1].y + LINE * size) / 72 + 0.4))
     else:
         wide = ax.get_window_extent().width * 72 / ax.figure.dpi
-        placed = _placed(blocks, wide, fonts, size)
-    _draw(ax, placed, wide, fonts, size)
+        lines = placed(prose.blocks, wide, size, width)
+    _draw(ax, lines, wide, fonts, size)
     if caption:
-        sinks = 100 * float(weights[[key for sink in shares.sinks for key in sink.keys]].sum())
-        heads = sum(layer.num_heads for layer in of_stack.layers)
-        notes = [
-            f"mean of {heads} heads, {sinks:.0f}% on sinks left out",
-            f"shade: from an even share, {even:.2g}, to {largest:.2g}",
-            found.record.model,
-        ]
-        add_caption(ax, notes, palette_of(ax))
+        add_caption(ax, [*prose.notes, found.record.model], palette_of(ax))
     return ax
-
-
-def _scale(weights: Floats) -> tuple[float, float]:
-    """An even share, and the largest; 0 if there are no tokens but sinks."""
-    return (float(weights.mean()), float(weights.max())) if len(weights) else (0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """The text of a token, and the shade below it."""
-
-    text: str
-    shade: float
-    is_looked_at: bool = False
-
-
-@dataclass(frozen=True)
-class _Block:
-    """The tokens of a message."""
-
-    role: str
-    pieces: Sequence[_Piece]
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """A piece of text at its place, in points from the upper left corner; a role has no width."""
-
-    text: str
-    x: float
-    y: float
-    width: float
-    piece: _Piece | None
-
-
-def _placed(
-    blocks: Sequence[_Block], wide: float, fonts: FontProperties, size: float
-) -> list[_Placed]:
-    """All tokens in lines, broken between words, and the roles beside them."""
-    left = max(_width(block.role, fonts) for block in blocks) + 1.5 * size
-    found, y = [], 0.0
-    for block in blocks:
-        found.append(_Placed(block.role, left - 1.2 * size, y, 0, None))
-        x = left
-        for word in _words(block.pieces):
-            needed = sum(_width(piece.text.split("\n")[0], fonts) for piece in word)
-            if x > left and x + needed > wide:
-                x, y = left, y + _LINE * size
-            for piece in word:
-                lines = piece.text.split("\n")
-                for number, line in enumerate(lines):
-                    # Within a word, too, if it is longer than a line.
-                    if number or (x > left and x + _width(line, fonts) > wide):
-                        x, y = left, y + _LINE * size
-                    # A space at the start of a line has no width.
-                    line = line.lstrip() if x == left else line
-                    letters = line.lstrip()
-                    start = x + _width(line[: len(line) - len(letters)], fonts)
-                    x += _width(line, fonts)
-                    if letters:
-                        found.append(_Placed(letters, start, y, x - start, piece))
-        y += (_LINE + _GAP) * size
-    return found
-
-
-def _words(pieces: Sequence[_Piece]) -> Iterator[list[_Piece]]:
-    """The tokens that stand together: one that begins with a space begins a word."""
-    word: list[_Piece] = []
-    for piece in pieces:
-        if word and piece.text[:1].isspace():
-            yield word
-            word = []
-        word.append(piece)
-    yield word
-
-
-def _width(text: str, fonts: FontProperties) -> float:
-    # Of a text alone, spaces at its ends have no width.
-    return _extent(f"|{text}|", fonts) - _extent("||", fonts)
 
 
 def _extent(text: str, fonts: FontProperties) -> float:
@@ -192,14 +79,14 @@ def _extent(text: str, fonts: FontProperties) -> float:
 
 
 def _draw(
-    ax: Axes, placed: Sequence[_Placed], wide: float, fonts: FontProperties, size: float
+    ax: Axes, lines: Sequence[Placed], wide: float, fonts: FontProperties, size: float
 ) -> None:
     palette: Palette = palette_of(ax)
-    height = placed[-1].y + _LINE * size
+    height = lines[-1].y + LINE * size
     ax.set(xlim=(0, wide), ylim=(height, 0))
     ax.axis("off")
-    strongest = _DARK if palette.dark else _LIGHT
-    for each in placed:
+    strongest = STRONGEST[palette.dark]
+    for each in lines:
         piece, style = each.piece, {"ha": "right", "color": palette.muted}
         if piece is not None:
             style = {"color": palette.text}

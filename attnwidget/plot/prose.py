@@ -1,0 +1,156 @@
+"""A prompt and its answer as lines of text, each token with the shade below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnwidget.analysis import counted_keys, running_text, text_shares
+from attnwidget.interventions.answer import Answer
+from attnwidget.record import Floats
+
+# In sizes of the font: between two lines, between two messages, and beside a role.
+LINE, _GAP, _BESIDE = 1.7, 0.9, 1.2
+# The strongest shade under letters, on light and dark backgrounds, as in the view.
+STRONGEST = (0.5, 0.56)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The text of a token, the shade below it from 0 to 1, and whether it is looked at."""
+
+    text: str
+    shade: float
+    is_looked_at: bool = False
+
+
+@dataclass(frozen=True)
+class Block:
+    """The tokens of a message."""
+
+    role: str
+    pieces: Sequence[Piece]
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A prompt and its answer, shaded by what tokens of the answer were written from.
+
+    Attributes:
+        blocks: the messages, of which the last is the answer.
+        even, largest: the weight of a token of the prompt if all got the same, and the largest.
+        sinks: the share of the attention on sinks, which are left out.
+        heads: the number of heads whose mean it is.
+    """
+
+    blocks: Sequence[Block]
+    even: float
+    largest: float
+    sinks: float
+    heads: int
+
+    @property
+    def notes(self) -> list[str]:
+        """The meaning of the shades, in words."""
+        return [
+            f"mean of {self.heads} heads, {100 * self.sinks:.0f}% on sinks left out",
+            f"shade: from an even share, {self.even:.2g}, to {self.largest:.2g}",
+        ]
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A piece of text from its left end, or a role to its right one, below a height."""
+
+    text: str
+    x: float
+    y: float
+    width: float
+    piece: Piece | None
+
+
+def prose_of(found: Answer, first: int, end: int) -> Prose:
+    """The text of an answer and its prompt.
+
+    Args:
+        first, end: the tokens of the answer that are looked at.
+    """
+    stack = found.record.stack(found.stack)
+    running = running_text(stack)
+    assert running is not None
+    shares = text_shares(stack, running)
+    weights = shares.mean[first:end].mean(axis=0)
+    counted = counted_keys(running, shares.sinks)
+    even, largest = _scale(weights[counted])
+    shades = np.sqrt(np.clip((weights - even) / ((largest - even) or 1), 0, 1)) * counted
+    keys = running.keys
+    assert keys.text is not None
+    assert keys.offsets is not None
+    blocks = []
+    for message in running.messages:
+        own = [at for at in range(message.start, message.end) if running.of_text[at]]
+        spans = [(at, keys.offsets[at]) for at in own]
+        pieces = [Piece(keys.text[slice(*span)], float(shades[at])) for at, span in spans if span]
+        if pieces:
+            blocks.append(Block(message.role, pieces))
+    whole = end - first == len(found.tokens)
+    said = [
+        Piece(token.text, 0.0, is_looked_at=not whole and first <= at < end)
+        for at, token in enumerate(found.tokens)
+    ]
+    blocks.append(Block("assistant" if keys.turns else "answer", said))
+    sinks = float(weights[[key for sink in shares.sinks for key in sink.keys]].sum())
+    return Prose(blocks, even, largest, sinks, sum(layer.num_heads for layer in stack.layers))
+
+
+def placed(
+    blocks: Sequence[Block], wide: float, size: float, width: Callable[[str], float]
+) -> list[Placed]:
+    """All tokens in lines, broken between words, and the roles beside them.
+
+    Args:
+        wide: the width of a line with its role.
+        size: that of the font.
+        width: returns the width of a text.
+    """
+    left = max(width(block.role) for block in blocks) + _BESIDE * size
+    found, y = [], 0.0
+    for block in blocks:
+        found.append(Placed(block.role, left - _BESIDE * size, y, 0, None))
+        x = left
+        for word in _words(block.pieces):
+            needed = sum(width(piece.text.split("\n")[0]) for piece in word)
+            if x > left and x + needed > wide:
+                x, y = left, y + LINE * size
+            for piece in word:
+                for number, line in enumerate(piece.text.split("\n")):
+                    # Within a word, too, if it is longer than a line.
+                    if number or (x > left and x + width(line) > wide):
+                        x, y = left, y + LINE * size
+                    # A space at the start of a line has no width.
+                    line = line.lstrip() if x == left else line
+                    letters = line.lstrip()
+                    start = x + width(line[: len(line) - len(letters)])
+                    x += width(line)
+                    if letters:
+                        found.append(Placed(letters, start, y, x - start, piece))
+        y += (LINE + _GAP) * size
+    return found
+
+
+def _scale(weights: Floats) -> tuple[float, float]:
+    """An even share, and the largest; 0 if there are no tokens but sinks."""
+    return (float(weights.mean()), float(weights.max())) if len(weights) else (0.0, 0.0)
+
+
+def _words(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+    """The tokens that stand together: one that begins with a space begins a word."""
+    word: list[Piece] = []
+    for piece in pieces:
+        if word and piece.text[:1].isspace():
+            yield word
+            word = []
+        word.append(piece)
+    yield word

@@ -1,0 +1,66 @@
+"""The running text of an answer as a plot, and as the picture beside a widget."""
+
+import io
+
+import numpy as np
+import pytest
+from matplotlib.patches import Rectangle
+from PIL import Image
+
+import attnwidget as aw
+from attnwidget.analysis import counted_keys, running_text, text_shares
+from attnwidget.record import AttentionRecord, Replay, Written
+from tests.unit.analysis.test_running_text import _stack
+
+
+@pytest.fixture(scope="module")
+def record() -> AttentionRecord:
+    """A chat of two sentences, "A cat. It sat.", and an answer of nine times "Cat"."""
+    stack = _stack(answer=8)
+    written = tuple(Written("Cat", "Cat", 0.5, (("Cat", 0.5),)) for _ in range(9))
+    return AttentionRecord({"self": stack}, replay=Replay(0, 1e-4, written=written))
+
+
+def test_shades_are_of_the_rows_that_wrote_the_tokens(record: AttentionRecord) -> None:
+    ax = aw.plot.text(record, answer=(2, 4))
+    shades = [patch for patch in ax.patches if patch.get_fill()]
+    outlined = [patch for patch in ax.patches if not patch.get_fill()]
+    assert len(outlined) == 2
+    stack = record.stack()
+    text = running_text(stack)
+    assert text is not None
+    shares = text_shares(stack, text)
+    weights = shares.mean[2:4].mean(axis=0)[counted_keys(text, shares.sinks)]
+    even, largest = weights.mean(), weights.max()
+    expected = [np.sqrt((w - even) / (largest - even)) for w in weights if w > even]
+    assert [patch.get_alpha() / 0.5 for patch in shades] == pytest.approx(expected)
+    written = "".join(each.get_text() for each in ax.texts if each.get_gid() != "caption")
+    assert written == "userAcat.Itsat.assistant" + 9 * "Cat"
+
+
+def test_lines_end_within_the_axes(record: AttentionRecord) -> None:
+    ax = aw.plot.text(record)
+    right = max(
+        patch.get_x() + patch.get_width() for patch in ax.patches if isinstance(patch, Rectangle)
+    )
+    assert right <= ax.get_xlim()[1]
+    assert not [patch for patch in ax.patches if not patch.get_fill()]
+
+
+def test_the_picture_beside_a_text_view_is_of_its_text(record: AttentionRecord) -> None:
+    def picture(**choices: object) -> np.ndarray:
+        widget = aw.AttentionWidget(record, view="text", **choices)
+        return np.asarray(Image.open(io.BytesIO(widget._preview())).convert("RGB"))
+
+    whole, some = picture(), picture(query=7, also=[8])
+    assert (whole != some).any()
+    head = aw.AttentionWidget(record, view="head")
+    assert head._preview() != aw.AttentionWidget(record, view="text")._preview()
+
+
+def test_what_has_no_answer(record: AttentionRecord) -> None:
+    with pytest.raises(ValueError, match="no tokens of the answer"):
+        aw.plot.text(record, answer=(7, 99))
+    plain = AttentionRecord({"self": record.stack()})
+    with pytest.raises(ValueError, match="no answer with its text"):
+        aw.plot.text(plain)
