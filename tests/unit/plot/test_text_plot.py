@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 from PIL import Image
+from traitlets import TraitError
 
 import attnwidget as aw
 from attnwidget.analysis import counted_keys, running_text, text_shares
@@ -64,3 +65,12 @@ def test_what_has_no_answer(record: AttentionRecord) -> None:
     plain = AttentionRecord({"self": record.stack()})
     with pytest.raises(ValueError, match="no answer with its text"):
         aw.plot.text(plain)
+
+
+def test_a_part_of_the_text_is_a_choice(record: AttentionRecord) -> None:
+    widget = aw.AttentionWidget(record, view="text", parts="messages", part=1)
+    assert (widget.parts, widget.part) == ("messages", 1)
+    widget.parts = "sentences"
+    assert widget.part is None
+    with pytest.raises(TraitError, match="part 3 does not exist: there are 1 to 2"):
+        widget.part = 3

@@ -57,6 +57,8 @@ CHOICES: dict[str, Any] = {
     "neurons": "sum",
     "muted": [2, 7],
     "expanded": False,
+    "parts": "messages",
+    "part": None,
     "map_x": "first",
     "map_y": "special",
     "map_size": "entropy",

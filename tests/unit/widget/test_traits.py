@@ -58,6 +58,9 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "off": ([], [(0, 3), (1, 1)]),
     "cut": ([], [((0,), (1, 2), (1,), (0,)), ((2,), (0,), None, None)]),
     "expanded": (True, False),
+    "parts": ("sentences", "messages"),
+    # There is none without a running text.
+    "part": (None, None),
     "map_x": ("distance", "first"),
     "map_y": ("entropy", "special"),
     "map_size": ("none", "entropy"),
@@ -100,7 +103,7 @@ def test_every_choice_can_be_made_from_the_start_and_later(record: AttentionReco
     assert set(later.get_state()) >= set(OTHERS)
 
 
-@pytest.mark.parametrize("name", sorted(set(CHOICES) - {"stack", "compared"}))
+@pytest.mark.parametrize("name", sorted(set(CHOICES) - {"stack", "compared", "part"}))
 def test_every_choice_can_be_observed(record: AttentionRecord, name: str) -> None:
     before = {"also": {"query": 2}}.get(name, {})
     widget = AttentionWidget(record, **before)
@@ -184,6 +187,8 @@ WRONG: list[tuple[str, Any, str]] = [
     ("muted", [-1], "neuron -1 does not exist"),
     ("muted", None, "muted is None; expected several numbers"),
     ("expanded", "yes", "expected a boolean"),
+    ("parts", "words", "'sentences', 'paragraphs', 'messages'"),
+    ("part", 1, "stack 'self' has no running text with parts"),
     ("segments", "AB", "'all', 'aa', 'ab', 'ba', 'bb'"),
     ("theme", "blue", "'auto', 'light', 'dark'"),
 ]
