@@ -36,9 +36,9 @@ function expected(): string[] {
 }
 
 test.for<[string, Partial<Choices>, readonly ViewName[], string]>([
-  ["nothing is locked", {}, ["head", "model"], "lock one query and one key"],
-  ["no key is locked", { query: 4 }, ["head", "model"], "lock one query and one key"],
-  ["several are locked", { ...PAIR, also: [5] }, ["head", "model"], "lock one query and one key"],
+  ["nothing is locked", {}, ["head", "model"], "Lock two tokens first"],
+  ["no key is locked", { query: 4 }, ["head", "model"], "Lock two tokens first"],
+  ["several are locked", { ...PAIR, also: [5] }, ["head", "model"], "Lock two tokens first"],
   ["the page has no such view", PAIR, ["head", "neuron"], "model view, which is not here"],
 ])("are not shown if %s", ([, choices, views, why]) => {
   const state = stateOf(choices, RECORD, views);
@@ -97,10 +97,10 @@ test("the chip and the key list them by that weight; the pair is released", asyn
   await userEvent.click(chip.getByRole("button", { name: /^Release / }));
   await expect.element(chip).not.toBeInTheDocument();
   expect([app.state.query.value, app.state.key.value]).toEqual([null, null]);
-  expect(find(app, ".about").textContent).toContain("lock one query and one key");
+  expect(find(app, ".about").textContent).toContain("lock two tokens: click one, Shift+click the other");
   // The focus is still in the view, which takes keys.
   await userEvent.keyboard("h");
-  expect(status()).toContain("lock one query and one key first");
+  expect(status()).toContain("Lock two tokens first");
 });
 
 test("layers that cannot be had are named, in place of a list by other numbers", async () => {

@@ -118,7 +118,7 @@ describe("the order of heads", () => {
     const asInModel = names();
     await choose("Sort heads", "Weight of locked pair");
     expect(names()).toEqual(asInModel);
-    expect(about(app)).toContain("lock one query and one key");
+    expect(about(app)).toContain("lock two tokens: click one, Shift+click the other");
     batch(() => {
       app.state.query.value = 4;
       app.state.key.value = 2;
