@@ -97,7 +97,9 @@ test("the chip and the key list them by that weight; the pair is released", asyn
   await userEvent.click(chip.getByRole("button", { name: /^Release / }));
   await expect.element(chip).not.toBeInTheDocument();
   expect([app.state.query.value, app.state.key.value]).toEqual([null, null]);
-  expect(find(app, ".about").textContent).toContain("lock two tokens: click one, Shift+click the other");
+  expect(find(app, ".about").textContent).toContain(
+    "lock two tokens: click one, Shift+click the other",
+  );
   // The focus is still in the view, which takes keys.
   await userEvent.keyboard("h");
   expect(status()).toContain("Lock two tokens first");

@@ -24,7 +24,8 @@ export function pairMetric(state: State, store: Store, sorts: boolean): Readonly
     const stack = state.shown.stack.value;
     const pair = lockedPair(state);
     if (!pair) {
-      const remark = "to sort or colour heads by a weight, lock two tokens: click one, Shift+click the other";
+      const remark =
+        "to sort or colour heads by a weight, lock two tokens: click one, Shift+click the other";
       return { metric: null, remark };
     }
     const loaded = store.stack(stack.name).pair(pair.query, pair.key).value;
