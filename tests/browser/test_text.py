@@ -3,7 +3,6 @@
 import random
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -13,25 +12,8 @@ from tests.browser.view import View
 from tests.support import OpenPage
 
 
-@pytest.fixture(scope="module")
-def answer(smollm2: Any) -> aw.Answer:
-    chat = [
-        {"role": "system", "content": "Answer in one short sentence."},
-        {
-            "role": "user",
-            "content": "The lamp burned oil until 1902. After that, it ran on electricity from "
-            "the village mill. Dogs may visit the garden.\n\nWhere did the electricity come from?",
-        },
-    ]
-    found = aw.answer(*smollm2, chat, generate=14)
-    found.cut()
-    return found
-
-
-def test_numbers_of_random_spans(answer: aw.Answer, open_page: OpenPage, tmp_path: Path) -> None:
-    page = tmp_path / "answer.html"
-    aw.save_html(page, aw.show(answer, static=True), layers=[0])
-    view = View(open_page(page, height=1400))
+def test_numbers_of_random_spans(answer: aw.Answer, answer_page: Path, open_page: OpenPage) -> None:
+    view = View(open_page(answer_page, height=1400))
     options = view.within.get_by_role("listbox", name="Answer").get_by_role("option")
     count = len(answer.tokens)
     expect(options).to_have_count(count)
@@ -55,3 +37,29 @@ def test_numbers_of_random_spans(answer: aw.Answer, open_page: OpenPage, tmp_pat
     view.within.get_by_role("button", name=re.compile(f"^Cut sentence {number}: ")).click()
     table = view.within.get_by_role("table", name=f"Without sentence {number}")
     expect(table.get_by_role("row", name=f"without sentence {number}")).to_be_visible()
+
+
+def test_the_list_of_parts_by_keys(answer_page: Path, open_page: OpenPage) -> None:
+    view = View(open_page(answer_page, height=1400))
+    rows = view.within.get_by_role("table", name="Where it looks").get_by_role("row")
+    locks = rows.get_by_role("rowheader").get_by_role("button")
+    locks.first.focus()
+    view.page.keyboard.press("ArrowDown")
+    expect(locks.nth(1)).to_be_focused()
+    view.page.keyboard.press("ArrowUp")
+    view.page.keyboard.press("ArrowUp")
+    expect(locks.first).to_be_focused()
+    expect(rows.nth(1)).to_have_accessible_name(
+        re.compile(r"^sentence \d+, .+, share \d\S*%, even \d\S*%, if cut [−+]?\d+\.\d\d$")
+    )
+
+
+def test_a_head_that_is_listed_keeps_the_focus(answer_page: Path, open_page: OpenPage) -> None:
+    view = View(open_page(answer_page, height=1400))
+    view.within.get_by_role("listbox", name="Answer").get_by_role("option").nth(4).click()
+    name = re.compile(r"^Layer \d+, head \d+, \d+-\d+: 0\.\d\d, elsewhere 0\.\d\d$")
+    head = view.within.get_by_role("button", name=name).first
+    head.focus()
+    view.page.keyboard.press("Enter")
+    expect(view.button("Head alone")).to_have_attribute("aria-pressed", "true")
+    expect(head).to_be_focused()

@@ -52,7 +52,7 @@ export const TEXT = `
 .more { margin: 6px 0 18px 24px; font-size: 12px; color: var(--muted) }
 .parts thead button, .parts td button { padding: 0; border: 0; background: none; font: inherit; color: inherit; cursor: pointer }
 .parts td svg, .parts thead svg { width: 12px; height: 12px; vertical-align: -2px; margin-right: 3px; color: var(--muted) }
-.parts .less, .without .marked td { color: var(--negative); font-weight: 700 }
+.parts .less, .without .marked td { color: color-mix(in srgb, var(--negative) 72%, var(--text)); font-weight: 700 }
 .parts td [aria-pressed=true] { text-decoration: underline; text-underline-offset: 3px }
 .with-cuts th:nth-child(5) { width: 66px }
 .without { margin: 0 0 16px 88px }

@@ -116,6 +116,10 @@ export function partList(
       cells[0].replaceChildren(bar(share / widest.peek(), beside / widest.peek()));
       cells[1].textContent = percent(share);
       cells[2].textContent = percent(beside);
+      const change = changeOf(cuts.value[index], span.peek());
+      row.ariaLabel =
+        `${unit} ${index + 1}, ${partText(text, parts[index])}, share ${percent(share)}, ${now.beside} ${percent(beside)}` +
+        (change === null ? "" : `, if cut ${nats(change)}`);
     }
     const found = shown.map(({ index }) => rows[index].row);
     if (found.some((row, at) => row !== body.children[at]) || found.length < body.children.length) {
@@ -129,6 +133,12 @@ export function partList(
     more.textContent = all ? "Fewer" : `${now.parts.length - found.length} more`;
   };
   scope.effect(() => fill(look.value));
+  body.addEventListener("keydown", ({ key, target }) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+    const locks = [...body.querySelectorAll<HTMLElement>("[data-part]")];
+    const at = locks.indexOf(target as HTMLElement);
+    if (by && at >= 0) locks[at + by]?.focus();
+  });
   const note = el("p", { class: "note", role: "status" });
   scope.effect(() => {
     note.textContent = cutting.message.value || (live || !text.answer || hasCuts ? "" : NO_KERNEL);
