@@ -12,13 +12,24 @@ export const TEXT = `
 .sinks b { color: var(--text); font-weight: 400 }
 .message { display: grid; grid-template-columns: 72px minmax(0, 1fr); gap: 14px; margin-bottom: 16px }
 .role { position: sticky; top: 0; align-self: start; margin: 0; font-size: 12px; font-weight: 400; line-height: 28px; text-align: right; color: var(--muted) }
+@container (max-width: 700px) {
+  .message { grid-template-columns: none; gap: 0 }
+  .message .role { position: static; line-height: 20px; text-align: left }
+  .player, .without { margin-left: 0 }
+}
 .said { position: relative; isolation: isolate; padding-left: 14px; border-left: 2px solid var(--border) }
 .said > canvas { position: absolute; z-index: -1; top: 0; left: 14px }
 .prose { font-size: 15px; line-height: 28px; white-space: pre-wrap; overflow-wrap: anywhere; cursor: default; user-select: text; -webkit-user-select: text }
 .prose .block + .block { margin-top: 10px }
-.prose sup { padding-right: 2px; font-size: 10px; line-height: 1; vertical-align: 5px; color: var(--muted); user-select: none; -webkit-user-select: none }
+.prose .code { padding: 4px 10px; border: 1px solid var(--border); border-radius: 5px; font: 13px/22px ui-monospace, monospace }
+.prose sup { padding-inline-end: 2px; font-size: 10px; line-height: 1; vertical-align: 5px; color: var(--muted); user-select: none; -webkit-user-select: none }
+.prose [data-number] { scroll-margin: 40px 0 220px }
 .prose sup.marked { color: var(--accent); font-weight: 700 }
-.dock { padding-top: 12px; border-top: 1px solid var(--border) }
+/* In sight while the prompt scrolls, above the padding of the body. */
+.docked { position: sticky; z-index: 1; bottom: -16px; background: var(--background); border-top: 1px solid var(--border) }
+.docked .said { max-height: 152px; overflow-y: auto }
+.beside .right { position: sticky; top: 0; align-self: start }
+.dock { padding-top: 12px }
 .dock .said { border-color: var(--accent) }
 .written { font-size: 15px; line-height: 30px; white-space: pre-wrap; outline-offset: 3px }
 .written [role=option] { padding: 3px 0; border-radius: 3px; cursor: pointer }
@@ -75,4 +86,15 @@ export const TEXT = `
 .carriers canvas { flex: none; cursor: pointer }
 .carriers table { flex: 1; min-width: 180px }
 .carriers tbody th { font-weight: 400; text-align: left }
+@media (forced-colors: active) {
+  /* No backplates over the lines below tokens. */
+  .prose, .written, .text-columns i { forced-color-adjust: none; color: CanvasText }
+  .prose sup, .prose sup.marked { color: inherit }
+  .prose .marked { text-decoration: underline }
+  .written [aria-selected=true] { outline: 2px solid Highlight }
+  .parts tr.pointed, .parts tr:has([aria-pressed=true]) { outline: 1px solid Highlight }
+  .text-columns i, .message-bar i:nth-last-child(2) { background: CanvasText }
+  .tick-bar i + i { background: Highlight }
+  .carriers canvas { background: var(--background) }
+}
 `;

@@ -86,7 +86,7 @@ export function partList(
   // Rows are kept, so that what has the focus keeps it.
   const rows = parts.map((each, index) => {
     const said = partText(text, each);
-    const lock = button({ "data-part": index }, said, () => {
+    const lock = button({ "data-part": index, dir: "auto" }, said, () => {
       part.value = part.value === index ? null : index;
     });
     const cells = Array.from({ length: hasCuts ? 4 : 3 }, () => el("td", {}));

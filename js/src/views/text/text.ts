@@ -17,7 +17,15 @@ import { dock } from "./dock.ts";
 import { partList, partText, percent, unmeasured } from "./parts.ts";
 import { player } from "./player.ts";
 import { reader } from "./reader.ts";
-import { type Beside, carriers, lookersAt, lookOf, partsOf, type Span } from "./shares.ts";
+import {
+  type Beside,
+  carriers,
+  isMarked,
+  lookersAt,
+  lookOf,
+  partsOf,
+  type Span,
+} from "./shares.ts";
 import { withoutPart } from "./without.ts";
 
 const NO_TEXT =
@@ -262,8 +270,12 @@ function runningText(
     title,
     sinks,
     reader(context, { text, parts, look, part, pointed, without: cuts.without }),
-    dock(context, { text, labels, span, hovered, cutting: cuts, lookers }),
-    text.answer ? player(scope, text.answer, span, named) : "",
+    el(
+      "div",
+      { class: "docked" },
+      dock(context, { text, labels, span, hovered, cutting: cuts, lookers }),
+      text.answer ? player(scope, text.answer, span, named) : "",
+    ),
     withoutPart(scope, text, cuts, shown, unit),
   );
   const lists = { text, parts, unit, look, part, pointed, span: shown, cutting: cuts };
@@ -284,6 +296,13 @@ function runningText(
     checkOfHeads(context, heads, { found, linked, span: shown, locked, cutting: cuts, unit }),
   );
   const element = el("div", { class: "text-columns" }, left, right);
+  // Only what is locked scrolls the prompt, so that it stays under a pointer that moves.
+  scope.effect(() => {
+    const marked = span.value && look.peek().parts.find(isMarked);
+    if (!marked) return;
+    const number = left.querySelector(`[data-number="${marked.index + 1}"]`);
+    number?.scrollIntoView({ block: "nearest" });
+  });
   scope.effect(() => {
     element.classList.toggle("beside", context.width.value >= BESIDE);
   });
