@@ -63,3 +63,26 @@ def test_a_head_that_is_listed_keeps_the_focus(answer_page: Path, open_page: Ope
     view.page.keyboard.press("Enter")
     expect(view.button("Head alone")).to_have_attribute("aria-pressed", "true")
     expect(head).to_be_focused()
+
+
+def test_the_answer_stays_in_sight_and_a_lock_brings_its_source(
+    answer: aw.Answer, answer_page: Path, open_page: OpenPage
+) -> None:
+    view = View(open_page(answer_page, width=360, height=640))
+    written = view.within.get_by_role("listbox", name="Answer")
+    prompt = view.body.locator(".prose")
+    expect(written).to_be_in_viewport(ratio=0.8)
+    tables = [answer.table((token, token + 1)) for token in range(len(answer.tokens))]
+    token, part = next(
+        (token, part)
+        for token, table in enumerate(tables)
+        for part in table.index[:1]
+        if part > 1 and table.share[part] >= 2 * table.even[part]
+    )
+    option = written.get_by_role("option").nth(token)
+    option.hover()
+    expect(view.status).to_contain_text(f"→ sentence {part}")
+    expect(prompt.first).to_be_in_viewport()
+    option.click()
+    expect(prompt.get_by_text(str(part), exact=True)).to_be_in_viewport(ratio=1)
+    expect(written).to_be_in_viewport(ratio=0.8)

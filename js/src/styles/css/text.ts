@@ -12,11 +12,6 @@ export const TEXT = `
 .sinks b { color: var(--text); font-weight: 400 }
 .message { display: grid; grid-template-columns: 72px minmax(0, 1fr); gap: 14px; margin-bottom: 16px }
 .role { position: sticky; top: 0; align-self: start; margin: 0; font-size: 12px; font-weight: 400; line-height: 28px; text-align: right; color: var(--muted) }
-@container (max-width: 700px) {
-  .message { grid-template-columns: none; gap: 0 }
-  .message .role { position: static; line-height: 20px; text-align: left }
-  .player, .without { margin-left: 0 }
-}
 .said { position: relative; isolation: isolate; padding-left: 14px; border-left: 2px solid var(--border) }
 .said > canvas { position: absolute; z-index: -1; top: 0; left: 14px }
 .prose { font-size: 15px; line-height: 28px; white-space: pre-wrap; overflow-wrap: anywhere; cursor: default; user-select: text; -webkit-user-select: text }
@@ -25,17 +20,17 @@ export const TEXT = `
 .prose sup { padding-inline-end: 2px; font-size: 10px; line-height: 1; vertical-align: 5px; color: var(--muted); user-select: none; -webkit-user-select: none }
 .prose [data-number] { scroll-margin: 40px 0 220px }
 .prose sup.marked { color: var(--accent); font-weight: 700 }
-/* In sight while the prompt scrolls, above the padding of the body. */
-.docked { position: sticky; z-index: 1; bottom: -16px; background: var(--background); border-top: 1px solid var(--border) }
+/* In sight while the prompt scrolls, over the padding of the body. */
+.docked { display: flow-root; position: sticky; z-index: 1; bottom: -16px; background: var(--background); border-top: 1px solid var(--border) }
 .docked .said { max-height: 152px; overflow-y: auto }
 .beside .right { position: sticky; top: 0; align-self: start }
 .dock { padding-top: 12px }
 .dock .said { border-color: var(--accent) }
-.written { font-size: 15px; line-height: 30px; white-space: pre-wrap; outline-offset: 3px }
+.written { font-size: 15px; line-height: 30px; white-space: pre-wrap; outline-offset: -2px }
 .written [role=option] { padding: 3px 0; border-radius: 3px; cursor: pointer }
 .written [role=option] { background-color: color-mix(in srgb, var(--accent) calc(45% * var(--looks, 0)), transparent) }
 .player { display: flex; gap: 12px; align-items: center; margin: 0 0 14px 88px; font-size: 12px; font-variant-numeric: tabular-nums; color: var(--muted) }
-.player input { flex: 0 1 260px; min-width: 80px; accent-color: var(--accent) }
+.player input { flex: 0 9 260px; min-width: 80px; accent-color: var(--accent) }
 .play, .count-sinks { padding: 2px 10px; border: 1px solid var(--border); border-radius: 5px; background: none; font: inherit; font-size: 12px; color: var(--text); cursor: pointer }
 .count-sinks[aria-pressed=true] { border-color: var(--accent); color: var(--accent) }
 .written .mark { margin-left: 6px; font-size: 12px; color: var(--muted) }
@@ -73,6 +68,8 @@ export const TEXT = `
 .without .note { line-height: 20px }
 .without .kept { color: var(--text) }
 .without mark { color: var(--text); background: color-mix(in srgb, var(--negative) 16%, transparent) }
+.figure :is(.docked, .right) { position: static }
+.figure .docked .said { max-height: none }
 .figure .text-columns .title, .figure .parts th button { white-space: normal }
 .figure :is(.play, .count-sinks, .parts .more, .check button, .without .close) { display: none }
 .check { margin-top: 10px }
@@ -86,6 +83,11 @@ export const TEXT = `
 .carriers canvas { flex: none; cursor: pointer }
 .carriers table { flex: 1; min-width: 180px }
 .carriers tbody th { font-weight: 400; text-align: left }
+@container (max-width: 700px) {
+  .message { grid-template-columns: none; gap: 0 }
+  .message .role { position: static; line-height: 20px; text-align: left }
+  .player, .without { margin-left: 0 }
+}
 @media (forced-colors: active) {
   /* No backplates over the lines below tokens. */
   .prose, .written, .text-columns i { forced-color-adjust: none; color: CanvasText }

@@ -114,8 +114,8 @@ export function reader({ scope, palette }: Context, reading: Reading): HTMLEleme
 }
 
 /** Paragraphs of sentences, of which the first of a part has its number, and blocks of code; a blank line ends one. */
-function blocksOf(
-  text: RunningText,
+export function blocksOf(
+  text: Pick<RunningText, "text" | "sentences" | "offsets">,
   parts: readonly (Pick<Part, "sentences"> & { readonly index: number })[],
   shown: readonly number[],
 ): Run[][] {
@@ -143,9 +143,15 @@ function blocksOf(
 }
 
 /** @param letters the colour of the text where colours are forced: shades are lines below tokens there */
-function shade(
+export function shade(
   painter: Painter,
-  { weights, even, largest, counted, sinks }: Look,
+  {
+    weights,
+    even,
+    largest,
+    counted,
+    sinks,
+  }: Pick<Look, "weights" | "even" | "largest" | "counted" | "sinks">,
   boxes: readonly Boxes[],
   palette: Palette,
   letters: string | null,
