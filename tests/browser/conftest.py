@@ -1,5 +1,6 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,6 +51,29 @@ def smollm2_record(shared: Shared, request: pytest.FixtureRequest) -> aw.Attenti
 @pytest.fixture(scope="session")
 def smollm2_page(smollm2_record: aw.AttentionRecord, save_page: SavePage) -> Path:
     return save_page(smollm2_record, "smollm2.html")
+
+
+@pytest.fixture(scope="session")
+def answer(smollm2: Any) -> aw.Answer:
+    chat = [
+        {"role": "system", "content": "Answer in one short sentence."},
+        {
+            "role": "user",
+            "content": "The lamp burned oil until 1902. After that, it ran on electricity from "
+            "the village mill. Dogs may visit the garden.\n\nWhere did the electricity come from?",
+        },
+    ]
+    found = aw.answer(*smollm2, chat, generate=14)
+    found.cut()
+    return found
+
+
+@pytest.fixture(scope="session")
+def answer_page(answer: aw.Answer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The text view of a chat whose cuts are measured, and one layer of the others."""
+    page = tmp_path_factory.mktemp("pages") / "answer.html"
+    aw.save_html(page, aw.show(answer, static=True), layers=[0])
+    return page
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """Accessibility rules of axe-core, checked in every view."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,16 @@ def test_every_view(
             view.page.emulate_media(color_scheme="dark" if dark else "light")
             expect_brightness(view.body, dark=dark)
             assert violations(view.page, axe) == [], (tab, dark)
+
+
+def test_the_text_view(open_page: OpenPage, answer_page: Path, axe: str) -> None:
+    view = View(open_page(answer_page, height=1000))
+    view.within.get_by_role("listbox", name="Answer").get_by_role("option").nth(4).click()
+    view.within.get_by_role("button", name=re.compile("^Cut sentence 2: ")).click()
+    for dark in (False, True):
+        view.page.emulate_media(color_scheme="dark" if dark else "light")
+        expect_brightness(view.body, dark=dark)
+        assert violations(view.page, axe) == [], dark
 
 
 def test_what_opens_over_a_view(view: View, axe: str) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -9,6 +10,7 @@ from playwright.sync_api import Locator, expect
 import attnwidget as aw
 from tests.browser.test_keyboard import tab_to
 from tests.browser.view import View, names
+from tests.support import OpenPage
 
 # The focused element inside the view, and if its focus is visible.
 FOCUS = """() => {
@@ -178,3 +180,29 @@ def test_from_view_to_view(view: View, press: Press, record: aw.AttentionRecord)
     expect(view.head).to_have_text("1")
     press("Escape")
     expect(view.query(1)).to_have_attribute("aria-selected", "false")
+
+
+def test_the_text_view(open_page: OpenPage, answer_page: Path) -> None:
+    view = View(open_page(answer_page, height=1000))
+    answer = view.within.get_by_role("listbox", name="Answer")
+    locks = view.within.get_by_role("rowheader").get_by_role("button")
+
+    def press(*keys: str) -> None:
+        for key in keys:
+            view.page.keyboard.press(key)
+            assert view.page.evaluate(FOCUS) == "", key
+
+    expect(answer).to_be_visible()
+    tab(view, press, answer)
+    press("ArrowRight", "ArrowRight", "Shift+ArrowRight")
+    expect(answer.get_by_role("option", selected=True)).to_have_count(2)
+    tab(view, press, view.within.get_by_role("slider", name="Token of the answer"))
+    press("ArrowRight")
+    expect(answer.get_by_role("option", selected=True)).to_have_count(1)
+    tab(view, press, locks.first)
+    press("ArrowDown", "Enter")
+    expect(locks.nth(1)).to_have_attribute("aria-pressed", "true")
+    press("k")
+    expect(view.within.get_by_role("table", name="Without")).to_be_visible()
+    press("k", "Escape", "Escape")
+    expect(answer.get_by_role("option", selected=True)).to_have_count(0)

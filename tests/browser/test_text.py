@@ -13,25 +13,8 @@ from tests.browser.view import View
 from tests.support import OpenPage
 
 
-@pytest.fixture(scope="module")
-def answer(smollm2: Any) -> aw.Answer:
-    chat = [
-        {"role": "system", "content": "Answer in one short sentence."},
-        {
-            "role": "user",
-            "content": "The lamp burned oil until 1902. After that, it ran on electricity from "
-            "the village mill. Dogs may visit the garden.\n\nWhere did the electricity come from?",
-        },
-    ]
-    found = aw.answer(*smollm2, chat, generate=14)
-    found.cut()
-    return found
-
-
-def test_numbers_of_random_spans(answer: aw.Answer, open_page: OpenPage, tmp_path: Path) -> None:
-    page = tmp_path / "answer.html"
-    aw.save_html(page, aw.show(answer, static=True), layers=[0])
-    view = View(open_page(page, height=1400))
+def test_numbers_of_random_spans(answer: aw.Answer, answer_page: Path, open_page: OpenPage) -> None:
+    view = View(open_page(answer_page, height=1400))
     options = view.within.get_by_role("listbox", name="Answer").get_by_role("option")
     count = len(answer.tokens)
     expect(options).to_have_count(count)
@@ -55,3 +38,58 @@ def test_numbers_of_random_spans(answer: aw.Answer, open_page: OpenPage, tmp_pat
     view.within.get_by_role("button", name=re.compile(f"^Cut sentence {number}: ")).click()
     table = view.within.get_by_role("table", name=f"Without sentence {number}")
     expect(table.get_by_role("row", name=f"without sentence {number}")).to_be_visible()
+
+
+def test_the_list_of_parts_by_keys(answer_page: Path, open_page: OpenPage) -> None:
+    view = View(open_page(answer_page, height=1400))
+    rows = view.within.get_by_role("table", name="Where it looks").get_by_role("row")
+    locks = rows.get_by_role("rowheader").get_by_role("button")
+    locks.first.focus()
+    view.page.keyboard.press("ArrowDown")
+    expect(locks.nth(1)).to_be_focused()
+    view.page.keyboard.press("ArrowUp")
+    view.page.keyboard.press("ArrowUp")
+    expect(locks.first).to_be_focused()
+    expect(rows.nth(1)).to_have_accessible_name(
+        re.compile(r"^sentence \d+, .+, share \d\S*%, even \d\S*%, if cut [−+]?\d+\.\d\d$")
+    )
+
+
+def test_a_head_that_is_listed_keeps_the_focus(answer_page: Path, open_page: OpenPage) -> None:
+    view = View(open_page(answer_page, height=1400))
+    view.within.get_by_role("listbox", name="Answer").get_by_role("option").nth(4).click()
+    name = re.compile(r"^Layer \d+, head \d+, \d+-\d+: 0\.\d\d, elsewhere 0\.\d\d$")
+    head = view.within.get_by_role("button", name=name).first
+    head.focus()
+    view.page.keyboard.press("Enter")
+    expect(view.button("Head alone")).to_have_attribute("aria-pressed", "true")
+    expect(head).to_be_focused()
+
+
+def test_the_answer_stays_in_sight_and_a_lock_brings_its_source(
+    smollm2: Any, open_page: OpenPage, tmp_path: Path
+) -> None:
+    others = " ".join(f"The stairs of tower {n} have {n} steps of grey stone." for n in range(20))
+    content = f"{others}\n\nThe lamp ran on electricity from the village mill.\n\nWhat ran it?"
+    answer = aw.answer(*smollm2, [{"role": "user", "content": content}], generate=8)
+    aw.save_html(tmp_path / "long.html", answer, layers=[0])
+    view = View(open_page(tmp_path / "long.html", width=500, height=640))
+    written = view.within.get_by_role("listbox", name="Answer")
+    prompt = view.body.locator(".prose")
+    expect(written).to_be_in_viewport(ratio=0.8)
+    tables = [answer.table((token, token + 1)) for token in range(len(answer.tokens))]
+    # The first of the list is the one that is most above an even share.
+    first = [(table.share - table.even).idxmax() for table in tables]
+    token, part = next(
+        (token, part)
+        for token, (table, part) in enumerate(zip(tables, first, strict=True))
+        if part > 20 and table.share[part] >= 2 * table.even[part]
+    )
+    option = written.get_by_role("option").nth(token)
+    option.hover()
+    expect(view.status.last).to_contain_text(f"→ sentence {part}")
+    number = prompt.locator(f"[data-number='{part}']")
+    expect(number).not_to_be_in_viewport()
+    option.click()
+    expect(number).to_be_in_viewport(ratio=1)
+    expect(written).to_be_in_viewport(ratio=0.8)

@@ -72,7 +72,8 @@ header {
 .toggle[aria-pressed=true] { border-color: var(--accent); background: var(--highlight); color: var(--text) }
 .label { color: var(--muted) }
 .stepper button { border: 0; background: none; padding: 4px; line-height: 1 }
-.idle { opacity: .5 }
+.idle { border-style: dashed }
+.idle * { color: var(--muted) }
 [role=spinbutton] { min-width: 1.4em; text-align: center; border-radius: 4px; font-variant-numeric: tabular-nums }
 .control select { max-width: 24em; border: 0; text-overflow: ellipsis; background: var(--background); padding: 2px 0 ; field-sizing: content}
 .control select { min-height: 24px }

@@ -16,15 +16,24 @@ export const TEXT = `
 .said > canvas { position: absolute; z-index: -1; top: 0; left: 14px }
 .prose { font-size: 15px; line-height: 28px; white-space: pre-wrap; overflow-wrap: anywhere; cursor: default; user-select: text; -webkit-user-select: text }
 .prose .block + .block { margin-top: 10px }
-.prose sup { padding-right: 2px; font-size: 10px; line-height: 1; vertical-align: 5px; color: var(--muted); user-select: none; -webkit-user-select: none }
-.prose sup.marked { color: var(--accent); font-weight: 700 }
-.dock { padding-top: 12px; border-top: 1px solid var(--border) }
+.prose .code { padding: 4px 10px; border: 1px solid var(--border); border-radius: 5px; font: 13px/22px ui-monospace, monospace }
+.prose sup { padding-inline-end: 2px; font-size: 10px; line-height: 1; vertical-align: 5px; color: var(--muted); user-select: none; -webkit-user-select: none }
+.prose [data-number] { scroll-margin: 40px 0 220px }
+/* Bolder without being wider, so that no line breaks elsewhere than where shades were measured. */
+.prose sup.marked { color: var(--accent); -webkit-text-stroke: .5px }
+/* In sight while the prompt scrolls, over the padding of the body. */
+.docked { display: flow-root; position: sticky; z-index: 1; bottom: -16px; background: var(--background); border-top: 1px solid var(--border) }
+.docked .said { max-height: 152px; overflow-y: auto }
+.beside .right { position: sticky; top: 0; align-self: start }
+.prompt { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 10px }
+.prompt-strip canvas { position: sticky; top: 8px; display: block; cursor: pointer }
+.dock { padding-top: 12px }
 .dock .said { border-color: var(--accent) }
-.written { font-size: 15px; line-height: 30px; white-space: pre-wrap; outline-offset: 3px }
+.written { font-size: 15px; line-height: 30px; white-space: pre-wrap; outline-offset: -2px }
 .written [role=option] { padding: 3px 0; border-radius: 3px; cursor: pointer }
 .written [role=option] { background-color: color-mix(in srgb, var(--accent) calc(45% * var(--looks, 0)), transparent) }
 .player { display: flex; gap: 12px; align-items: center; margin: 0 0 14px 88px; font-size: 12px; font-variant-numeric: tabular-nums; color: var(--muted) }
-.player input { flex: 0 1 260px; min-width: 80px; accent-color: var(--accent) }
+.player input { flex: 0 9 260px; min-width: 80px; accent-color: var(--accent) }
 .play, .count-sinks { padding: 2px 10px; border: 1px solid var(--border); border-radius: 5px; background: none; font: inherit; font-size: 12px; color: var(--text); cursor: pointer }
 .count-sinks[aria-pressed=true] { border-color: var(--accent); color: var(--accent) }
 .written .mark { margin-left: 6px; font-size: 12px; color: var(--muted) }
@@ -52,7 +61,7 @@ export const TEXT = `
 .more { margin: 6px 0 18px 24px; font-size: 12px; color: var(--muted) }
 .parts thead button, .parts td button { padding: 0; border: 0; background: none; font: inherit; color: inherit; cursor: pointer }
 .parts td svg, .parts thead svg { width: 12px; height: 12px; vertical-align: -2px; margin-right: 3px; color: var(--muted) }
-.parts .less, .without .marked td { color: var(--negative); font-weight: 700 }
+.parts .less, .without .marked td { color: color-mix(in srgb, var(--negative) 72%, var(--text)); font-weight: 700 }
 .parts td [aria-pressed=true] { text-decoration: underline; text-underline-offset: 3px }
 .with-cuts th:nth-child(5) { width: 66px }
 .without { margin: 0 0 16px 88px }
@@ -62,8 +71,10 @@ export const TEXT = `
 .without .note { line-height: 20px }
 .without .kept { color: var(--text) }
 .without mark { color: var(--text); background: color-mix(in srgb, var(--negative) 16%, transparent) }
+.figure :is(.docked, .right) { position: static }
+.figure .docked .said { max-height: none }
 .figure .text-columns .title, .figure .parts th button { white-space: normal }
-.figure :is(.play, .count-sinks, .parts .more, .check button, .without .close) { display: none }
+.figure :is(.prompt-strip, .play, .count-sinks, .parts .more, .check button, .without .close) { display: none }
 .check { margin-top: 10px }
 .check button { padding: 3px 12px; border: 1px solid var(--border); border-radius: 5px; background: none; font: inherit; font-size: 12px; color: var(--text); cursor: pointer }
 .carriers .current th button { color: var(--accent); font-weight: 700 }
@@ -75,4 +86,20 @@ export const TEXT = `
 .carriers canvas { flex: none; cursor: pointer }
 .carriers table { flex: 1; min-width: 180px }
 .carriers tbody th { font-weight: 400; text-align: left }
+@container (max-width: 700px) {
+  .message { grid-template-columns: none; gap: 0 }
+  .message .role { position: static; line-height: 20px; text-align: left }
+  .player, .without { margin-left: 0 }
+}
+@media (forced-colors: active) {
+  /* No backplates over the lines below tokens. */
+  .prose, .written, .text-columns i { forced-color-adjust: none; color: CanvasText }
+  .prose sup, .prose sup.marked { color: inherit }
+  .prose .marked { text-decoration: underline }
+  .written [aria-selected=true] { outline: 2px solid Highlight }
+  .parts tr.pointed, .parts tr:has([aria-pressed=true]) { outline: 1px solid Highlight }
+  .text-columns i, .message-bar i:nth-last-child(2) { background: CanvasText }
+  .tick-bar i + i { background: Highlight }
+  .carriers canvas { background: var(--background) }
+}
 `;

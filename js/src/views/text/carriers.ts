@@ -7,6 +7,7 @@ import { paintCanvas } from "../../painting/canvas.ts";
 import { button, el } from "../../parts/dom.ts";
 import { goTo } from "../../state/navigation.ts";
 import { mixed } from "../../styles/palette.ts";
+import { headName } from "../shared/all-heads/words.ts";
 import type { Context } from "../shared/view.ts";
 import type { Carrier } from "./shares.ts";
 
@@ -54,19 +55,32 @@ export function carrierList(
   };
   const isCurrent = ({ layer, head }: Head) =>
     alone.value && layer.number === state.layer.value && head === state.head.value;
-  scope.effect(() => {
-    const rows = strongest().map(({ head, share, elsewhere }) => {
-      const at = heads[head];
-      const go = button({ title: "Show this head alone" }, headPlace(at), () => show(at));
-      return el(
-        "tr",
-        { class: isCurrent(at) ? "current" : "" },
-        el("th", { scope: "row" }, go),
-        el("td", {}, share.toFixed(2)),
-        el("td", { class: "range" }, elsewhere === null ? "–" : elsewhere.toFixed(2)),
-      );
+  // Rows are kept, so that what has the focus keeps it.
+  const rows = heads.slice(0, STRONGEST).map((_, place) => {
+    const go = button({ title: "Show this head alone" }, "", () => {
+      const at = strongest()[place];
+      if (at) show(heads[at.head]);
     });
-    body.replaceChildren(...rows);
+    const cells = [el("td", {}), el("td", { class: "range" })];
+    return { go, cells, row: el("tr", {}, el("th", { scope: "row" }, go), ...cells) };
+  });
+  body.append(...rows.map(({ row }) => row));
+  scope.effect(() => {
+    const now = strongest();
+    rows.forEach(({ go, cells, row }, place) => {
+      row.hidden = !now[place];
+      if (!now[place]) return;
+      const { head, share, elsewhere } = now[place];
+      const at = heads[head];
+      const said = [share.toFixed(2), elsewhere === null ? "–" : elsewhere.toFixed(2)];
+      row.classList.toggle("current", isCurrent(at));
+      go.textContent = headPlace(at);
+      // What is seen is in the name, for those who say it.
+      go.ariaLabel = `${headName(at)}, ${headPlace(at)}: ${said[0]}, elsewhere ${said[1]}`;
+      cells.forEach((cell, n) => {
+        cell.textContent = said[n];
+      });
+    });
   });
   scope.effect(() => {
     const [all, colors, framed] = [found.value ?? [], palette.value, strongest()];

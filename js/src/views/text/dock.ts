@@ -93,8 +93,9 @@ export function dock(
       const selected = locked !== null && at >= locked[0] && at <= locked[1];
       setAttributes(option, { "aria-selected": `${selected}` });
     });
-    const active = locked && options[locked[1]].id;
-    setAttributes(list, { "aria-activedescendant": active });
+    const active = locked && options[locked[1]];
+    setAttributes(list, { "aria-activedescendant": active?.id });
+    active?.scrollIntoView({ block: "nearest" });
   });
   scope.effect(() => {
     options.forEach((option, at) => {

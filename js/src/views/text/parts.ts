@@ -86,7 +86,7 @@ export function partList(
   // Rows are kept, so that what has the focus keeps it.
   const rows = parts.map((each, index) => {
     const said = partText(text, each);
-    const lock = button({ "data-part": index }, said, () => {
+    const lock = button({ "data-part": index, dir: "auto" }, said, () => {
       part.value = part.value === index ? null : index;
     });
     const cells = Array.from({ length: hasCuts ? 4 : 3 }, () => el("td", {}));
@@ -117,7 +117,12 @@ export function partList(
         bar(share / widest.peek(), beside === null ? null : beside / widest.peek()),
       );
       cells[1].textContent = percent(share);
-      cells[2].textContent = beside === null ? "–" : percent(beside);
+      const compared = beside === null ? "–" : percent(beside);
+      cells[2].textContent = compared;
+      const change = changeOf(cuts.value[index], span.peek());
+      row.ariaLabel =
+        `${unit} ${index + 1}, ${partText(text, parts[index])}, share ${percent(share)}, ${now.beside} ${compared}` +
+        (change === null ? "" : `, if cut ${nats(change)}`);
     }
     const found = shown.map(({ index }) => rows[index].row);
     if (found.some((row, at) => row !== body.children[at]) || found.length < body.children.length) {
@@ -131,6 +136,12 @@ export function partList(
     more.textContent = all ? "Fewer" : `${now.parts.length - found.length} more`;
   };
   scope.effect(() => fill(look.value));
+  body.addEventListener("keydown", ({ key, target }) => {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+    const locks = [...body.querySelectorAll<HTMLElement>("[data-part]")];
+    const at = locks.indexOf(target as HTMLElement);
+    if (by && at >= 0) locks[at + by]?.focus();
+  });
   const note = el("p", { class: "note", role: "status" });
   scope.effect(() => {
     note.textContent = cutting.message.value || (live || !text.answer || hasCuts ? "" : NO_KERNEL);

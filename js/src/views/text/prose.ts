@@ -20,12 +20,20 @@ export interface Run {
   readonly number?: string | undefined;
 }
 
+/** True where a fenced block of code begins. */
+export const fenced = (text: string, at = text.length): boolean =>
+  /^(```|~~~)/.test(text.slice(at, at + 3));
+
 /** @param offsets two per token, in the text */
 export function prose(text: string, offsets: readonly number[], blocks: readonly Run[][]): Prose {
   const element = el("div", { class: "prose" });
   const nodes: { readonly start: number; readonly end: number; readonly node: Text }[] = [];
   for (const runs of blocks) {
-    const block = el("div", { class: "block", dir: "auto" });
+    const isCode = fenced(text, runs[0]?.start);
+    const block = el(
+      "div",
+      isCode ? { class: "block code", dir: "ltr" } : { class: "block", dir: "auto" },
+    );
     for (const { start, end, attributes, number } of runs) {
       const node = document.createTextNode(text.slice(start, end));
       nodes.push({ start, end, node });

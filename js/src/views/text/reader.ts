@@ -8,7 +8,7 @@ import type { Bound } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
-import { type Boxes, linesOf, prose, type Run } from "./prose.ts";
+import { type Boxes, fenced, linesOf, prose, type Run } from "./prose.ts";
 import { isMarked, type Look, type Part } from "./shares.ts";
 
 /** With the strongest shade, letters stand out by 4.5 to 1. */
@@ -60,11 +60,13 @@ export function reader({ scope, palette }: Context, reading: Reading): HTMLEleme
       ];
       const { offsetWidth, offsetHeight } = written.element;
       paintCanvas(canvas, offsetWidth, offsetHeight, (painter) => {
-        shade(painter, now, places, colors);
+        const forced = matchMedia("(forced-colors: active)").matches;
+        const letters = forced ? getComputedStyle(written.element).color : null;
+        shade(painter, now, places, colors, letters);
         for (const { index, color, width, dash } of outlined) {
           const { start: from, end: to } = index === null ? NO_PART : parts[index];
           if (from < start || from >= end) continue;
-          painter.strokeStyle = color;
+          painter.strokeStyle = letters ?? color;
           painter.lineWidth = width;
           painter.setLineDash(dash);
           for (const { x, y, width, height } of linesOf(places.slice(from, to))) {
@@ -111,9 +113,9 @@ export function reader({ scope, palette }: Context, reading: Reading): HTMLEleme
   return element;
 }
 
-/** Paragraphs of sentences, of which the first of a part has its number; a blank line ends one. */
-function blocksOf(
-  text: RunningText,
+/** Paragraphs of sentences, of which the first of a part has its number, and blocks of code; a blank line ends one. */
+export function blocksOf(
+  text: Pick<RunningText, "text" | "sentences" | "offsets">,
   parts: readonly (Pick<Part, "sentences"> & { readonly index: number })[],
   shown: readonly number[],
 ): Run[][] {
@@ -130,7 +132,9 @@ function blocksOf(
   starts.forEach(({ at, number }, n) => {
     const to = starts[n + 1]?.at ?? end;
     const written = text.text.slice(at, to);
-    const ends = /\n\s*\n\s*$/.test(written) && n + 1 < starts.length;
+    const ends =
+      n + 1 < starts.length &&
+      (/\n\s*\n\s*$/.test(written) || fenced(text.text, at) || fenced(text.text, to));
     const shownTo = ends ? at + written.trimEnd().length : to;
     blocks.at(-1)?.push({ start: at, end: shownTo, attributes: {}, number });
     if (ends) blocks.push([]);
@@ -138,20 +142,38 @@ function blocksOf(
   return starts.length ? blocks : [[{ start: begin, end }]];
 }
 
-function shade(
+/** @param letters the colour of the text where colours are forced: shades are lines below tokens there */
+export function shade(
   painter: Painter,
-  { weights, even, largest, counted, sinks }: Look,
+  {
+    weights,
+    even,
+    largest,
+    counted,
+    sinks,
+  }: Pick<Look, "weights" | "even" | "largest" | "counted" | "sinks">,
   boxes: readonly Boxes[],
   palette: Palette,
+  letters: string | null,
 ): void {
   const most = STRONGEST[palette.dark ? "dark" : "light"];
+  // Tokens that are parts of a letter share its place: it has the largest of their shades.
+  const shades = new Map<string, { readonly box: DOMRect; readonly share: number }>();
   boxes.forEach((parts, key) => {
     if (!counted[key] || weights[key] <= even) return;
     const share = Math.sqrt((weights[key] - even) / (largest - even || 1));
-    painter.fillStyle = alpha(palette.ink, most * share);
-    for (const { x, y, width, height } of parts) painter.fillRect(x - 1, y, width + 2, height);
+    for (const box of parts) {
+      const place = `${box.x} ${box.y}`;
+      if (share > (shades.get(place)?.share ?? 0)) shades.set(place, { box, share });
+    }
   });
-  painter.strokeStyle = palette.muted;
+  for (const { box, share } of shades.values()) {
+    const { x, y, width, height } = box;
+    painter.fillStyle = letters ?? alpha(palette.ink, most * share);
+    if (letters) painter.fillRect(x, y + height, width, Math.ceil(3 * share));
+    else painter.fillRect(x, y, width, height);
+  }
+  painter.strokeStyle = letters ?? palette.muted;
   painter.setLineDash([1, 2]);
   for (const { keys } of sinks) {
     for (const { x, y, width, height } of keys.flatMap((key) => boxes[key] ?? [])) {

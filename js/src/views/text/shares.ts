@@ -110,8 +110,11 @@ export function lookOf(
   const prompt = promptOf(text);
   const outside = new Set(text.template);
   const counted = labels.map((_, key) => key < prompt && !kinds[key] && !outside.has(key));
-  const sum = (from: number, to: number, of = counted, own = weights) =>
-    own.reduce((total, w, key) => total + (key >= from && key < to && of[key] ? w : 0), 0);
+  const sum = (from: number, to: number, of = counted, own = weights) => {
+    let total = 0;
+    for (let key = from; key < to; key++) if (of[key]) total += own[key];
+    return total;
+  };
   const count = (from: number, to: number) => counted.slice(from, to).filter(Boolean).length;
   const [all, tokens] = [sum(0, prompt) || 1, count(0, prompt) || 1];
   // The rest of the answer: all rows, without those that are looked at.

@@ -16,7 +16,7 @@ const LONG = 1.5;
 /** @param prompt the element whose text the strip stands for */
 export function strip(
   { scope, palette, height }: Context,
-  look: ReadonlySignal<Look>,
+  shown: ReadonlySignal<Look>,
   prompt: HTMLElement,
 ): HTMLElement {
   const canvas = el("canvas", { "aria-hidden": "true" });
@@ -24,7 +24,7 @@ export function strip(
   const scroller = () => prompt.closest<HTMLElement>(".body");
   /** What is in sight of the prompt, as shares of its height. */
   const sight = signal<readonly [from: number, to: number]>([0, 1]);
-  const look_ = () => {
+  const see = () => {
     const around = scroller()?.getBoundingClientRect();
     const own = prompt.getBoundingClientRect();
     if (!around || !own.height) return;
@@ -35,12 +35,12 @@ export function strip(
   scope.onResize(prompt, () => {
     const within = scroller();
     if (!within) return;
-    within.removeEventListener("scroll", look_);
-    within.addEventListener("scroll", look_, { passive: true, signal: scope.signal });
-    look_();
+    within.removeEventListener("scroll", see);
+    within.addEventListener("scroll", see, { passive: true, signal: scope.signal });
+    see();
   });
   scope.effect(() => {
-    const { weights, counted, even, largest } = look.value;
+    const { weights, counted, even, largest } = shown.value;
     const [from, to] = sight.value;
     const { ink, accent } = palette.value;
     const tall = Math.max(120, height.value - 220);

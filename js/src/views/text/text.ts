@@ -17,7 +17,16 @@ import { dock } from "./dock.ts";
 import { partList, partText, percent, unmeasured } from "./parts.ts";
 import { player } from "./player.ts";
 import { reader } from "./reader.ts";
-import { type Beside, carriers, lookersAt, lookOf, partsOf, type Span } from "./shares.ts";
+import {
+  type Beside,
+  carriers,
+  isMarked,
+  lookersAt,
+  lookOf,
+  partsOf,
+  type Span,
+} from "./shares.ts";
+import { strip } from "./strip.ts";
 import { withoutPart } from "./without.ts";
 
 const NO_TEXT =
@@ -271,15 +280,20 @@ function runningText(
       linked.value === null ? "" : ` ${named.value} → ${unit} ${linked.value + 1}`,
     );
   });
+  const prompt = reader(context, { text, parts, look, part, pointed, without: cuts.without });
   const left = el(
     "div",
     { class: "left" },
     title,
     sinks,
-    reader(context, { text, parts, look, part, pointed, without: cuts.without }),
-    dock(context, { text, labels, span, hovered, cutting: cuts, lookers }),
-    text.answer ? player(scope, text.answer, span, named) : "",
-    withoutPart(scope, text, cuts, shown, unit),
+    el("div", { class: "prompt" }, prompt, strip(context, look, prompt)),
+    el(
+      "div",
+      { class: "docked" },
+      dock(context, { text, labels, span, hovered, cutting: cuts, lookers }),
+      text.answer ? player(scope, text.answer, span, named) : "",
+      withoutPart(scope, text, cuts, shown, unit),
+    ),
   );
   const lists = { text, parts, unit, look, part, pointed, span: shown, cutting: cuts };
   const right = el(
@@ -299,6 +313,13 @@ function runningText(
     checkOfHeads(context, heads, { found, linked, span: shown, locked, cutting: cuts, unit }),
   );
   const element = el("div", { class: "text-columns" }, left, right);
+  // Only what is locked scrolls the prompt, so that it stays under a pointer that moves.
+  scope.effect(() => {
+    const marked = span.value && look.peek().parts.find(isMarked);
+    if (!marked) return;
+    const number = left.querySelector(`[data-number="${marked.index + 1}"]`);
+    number?.scrollIntoView({ block: "nearest" });
+  });
   scope.effect(() => {
     element.classList.toggle("beside", context.width.value >= BESIDE);
   });
@@ -330,7 +351,7 @@ function runningText(
       const cut = changeOf(cuts.cuts.value[at], shown.value);
       return [
         strong(`${named.value} → ${unit} ${at + 1}`),
-        `  ${percent(link.share)} of what the prompt gets beyond sinks ${link.beside === null ? "" : ` · ${now.beside} ${percent(link.beside)}`}`,
+        `  ${percent(link.share)} of what the prompt gets beyond sinks${link.beside === null ? "" : ` · ${now.beside} ${percent(link.beside)}`}`,
         cut === null ? "" : ` · if cut ${nats(cut)}`,
         hint(" · Esc releases"),
       ];
