@@ -71,7 +71,9 @@ export const TEXT = `
 .without .note { line-height: 20px }
 .without .kept { color: var(--text) }
 .without mark { color: var(--text); background: color-mix(in srgb, var(--negative) 16%, transparent) }
-.figure :is(.docked, .right) { position: static }
+.figure :is(.docked, .right) { position: static; border: 0 }
+/* A figure paints one box for all lines of a text. */
+.figure .without mark { background: none; text-decoration: underline }
 .figure .docked .said { max-height: none }
 .figure .text-columns .title, .figure .parts th button { white-space: normal }
 .figure :is(.prompt-strip, .play, .count-sinks, .parts .more, .check button, .without .close) { display: none }
