@@ -93,3 +93,20 @@ def test_the_answer_stays_in_sight_and_a_lock_brings_its_source(
     option.click()
     expect(number).to_be_in_viewport(ratio=1)
     expect(written).to_be_in_viewport(ratio=0.8)
+
+
+def test_a_long_prompt_has_a_strip(smollm2: Any, open_page: OpenPage, tmp_path: Path) -> None:
+    sentences = " ".join(f"Document {n} says that cat {n} sat on mat {n}." for n in range(60))
+    chat = [{"role": "user", "content": f"{sentences} Which cat sat?"}]
+    page = tmp_path / "long.html"
+    aw.save_html(page, aw.answer(*smollm2, chat, generate=2), views=["text"])
+    view = View(open_page(page, height=700))
+    strip = view.within.locator(".prompt-strip canvas")
+    expect(strip).to_be_visible()
+    body = view.within.locator(".body")
+    box = strip.bounding_box()
+    assert box is not None
+    strip.click(position={"x": 6, "y": box["height"] - 4})
+    bottom = body.evaluate("each => each.scrollTop")
+    strip.click(position={"x": 6, "y": box["height"] / 2})
+    assert 0 < body.evaluate("each => each.scrollTop") < bottom
