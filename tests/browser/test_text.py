@@ -100,7 +100,7 @@ def test_a_long_prompt_has_a_strip(smollm2: Any, open_page: OpenPage, tmp_path: 
     chat = [{"role": "user", "content": f"{sentences} Which cat sat?"}]
     page = tmp_path / "long.html"
     aw.save_html(page, aw.answer(*smollm2, chat, generate=2), views=["text"])
-    view = View(open_page(page, height=700))
+    view = View(open_page(page, width=1000, height=600))
     strip = view.within.locator(".prompt-strip canvas")
     expect(strip).to_be_visible()
     body = view.within.locator(".body")
