@@ -64,6 +64,8 @@ def place_ratios(order: SentenceOrder, counted: NDArray[np.bool_], mean: Floats)
         [rows, sentences]; NaN for a sentence of sinks alone, and for one that stays in its place.
     """
     here = counted[order.keys]
+    # The first position is a sink, whichever token stands there.
+    here[0] = counted[0]
     everything = mean[:, here].sum(axis=1)
     ratios = np.full((len(mean), len(order.spans)), np.nan, np.float32)
     for place, (start, end) in enumerate(order.spans):

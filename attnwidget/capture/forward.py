@@ -159,7 +159,7 @@ def captured_pass(
         record = record_of(model, tokenizer, inputs, chosen, values=values, image=image)
         return Captured(record, inputs, None)
     with progress_bar("Reading", "attention calls"):
-        generation = Generation(inputs, dict(generate))
+        generation = Generation.beginning(inputs, generate)
         answer = generated(model, tokenizer, inputs, generation.options)
         again, read, replay = _reread(model, answer, chosen, values=values, with_image=image)
     record = _record(model, tokenizer, again, read, chosen, replay)

@@ -94,8 +94,8 @@ def _stack_of(record: AttentionRecord, name: str | None) -> str:
         if found is not None and found.answered and found.sentences and written:
             return each
     raise ValueError(
-        "this record has no answer with its text: capture a chat or a prompt with generate=, and "
-        "with a fast tokenizer, which tells the places of tokens"
+        "this record has no answer of two tokens or more with its text: capture a chat or a prompt "
+        "with generate=, and with a fast tokenizer, which tells the places of tokens"
     )
 
 
@@ -161,7 +161,8 @@ class Answer(Tabular):
 
         Returns:
             By token of the answer and by part, the mean share of another sentence that stands at
-            its place, as a multiple of an even share, [tokens, parts].
+            its place, as a multiple of an even share, [tokens, parts]; NaN for a part that is alone
+            in its message, or sinks alone.
 
         Raises:
             ValueError: there is no model, or its prompt is more than tokens of text.
@@ -232,7 +233,8 @@ class Answer(Tabular):
         weights = self._shares.heads[:, number - 1]
         others = np.ones(len(weights), bool)
         others[rows] = False
-        elsewhere = weights[others].mean(axis=0) if others.any() else np.zeros(weights.shape[1])
+        nowhere = np.full(weights.shape[1], np.nan)
+        elsewhere = weights[others].mean(axis=0) if others.any() else nowhere
         names = self._heads
         share = weights[rows].mean(axis=0)
         order = np.argsort(-share, kind="stable")

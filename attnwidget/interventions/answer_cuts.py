@@ -233,7 +233,11 @@ def cache_of_all(model: torch.nn.Module) -> Any:
     config = getattr(config, "get_text_config", lambda: config)()
     kinds = set(getattr(config, "layer_types", None) or ())
     windows = getattr(config, "sliding_window", None)
-    if not windows or not kinds <= {"full_attention", "sliding_attention"}:
+    if (
+        traits(model).has_decoder
+        or not windows
+        or not kinds <= {"full_attention", "sliding_attention"}
+    ):
         return None
     return DynamicCache()
 

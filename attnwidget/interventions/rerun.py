@@ -191,8 +191,10 @@ class Rerun:
         others = hidden if cross else [key for key in hidden if key != first]
         links = [([first], others), (later, hidden)]
         knocked = [KnockOut(own, seen, stack=stack) for own, seen in links if seen]
+        # What is written now is no part of what a reader follows.
+        options.pop("streamer", None)
         if CACHES.isdisjoint(options) and (whole := cache_of_all(model)) is not None:
-            options[cache_name(model)] = whole
+            options |= {cache_name(model): whole, "cache_implementation": None}
         with on_step(lambda: None), editing(model, knocked, sites), drawn_again(generation):
             answer = generated(model, self._tokenizer, prompt, options)
         text = "".join(each.text for each in answer.written)

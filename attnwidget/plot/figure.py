@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 
 from attnwidget.analysis import ATTENTION
 from attnwidget.arguments import real
+from attnwidget.interventions.answer import Answer
 
 from .axes import PLAIN, Size, font_points, grown
 from .colors import DARK
@@ -31,10 +32,12 @@ from .neuron_plot import draw_neuron, neuron_size
 from .notes import clean
 from .ranking_plot import ranking, ranking_size
 from .shown import Shown
+from .text_plot import text as draw_text
+from .text_plot import text_size
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
-PanelName = Literal["head", "matrix", "model", "neuron", "map"]
+PanelName = Literal["head", "matrix", "model", "neuron", "map", "text"]
 
 PRINT_DPI = 240.0
 # The largest picture, as matplotlib and most memories allow.
@@ -77,6 +80,19 @@ def _draw_map(axes: Axes, shown: Shown, caption: bool) -> None:
     draw_map(shown.heads, **shown.places, **style)
 
 
+def _answer_of(shown: Shown) -> tuple[Answer, tuple[int, int]]:
+    """The answer that is shown, and the tokens that are looked at."""
+    found = shown.answer
+    if found is None:
+        raise ValueError("the text view has no answer: it is drawn in the browser alone")
+    return found, shown.looked_at(found)
+
+
+def _draw_text(axes: Axes, shown: Shown, caption: bool) -> None:
+    found, looked = _answer_of(shown)
+    draw_text(found, answer=looked, caption=caption, ax=axes)
+
+
 _PANELS: dict[PanelName, _Panel] = {
     "head": _Panel(
         lambda shown: grown(0) if shown.shows_image else head_size(shown.attention), _draw_head
@@ -98,6 +114,7 @@ _PANELS: dict[PanelName, _Panel] = {
         lambda axes, shown, caption: draw_neuron(axes, shown.attention, caption=caption),
     ),
     "map": _Panel(lambda shown: map_size(), _draw_map),
+    "text": _Panel(lambda shown: text_size(*_answer_of(shown)), _draw_text),
 }
 
 
@@ -107,13 +124,7 @@ def _panels(shown: Shown) -> list[PanelName]:
         return ["head", "matrix"]
     if shown.view == "model" and shown.choices["opened"] and not shown.choices["ranking"]:
         return ["model", "head", "matrix"]
-    panels: list[PanelName] = [name for name in _PANELS if name == shown.view]
-    if not panels:
-        raise ValueError(
-            f"the {shown.view} view is drawn in the browser alone: save it there, as a page with "
-            "save_html, or draw its text by attnwidget.plot.text(record)"
-        )
-    return panels
+    return [name for name in _PANELS if name == shown.view]
 
 
 def kind_of(path: str | PathLike[str]) -> FigureKind:

@@ -172,7 +172,7 @@ class _Sheet:
         """Draw the answer and as much of its prompt as there is room for, shaded."""
         first, end = self.shown.looked_at(found)
         prose = prose_of(found, first, end)
-        lines = placed(prose.blocks, _WIDTH - 2 * _GAP, _FONT, _width)
+        lines = placed(prose.blocks, _WIDTH - 2 * _GAP, _FONT, lambda text: _width(clean(text)))
         above = max(0.0, lines[-1].y + LINE * _FONT - (_BOTTOM - _TOP))
         strongest = 255 * STRONGEST[self.palette.dark]
         for each in lines:

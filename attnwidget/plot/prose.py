@@ -90,9 +90,17 @@ def prose_of(found: Answer, first: int, end: int) -> Prose:
     assert keys.offsets is not None
     blocks = []
     for message in running.messages:
-        own = [at for at in range(message.start, message.end) if running.of_text[at]]
-        spans = [(at, keys.offsets[at]) for at in own]
-        pieces = [Piece(keys.text[slice(*span)], float(shades[at])) for at, span in spans if span]
+        pieces: list[Piece] = []
+        last: int | None = None
+        for at in range(message.start, message.end):
+            span = keys.offsets[at]
+            if not running.of_text[at] or span is None:
+                continue
+            # What no token holds, as spaces, goes with the next; several may hold one letter.
+            begin = span[0] if last is None else last
+            if span[1] > begin:
+                pieces.append(Piece(keys.text[begin : span[1]], float(shades[at])))
+                last = span[1]
         if pieces:
             blocks.append(Block(message.role, pieces))
     whole = end - first == len(found.tokens)

@@ -94,8 +94,10 @@ class Shown(ShownRecord):
         first = len(own) - count
         if query is None or query < first:
             return 0, count
-        also = [at for at in self.choices["also"] if at >= first]
-        return min([query, *also]) - first, max([query, *also]) - first + 1
+        rows = sorted({query, *self.choices["also"]})
+        if rows[0] < first or rows[-1] - rows[0] >= len(rows):
+            rows = [query]
+        return rows[0] - first, rows[-1] - first + 1
 
     @property
     def shows_image(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import matplotlib
@@ -15,10 +15,10 @@ from attnwidget.interventions.answer import Answer, Looked
 from attnwidget.interventions.answer import answer as answer_of
 from attnwidget.record import AttentionRecord
 
-from .axes import PLAIN, add_caption, font_points, new_axes
+from .axes import PLAIN, Size, add_caption, font_points, new_axes, size_in_points
 from .colors import Palette, palette_of
 from .fonts import fonts_for
-from .prose import LINE, STRONGEST, Placed, placed, prose_of
+from .prose import LINE, STRONGEST, Placed, Prose, placed, prose_of
 
 
 def text(
@@ -52,25 +52,36 @@ def text(
     found = record if isinstance(record, Answer) else answer_of(record, stack=stack)
     first, end = found.span(answer)
     prose = prose_of(found, first, end)
-    size = font_points("font.size")
-    texts = [piece.text for block in prose.blocks for piece in block.pieces]
-    fonts = FontProperties(family=fonts_for(texts), size=size)
-
-    def width(written: str) -> float:
-        # Of a text alone, spaces at its ends have no width.
-        return _extent(f"|{written}|", fonts) - _extent("||", fonts)
-
-    if ax is None:
-        wide = max(matplotlib.rcParams["figure.figsize"][0], 6.4) * 72
-        lines = placed(prose.blocks, wide, size, width)
-        ax = new_axes((wide / 72, (lines[-1].y + LINE * size) / 72 + 0.4))
-    else:
-        wide = ax.get_window_extent().width * 72 / ax.figure.dpi
-        lines = placed(prose.blocks, wide, size, width)
+    ax = new_axes(text_size(found, (first, end))) if ax is None else ax
+    # Letters have points, so the layout of the figure must be known.
+    ax.axis("off")
+    lay_out = getattr(ax.figure, "draw_without_rendering", None)  # a subfigure has none
+    if lay_out is not None:
+        lay_out()
+    wide, size, fonts = size_in_points(ax)[0], font_points("font.size"), _fonts(prose)
+    lines = placed(prose.blocks, wide, size, _widths(fonts))
     _draw(ax, lines, wide, fonts, size)
     if caption:
-        add_caption(ax, [*prose.notes, found.record.model], palette_of(ax))
+        add_caption(ax, prose.notes, palette_of(ax))
     return ax
+
+
+def text_size(found: Answer, looked: tuple[int, int]) -> Size:
+    """The size of a figure of an answer and its prompt, in inches."""
+    wide, size = max(matplotlib.rcParams["figure.figsize"][0], 6.4), font_points("font.size")
+    prose = prose_of(found, *looked)
+    lines = placed(prose.blocks, 72 * wide, size, _widths(_fonts(prose)))
+    return wide, (lines[-1].y + LINE * size) / 72 + 0.4
+
+
+def _fonts(prose: Prose) -> FontProperties:
+    texts = [piece.text for block in prose.blocks for piece in block.pieces]
+    return FontProperties(family=fonts_for(texts), size=font_points("font.size"))
+
+
+def _widths(fonts: FontProperties) -> Callable[[str], float]:
+    # Of a text alone, spaces at its ends have no width.
+    return lambda written: _extent(f"|{written}|", fonts) - _extent("||", fonts)
 
 
 def _extent(text: str, fonts: FontProperties) -> float:
@@ -83,8 +94,8 @@ def _draw(
 ) -> None:
     palette: Palette = palette_of(ax)
     height = lines[-1].y + LINE * size
-    ax.set(xlim=(0, wide), ylim=(height, 0))
-    ax.axis("off")
+    # Lines keep their distance in any height.
+    ax.set(xlim=(0, wide), ylim=(max(height, size_in_points(ax)[1]), 0))
     strongest = STRONGEST[palette.dark]
     for each in lines:
         piece, style = each.piece, {"ha": "right", "color": palette.muted}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -21,11 +21,6 @@ from .reread import with_a_prompt_that_sees_itself, with_answer, with_target
 from .written import written
 
 
-def _random() -> tuple[torch.Tensor, list[torch.Tensor]]:
-    found = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
-    return torch.get_rng_state(), found
-
-
 @dataclass(frozen=True)
 class Generation:
     """What a model has generated a text by, so that it can do so once more.
@@ -33,22 +28,31 @@ class Generation:
     Attributes:
         prompt: the inputs.
         options: the arguments of `model.generate`.
-        random: the states of torch's random numbers before it, of the processor and of each GPU.
+        random: the states of torch's random numbers before it, of the processor and, by their
+            numbers, of the GPUs that the prompt lies on.
     """
 
     prompt: Inputs
     options: Mapping[str, Any]
-    random: tuple[torch.Tensor, list[torch.Tensor]] = field(default_factory=_random)
+    random: tuple[torch.Tensor, Mapping[int, torch.Tensor]]
+
+    @classmethod
+    def beginning(cls, prompt: Inputs, options: Mapping[str, Any]) -> Generation:
+        """A generation that begins now."""
+        tensors = [each for each in prompt.tensors.values() if isinstance(each, torch.Tensor)]
+        gpus = {each.device.index for each in tensors if each.device.type == "cuda"}
+        states = {gpu: torch.cuda.get_rng_state(gpu) for gpu in sorted(gpus)}
+        return cls(prompt, dict(options), (torch.get_rng_state(), states))
 
 
 @contextmanager
 def drawn_again(generation: Generation) -> Iterator[None]:
     """Draw the random numbers of a generation again, and restore those of now at the end."""
-    with torch.random.fork_rng():
-        of_processor, of_devices = generation.random
+    of_processor, of_gpus = generation.random
+    with torch.random.fork_rng(devices=list(of_gpus)):
         torch.set_rng_state(of_processor)
-        if of_devices:
-            torch.cuda.set_rng_state_all(of_devices)
+        for gpu, state in of_gpus.items():
+            torch.cuda.set_rng_state(state, gpu)
         yield
 
 

@@ -119,7 +119,8 @@ class ChoiceOptions(TypedDict, total=False):
         parts: the parts of the prompt that the text view counts: "sentences", "paragraphs" or
             "messages". The tokens of the answer that it looks at are those before which `query` and
             `also` stand, since their rows wrote them.
-        part: the number of the part that is locked in the text view, from 1, or None.
+        part: the number of the part that is locked in the text view, from 1, or None; none is
+            where there are fewer paragraphs or messages.
         map_x, map_y: the metrics on the axes of the map.
         map_size: the metric whose magnitude is the size of the map's points, or "none".
         theme: "auto" (as the notebook), "light" or "dark".

@@ -209,7 +209,7 @@ def _answered(record: AttentionRecord, stack: str) -> RunningText:
     """The running text of an answer."""
     found = text_of(record, stack)
     if found is None or not found.answered:
-        raise ValueError("there is no answer to cut links of")
+        raise ValueError("there is no answer here")
     return found
 
 

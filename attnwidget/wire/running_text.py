@@ -16,9 +16,6 @@ from .block import Block
 from .text import sendable
 
 if TYPE_CHECKING:
-    pass
-
-if TYPE_CHECKING:
     from attnwidget.interventions.rerun import Rerun
 
 # A view without an answer looks at each row, whose shares would fill a page.
@@ -79,7 +76,7 @@ def with_measured(manifest: Mapping[str, Any], rerun: Rerun) -> dict[str, Any]:
                 "changes": np.round(cut.changes, _DIGITS).tolist(),
                 "answer": None if cut.answer is None else sendable(cut.answer),
             }
-            for (stack, keys), cut in rerun.measured.items()
+            for (stack, keys), cut in list(rerun.measured.items())
             if stack == sent["name"] and len(keys) == keys[-1] + 1 - keys[0]
         ]
         ratios = rerun.shuffles.get(sent["name"])

@@ -120,7 +120,7 @@ test("cuts are measured by the kernel, one or all, and in some heads", async () 
   const several = Math.min(8, heads);
   expect(cuts.map((cut) => cut.heads?.length ?? null)).toEqual([
     ...[several, heads - several, null],
-    ...Array(10).fill(several),
+    ...Array(11).fill(several),
   ]);
   model.deliver({ id: sent("cut")[2].id, error: "The scores cannot be changed." }, []);
   await expect.element(page.getByText("The scores cannot be changed.")).toBeVisible();

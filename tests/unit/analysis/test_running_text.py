@@ -113,3 +113,12 @@ def test_a_place_gets_a_multiple_of_an_even_share() -> None:
     assert np.isnan(place_ratios(order, counted, mean)[0, 0])
     stays = SentenceOrder(np.arange(8), (0, 1), ((1, 3), (3, 5)))
     assert np.isnan(place_ratios(stays, counted, mean)).all()
+
+
+def test_the_first_position_is_a_sink_whichever_token_stands_there() -> None:
+    counted = np.array([False, True, True, True])
+    order = SentenceOrder(np.array([2, 3, 0, 1]), (1, 0), ((0, 2), (2, 4)))
+    # Even attention, but for the first position.
+    mean = np.array([[0.7, 0.1, 0.1, 0.1]], np.float32)
+    # The token that stood first counts as any other now, but is not among those that were counted.
+    assert place_ratios(order, counted, mean)[0] == pytest.approx([1, 1])

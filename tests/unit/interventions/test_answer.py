@@ -117,7 +117,7 @@ def test_what_is_not_there(answer: aw.Answer, smollm2: Loaded) -> None:
         answer.without(0)
     with pytest.raises(ValueError, match="a cut runs the model"):
         aw.answer(answer.record).cut()
-    with pytest.raises(ValueError, match="no answer with its text"):
+    with pytest.raises(ValueError, match="no answer of two tokens or more"):
         aw.answer(aw.capture(*smollm2, "A dog."))
 
 

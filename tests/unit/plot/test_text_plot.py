@@ -1,6 +1,7 @@
 """The running text of an answer as a plot, and as the picture beside a widget."""
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,11 +60,20 @@ def test_the_picture_beside_a_text_view_is_of_its_text(record: AttentionRecord) 
     assert head._preview() != aw.AttentionWidget(record, view="text")._preview()
 
 
+def test_the_figure_of_a_text_view_has_its_words(record: AttentionRecord, tmp_path: Path) -> None:
+    widget = aw.AttentionWidget(record, view="text", query=7, also=[8])
+    widget.save_figure(tmp_path / "text.svg")
+    words = (tmp_path / "text.svg").read_text(encoding="utf-8")
+    assert words.count(">Cat</text>") == 9
+    with pytest.raises(ValueError, match="drawn in the browser alone"):
+        aw.AttentionWidget(AttentionRecord({"self": record.stack()}), view="text").figure()
+
+
 def test_what_has_no_answer(record: AttentionRecord) -> None:
     with pytest.raises(ValueError, match="no tokens of the answer"):
         aw.plot.text(record, answer=(7, 99))
     plain = AttentionRecord({"self": record.stack()})
-    with pytest.raises(ValueError, match="no answer with its text"):
+    with pytest.raises(ValueError, match="no answer of two tokens or more"):
         aw.plot.text(plain)
 
 

@@ -23,6 +23,7 @@ export function states(
   const shown = moved.length < positions ? `, the ${moved.length} most of ${positions}` : "";
   const content = [
     el("h3", {}, `Change of the last hidden states${shown}`),
+    el("dl", {}, entry([`mean of ${positions} tokens`], small(mean)), ...beside(others, mean, "")),
     el(
       "table",
       { class: "states", "aria-label": "Change of the hidden state of each token" },
@@ -33,7 +34,6 @@ export function states(
       ),
       el("tbody", {}, ...rows),
     ),
-    el("dl", {}, entry([`mean of ${positions} tokens`], small(mean)), ...beside(others, mean, "")),
   ];
   return {
     content,

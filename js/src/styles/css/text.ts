@@ -50,7 +50,8 @@ export const TEXT = `
 .parts th:nth-child(2) { width: 74px }
 .parts th:nth-child(3), .parts th:nth-child(4) { width: 52px }
 .with-cuts th:nth-child(2) { width: 58px }
-.with-cuts th:nth-child(3), .with-cuts th:nth-child(4) { width: 44px }
+.with-cuts th:nth-child(3) { width: 44px }
+.with-cuts th:nth-child(4) { width: 56px }
 .parts tbody th { display: flex; gap: 6px; align-items: baseline; min-width: 0; padding: 3px 0; font-weight: 400; text-align: left }
 .parts .number { flex: none; width: 18px; font-size: 11px; text-align: right; color: var(--muted) }
 .parts th button, .carriers th button, .more { overflow: hidden; padding: 0; border: 0; background: none; font: inherit; text-align: left; white-space: nowrap; text-overflow: ellipsis; color: inherit; cursor: pointer }

@@ -8,7 +8,8 @@ import { strongestOf } from "./carriers.ts";
 import { type Cutting, nats } from "./cutting.ts";
 import type { Carrier, Span } from "./shares.ts";
 
-const DRAWS = 10;
+/** An odd number, which has a middle. */
+const DRAWS = 11;
 
 interface Checked {
   readonly found: ReadonlySignal<readonly Carrier[] | null>;

@@ -104,7 +104,10 @@ export function cutting(
     if (!model || part === null || !cut || cut.answer !== null || answered.has(part)) return;
     answered.add(part);
     const settle = (text: string) => keep(part, cuts.peek()[part]?.changes ?? cut.changes, text);
-    model.answer(name, keysOf(part), scope.signal).then(settle, fail);
+    model.answer(name, keysOf(part), scope.signal).then(settle, (error) => {
+      answered.delete(part);
+      fail(error);
+    });
   });
   const { shuffled } = store.stack(name);
   let isAsked = false;

@@ -113,9 +113,10 @@ export function dock(
     const cut = part === null ? null : cutting.cuts.value[part];
     const { accent, highlight, negative } = palette.value;
     size.value;
-    const { left, top } = list.getBoundingClientRect();
     paintCanvas(canvas, list.offsetWidth, list.offsetHeight, (painter) => {
       if (!answer) return;
+      // Here, since a figure paints it in another layout.
+      const { left, top } = list.getBoundingClientRect();
       options.forEach((option, at) => {
         const box = [...option.getClientRects()].at(-1);
         if (!box) return;

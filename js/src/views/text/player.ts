@@ -21,7 +21,9 @@ export function player(
   const count = answer.labels.length;
   const playing = signal(false);
   const play = button({ class: "play" }, "", () => {
-    playing.value = !playing.value;
+    // From the end, it begins anew.
+    if (!playing.peek() && span.value?.[1] === count - 1) span.value = null;
+    playing.value = !playing.peek();
   });
   const slider = el("input", {
     type: "range",

@@ -130,7 +130,8 @@ export function lookOf(
     const places = text.sentences.slice(from, to).flatMap(([start, end], at) =>
       ratios.slice(first, last + 1).map((row) => {
         const ratio = row[from + at];
-        return ratio === null ? null : (ratio * evenOf(start, end)) / inside;
+        const even = evenOf(start, end);
+        return ratio === null && even ? null : ((ratio ?? 0) * even) / inside;
       }),
     );
     return places.reduce((a, b) => (a === null || b === null ? null : a + b), 0);

@@ -4,7 +4,7 @@ import { computed, type Signal, signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
 import { layerNumber } from "../../data/pairing.ts";
 import { type Bound, choice, optionsOf, toggle } from "../../parts/choice.ts";
-import { el, replaceContent } from "../../parts/dom.ts";
+import { el, replaceContent, revealWithin } from "../../parts/dom.ts";
 import { hint, strong } from "../../parts/text.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
@@ -31,6 +31,8 @@ import { withoutPart } from "./without.ts";
 
 const NO_TEXT =
   "Nothing was generated here and the text is no chat, or the places of its tokens are not known: capture with generate=, or pass messages, with a fast tokenizer.";
+
+const COMPARED = "Running texts of two records are not compared: show one of them.";
 
 /** Beside the reader from so many CSS pixels on. */
 const BESIDE = 900;
@@ -76,7 +78,7 @@ export function textView(context: Context): View {
       replaceContent(element, el("p", { class: "notice" }, message));
     };
     if (stack.difference) return waiting("The running text is that of A or of B: choose one.");
-    if (!text) return waiting(NO_TEXT);
+    if (!text) return waiting(store.manifest.compared ? COMPARED : NO_TEXT);
     const loaded = context.store.stack(stack.name).text().value;
     if (loaded.status === "failed") return waiting(loaded.message);
     if (loaded.status === "loading") return waiting("Waiting for the running text.");
@@ -183,7 +185,9 @@ function runningText(
   const none = new Float32Array(tokens);
   const look = computed(() => {
     const kinds = own.sinks.value ? none : shares.sinks;
-    const shuffled = store.stack(stack.name).shuffled.value;
+    // Other orders were read without sinks, by the mean of all heads.
+    const differs = own.sinks.value || layer.value;
+    const shuffled = differs ? null : store.stack(stack.name).shuffled.value;
     const measure = { kinds, parts, rows, beside: own.beside.value, shuffled };
     const looked = { text, labels: stack.keys.labels, ...measure };
     return lookOf(looked, row.value, shown.value);
@@ -318,7 +322,7 @@ function runningText(
     const marked = span.value && look.peek().parts.find(isMarked);
     if (!marked) return;
     const number = left.querySelector(`[data-number="${marked.index + 1}"]`);
-    number?.scrollIntoView({ block: "nearest" });
+    if (number) revealWithin(left.closest(".body"), number);
   });
   scope.effect(() => {
     element.classList.toggle("beside", context.width.value >= BESIDE);
