@@ -131,10 +131,11 @@ def show(
         show(answer)                     what it was written from, see `attnwidget.answer`
         show(comparison)                 both records, and their difference, in the same place
         show(profile)                    the map of all heads, and the examples of each
-        show(scores, record)             heads coloured by what a scan, a gradient or a probe found,
-                                         at the head that is furthest beyond its null
+        show(scores, record)             heads coloured by what a scan, a gradient or a probe found
         show(scores, model, tokenizer, relation="obj")     the head of a relation, and its links
         show(scores, model, tokenizer, pair)               the head that aligns words, and links
+
+    Scores open at the head that is furthest beyond its null.
 
     Args:
         x: what is shown.
