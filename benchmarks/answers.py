@@ -1,4 +1,4 @@
-"""Where copied words of answers come from: found by attention, by a cut, by position, by chance.
+"""The sources of copied words in answers, found by attention, by a cut, by position, by chance.
 
     python -m benchmarks.answers
 

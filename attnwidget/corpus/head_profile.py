@@ -212,7 +212,7 @@ class HeadProfile(Tabular):
         return data_frame(kept).dropna(axis="columns", how="all")
 
     def _shown(self, rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-        """How many heads have which words, and of each but "mixed" those that fit them most."""
+        """The number of heads by word, and of each word but "mixed" the heads that fit it most."""
         patterns = [p for name in self._stacks for layer in self.patterns(name) for p in layer]
         counts = Counter(p.words for p in patterns if p.reasons).most_common()
         mixed = len(patterns) - sum(count for _, count in counts)

@@ -1,4 +1,4 @@
-"""What an answer was written from, and what it is without that."""
+"""The sources of an answer: attention by sentence of its prompt, and cuts that check it."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _stack_of(record: AttentionRecord, name: str | None) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Answer(Tabular):
-    """An answer, what it was written from, and what it is without that.
+    """An answer with its sources: attention by part of the prompt, and the effects of cuts.
 
     Attributes:
         record: the record.
@@ -154,7 +154,7 @@ class Answer(Tabular):
         return self._changes(cuts)
 
     def shuffled(self) -> Doubles:
-        """What places of the prompt get when its sentences stand in other orders: a null of shares.
+        """The shares that places get when the sentences stand in other orders: a null of shares.
 
         The same answer is read after eight random orders of the sentences within their messages,
         token by token.
@@ -168,8 +168,8 @@ class Answer(Tabular):
             ValueError: there is no model, or its prompt is more than tokens of text.
             ReferenceError: the model was deleted.
         """
-        counted = counted_keys(self._running, self._shares.sinks)
-        return self._model().shuffled(self.stack, self._running, counted)
+        keys = counted_keys(self._running, self._shares.sinks)
+        return self._model().shuffled(self.stack, self._running, keys)
 
     def without(self, part: Named) -> str:
         """The answer that the model writes if none of its tokens sees a part of the prompt.
@@ -223,7 +223,7 @@ class Answer(Tabular):
 
         Returns:
             A row per head: layer, head, share (of the head's attention, sinks left out but
-            counted), elsewhere (the same of the answer's other tokens).
+            counted), elsewhere (the same of the answer's other tokens; NaN for all of it).
 
         Raises:
             ValueError: there are no such tokens, or no such part.

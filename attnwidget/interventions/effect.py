@@ -81,7 +81,7 @@ class Effect:
     softmax: Softmax | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
-        """How much the output changes on average and where most, and which prediction there."""
+        """The change of the output on average and where it is largest, and the prediction there."""
         if self.metric is not None:
             before, after = self.metric
             return f"<Effect: {before:.3g} → {after:.3g}, a change of {after - before:+.3g}>"

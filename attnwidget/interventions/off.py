@@ -126,7 +126,7 @@ Part = tuple[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class MeasuredCut:
-    """What an answer is without all of its links to some keys.
+    """The effect of cutting all links of an answer to some keys.
 
     Attributes:
         changes: of the log probability of each of its tokens, in nats.

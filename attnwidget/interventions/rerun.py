@@ -204,7 +204,7 @@ class Rerun:
         return text
 
     def shuffled(self, stack: str, text: RunningText, counted: NDArray[np.bool_]) -> Doubles:
-        """What places of the prompt get when its sentences stand in other orders.
+        """The shares that places of the prompt get when its sentences stand in other orders.
 
         The same answer is read after eight random orders of the sentences within their messages.
 

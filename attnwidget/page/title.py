@@ -1,4 +1,4 @@
-"""What a page, a frame or a picture is of, in a line."""
+"""The title of a page, a frame or a picture, in a line."""
 
 from __future__ import annotations
 

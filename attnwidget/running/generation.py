@@ -23,7 +23,7 @@ from .written import written
 
 @dataclass(frozen=True)
 class Generation:
-    """What a model has generated a text by, so that it can do so once more.
+    """The prompt, options and random numbers of a generated text, which repeat it.
 
     Attributes:
         prompt: the inputs.

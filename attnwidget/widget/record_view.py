@@ -403,8 +403,9 @@ class RecordView(Choices):
 
         Args:
             panel: the part of the view that is drawn, as `attnwidget.plot` names them: "head" (the
-                lines) or "matrix" of the head view, "model", "neuron" or "map"; all of the view if
-                None. A model view with an opened head has the panels of the head view, too.
+                lines) or "matrix" of the head view, "model", "neuron", "map" or "text"; all of the
+                view if None. A model view with an opened head has the panels of the head view, too;
+                a text view is drawn of an answer, without its lists.
             size: width and height in inches; fitting the tokens if None.
             dpi: pixels per inch; 240 if None.
             caption: False to leave out the small print on what is not drawn, and the model's name.
@@ -428,7 +429,7 @@ class RecordView(Choices):
         )
 
     def _said(self, part: str) -> str:
-        """What a picture of this part shows, for those who do not see it."""
+        """A description of the picture of this part, for those who do not see it."""
         of_stack = f" of {self.stack}" if len(self._own_stacks) > 1 else ""
         head = "" if part.startswith("model") else f", layer {self.layer}, head {self.head}"
         return f"{title_of([self._shown_now()])}: {part}{of_stack}{head}"

@@ -235,14 +235,14 @@ const runningText = fields({
       likeliest: list(list(tuple(text(), number))),
     }),
   ),
-  /** What cuts of parts change, as far as a page has them; missing where none was measured. */
+  /** The effects of cutting parts, as far as a page has them; missing where none was measured. */
   cuts: optional(
     list(
       fields({
         /** The tokens of the part. */
         start: integer(0),
         end: integer(0),
-        /** Of the log probability of each token of the answer, in nats. */
+        /** The change of the log probability of each token of the answer, in nats. */
         changes: list(number),
         /** What the model then writes; null if that was not asked for. */
         answer: orNull(text()),

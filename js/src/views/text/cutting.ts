@@ -69,9 +69,12 @@ export function cutting(
   };
   // Those that the kernel was asked for, so that it is asked once.
   const [underWay, answered] = [new Set<number>(), new Set<number>()];
+  const { shuffled } = store.stack(name);
+  let isShuffling = false;
   const say = () => {
     const { size } = underWay;
-    message.value = !size ? "" : `Measuring ${size > 1 ? `${size} cuts` : "the cut"} …`;
+    const orders = isShuffling ? "Reading the sentences in other orders …" : "";
+    message.value = size ? `Measuring ${size > 1 ? `${size} cuts` : "the cut"} …` : orders;
   };
   const measure = (wanted: readonly number[]) => {
     const some = wanted.filter((part) => !underWay.has(part));
@@ -109,19 +112,21 @@ export function cutting(
       fail(error);
     });
   });
-  const { shuffled } = store.stack(name);
-  let isAsked = false;
   const shuffle = () => {
-    if (!model || shuffled.peek() || isAsked) return;
-    isAsked = true;
-    message.value = "Reading the sentences in other orders …";
+    if (!model || shuffled.peek() || isShuffling) return;
+    isShuffling = true;
+    say();
+    const end = () => {
+      isShuffling = false;
+      say();
+    };
     model.shuffled(name, scope.signal).then(
       (ratios) => {
-        say();
+        end();
         shuffled.value = ratios;
       },
       (error) => {
-        isAsked = false;
+        end();
         fail(error);
       },
     );

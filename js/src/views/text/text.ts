@@ -38,7 +38,6 @@ const COMPARED = "Running texts of two records are not compared: show one of the
 const BESIDE = 900;
 
 const LEVELS = { sentences: "Sentences", paragraphs: "Paragraphs", messages: "Messages" } as const;
-const UNITS = { sentences: "sentence", paragraphs: "paragraph", messages: "message" } as const;
 const NULLS = {
   even: "Even share",
   shuffled: "Shuffled sentences",
@@ -155,7 +154,8 @@ function runningText(
   const rows = text.answer?.labels.length ?? stack.queries.labels.length;
   const labels = text.answer?.labels ?? stack.queries.labels;
   const tokens = stack.keys.labels.length;
-  const [parts, unit] = [partsOf(text, level), UNITS[level]];
+  // In the singular.
+  const [parts, unit] = [partsOf(text, level), level.slice(0, -1)];
   const span = lockedRows(state, text.first, rows);
   const part: Bound<number | null> = {
     get value() {
