@@ -4,7 +4,7 @@ import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Bound } from "../../parts/choice.ts";
-import { el, setAttributes } from "../../parts/dom.ts";
+import { el, revealWithin, setAttributes } from "../../parts/dom.ts";
 import type { Context } from "../shared/view.ts";
 import type { Cutting } from "./cutting.ts";
 import type { Span } from "./shares.ts";
@@ -95,7 +95,8 @@ export function dock(
     });
     const active = locked && options[locked[1]];
     setAttributes(list, { "aria-activedescendant": active?.id });
-    active?.scrollIntoView({ block: "nearest" });
+    // Within the answer alone: the page stays where its reader is.
+    if (active) revealWithin(list.parentElement, active);
   });
   scope.effect(() => {
     options.forEach((option, at) => {
