@@ -261,7 +261,7 @@ def _checked(what: str, options: Mapping[str, Any], more: Sequence[Any] = ()) ->
 def _open_record(
     record: AttentionRecord, static: bool, *inputs: Any, image: bool = True, **options: Any
 ) -> Opened:
-    shown = record if image else record.without_image()
+    shown = record if image else record.without_images()
     return _viewed("a record", shown, static, options, inputs)
 
 

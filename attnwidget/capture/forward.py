@@ -80,7 +80,7 @@ def capture(
         image: True to keep the image that a vision model read, small, and the places of its tokens
             on it; False to leave it out. The places are found by running the model as far as its
             first attention layer on changed images. An image is kept only if every patch has a
-            token of its own, and if Pillow is installed: see `AttentionRecord.image`. There is none
+            token of its own, and if Pillow is installed: see `AttentionRecord.images`. There is none
             of a model that accelerate offloads, which must not be stopped midway.
 
     Returns:
@@ -205,7 +205,9 @@ def _record(
     if read.placed is not None and any(s.queries.patches or s.keys.patches for s in kept.values()):
         seen = picture(inputs, tokenizer, read.placed.tokens)
     name = f"{name_of(model)} {' and '.join(changes_of(model))}".rstrip()
-    return AttentionRecord(kept, model=name, missing=missing, image=seen, replay=replay)
+    return AttentionRecord(
+        kept, model=name, missing=missing, images=[] if seen is None else [seen], replay=replay
+    )
 
 
 @dataclass(frozen=True)

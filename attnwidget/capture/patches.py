@@ -16,7 +16,7 @@ from math import comb
 import numpy as np
 import torch
 
-from attnwidget.record import Floats, Patches, Tokens
+from attnwidget.record import Floats, Grid, Patches, Tokens
 from attnwidget.running.inputs import Inputs
 from attnwidget.running.items import Items
 from attnwidget.running.model import device_of, is_offloaded
@@ -78,7 +78,7 @@ def placed_tokens(
     if before is None or of is None:
         return None
     own = kind_of(model, before.address.id).tower
-    return PlacedTokens(own, _labelled(model, Patches(rows, columns, of)))
+    return PlacedTokens(own, _labelled(model, Patches((Grid(rows, columns),), of)))
 
 
 def on_image(
@@ -103,7 +103,7 @@ def _with_image_tokens(
     if not known or ids is None or kept is None or "image_sizes" in inputs.tensors:
         return text
     positions = (ids[inputs.batch.index].cpu()[kept.kept] == image_token).nonzero()[:, 0].tolist()
-    if len(positions) != patches.rows * patches.columns:
+    if len(positions) != len(patches.grids[0]):
         return text
     places: list[int | None] = [None] * len(text)
     labels = list(text.labels)
@@ -221,7 +221,7 @@ def _labelled(model: torch.nn.Module, patches: Patches) -> Tokens:
 
 
 def _label(patch: int, patches: Patches) -> str:
-    row, column = divmod(patch, patches.columns)
+    row, column = divmod(patch, patches.grids[0].columns)
     return f"{row},{column}"
 
 

@@ -31,7 +31,8 @@ def picture(inputs: Inputs, processor: Any, tokens: Tokens) -> Picture | None:
     pixels, patch, patches = inputs.item_pixels, inputs.sequences.patch, tokens.patches
     if pixels is None or patch is None or patches is None or len(pixels) not in (1, 3):
         return None
-    covered = pixels[:, : patches.rows * patch[0], : patches.columns * patch[1]]
+    grid = patches.grids[0]
+    covered = pixels[:, : grid.rows * patch[0], : grid.columns * patch[1]]
     colors = _colors(covered.detach().to("cpu", torch.float32), processor)
     height, width = colors.shape[1:]
     longer = max(height, width)

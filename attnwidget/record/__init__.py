@@ -7,17 +7,20 @@ sides; out come weights, scores and one safetensors file. Open `record.py` first
 """
 
 from .fidelity import Fidelity, Replay, Written
+from .images import Box, Grid, Patches, Picture
 from .layer import Layer, Pairs, Rotary
 from .record import AttentionRecord
 from .scores import Floats, ScoreProgram, sample_rows, spread_rows
 from .stack import Stack, of_stack, runs, spans
-from .tokens import Arc, Patches, Picture, Piece, Tokens
+from .tokens import Arc, Piece, Tokens
 
 __all__ = [
     "Arc",
     "AttentionRecord",
+    "Box",
     "Fidelity",
     "Floats",
+    "Grid",
     "Layer",
     "Pairs",
     "Patches",

@@ -12,11 +12,12 @@ import numpy as np
 
 from .described import DAMAGE, described_file, reason
 from .fidelity import Fidelity, Replay, Written
+from .images import Grid, Patches, Picture
 from .layer import Layer, Rotary
 from .scores import ScoreProgram
 from .stack import Stack
 from .storage import KIND, LAYER_ARRAYS, MAX_LAYERS, PROGRAM_ARRAYS, PROGRAM_TUPLES
-from .tokens import Patches, Picture, Piece, Tokens
+from .tokens import Piece, Tokens
 
 _Record = TypeVar("_Record")
 
@@ -53,13 +54,14 @@ def _read(file: Any, content: Any) -> dict[str, Any]:
     # AttentionRecord takes any sequence of texts.
     if not isinstance(content["missing"], list):
         raise TypeError("missing is no list of texts")
-    # Early files of the first version lack these.
+    # Early files of the first version lack these, and that version had one image.
     image, replay = content.get("image"), content.get("replay")
+    images = content.get("images", [] if image is None else [image])
     return {
         "stacks": stacks,
         "model": content["model"],
         "missing": content["missing"],
-        "image": None if image is None else Picture(base64.b64decode(image, validate=True)),
+        "images": [Picture(base64.b64decode(each, validate=True)) for each in images],
         "replay": None if replay is None else _replay(replay),
     }
 
@@ -170,11 +172,19 @@ def _tokens(stored: dict[str, Any]) -> Tokens:
         tuple(stored["special"]),
         optional("words"),
         None if offsets is None else tuple(None if o is None else tuple(o) for o in offsets),
-        None if patches is None else Patches(**{**patches, "of": tuple(patches["of"])}),
+        None if patches is None else _patches(patches),
         stored.get("generated"),
         stored.get("text"),
         None if pieces is None else tuple(Piece(**piece) for piece in pieces),
     )
+
+
+def _patches(stored: dict[str, Any]) -> Patches:
+    of = tuple(stored["of"])
+    if "grids" not in stored:  # the first version had one grid on one image
+        return Patches((Grid(stored["rows"], stored["columns"]),), of)
+    grids = (Grid(**{**grid, "box": tuple(map(float, grid["box"]))}) for grid in stored["grids"])
+    return Patches(tuple(grids), of, stored["soft"])
 
 
 @contextmanager

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from attnwidget.counted import counted
 
@@ -13,10 +13,10 @@ from . import loading, storage
 from .fidelity import Fidelity, Replay
 from .files import printable
 from .from_arrays import stack_from_arrays
+from .images import Box, Picture
 from .layer import Layer
 from .scores import Floats
 from .stack import Stack, check_name, of_stack, runs
-from .tokens import Picture
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -37,7 +37,7 @@ class AttentionRecord:
         model: the model's name, for display.
         missing: what is not in the record, as "module: reason" or "text: reason"; and a
             doubt about what is, as "the tokenizer is likely another model's: reason".
-        image: the image that the model read, on which `Tokens.patches` places tokens; or None.
+        images: the images that the model read, on which `Tokens.patches` places tokens.
         replay: of a generated text, the distance of the recorded pass from its generation; or None.
 
     Raises:
@@ -51,7 +51,7 @@ class AttentionRecord:
         *,
         model: str = "",
         missing: Sequence[str] = (),
-        image: Picture | None = None,
+        images: Sequence[Picture] = (),
         replay: Replay | None = None,
     ) -> None:
         if not stacks or not all(stack.layers for stack in stacks.values()):
@@ -62,12 +62,14 @@ class AttentionRecord:
             check_name(name)
         if not isinstance(model, str):
             raise ValueError(f"model is {type(model).__name__}; expected its name, for display")
-        if image is not None and not isinstance(image, Picture):
-            raise ValueError(f"image is {type(image).__name__}; expected a Picture, or None")
+        if not all(isinstance(image, Picture) for image in images):
+            raise ValueError("images must be a list of Pictures")
+        if images:
+            _check_images(stacks.values(), len(images))
         if replay is not None and not isinstance(replay, Replay):
             raise ValueError(f"replay is {type(replay).__name__}; expected a Replay, or None")
         self._stacks = dict(stacks)
-        self._image = image
+        self.images = tuple(images)
         self.model = model
         self.missing = tuple(missing)
         self.replay = replay
@@ -131,24 +133,19 @@ class AttentionRecord:
             ValueError: the record has more tokens or layers than `load` takes.
             OSError: the file cannot be written; an existing file is unchanged.
         """
-        storage.save(path, self._stacks, self.model, self.missing, self.image, self.replay)
+        storage.save(path, self._stacks, self.model, self.missing, self.images, self.replay)
 
     @property
     def stacks(self) -> tuple[str, ...]:
         """Names of the stacks, e.g. ("self",)."""
         return tuple(self._stacks)
 
-    @property
-    def image(self) -> Picture | None:
-        """The image that the model read, if `capture` could place its tokens on it; else None."""
-        return self._image
-
-    def without_image(self) -> AttentionRecord:
-        """The same record without its image; its tokens keep their labels."""
+    def without_images(self) -> AttentionRecord:
+        """The same record without its images; its tokens keep their labels and places."""
         return self.with_stacks(self._stacks)
 
     def with_stacks(self, stacks: Mapping[str, Stack]) -> AttentionRecord:
-        """A record of other stacks that says the same of the pass, without the image.
+        """A record of other stacks that says the same of the pass, without the images.
 
         Raises:
             ValueError: see `AttentionRecord`.
@@ -207,6 +204,30 @@ class AttentionRecord:
         """Vectors of the key head that this query head uses: float32 [Tk, d]."""
         return self._head(layer, head, stack).head_keys(head)
 
+    def region(
+        self, position: int, stack: str | None = None, *, side: Literal["query", "key"] = "query"
+    ) -> tuple[int, Box] | None:
+        """The place of a token: the number of the image, from 0, and the part that it covers.
+
+        It is (left, top, right, bottom) in fractions of the image, at most 0 to 1.
+
+        Returns:
+            None for a token without a place, such as a word or [CLS].
+
+        Raises:
+            IndexError: there is no such position.
+        """
+        sides = self.stack(stack)
+        tokens = sides.keys if side == "key" else sides.queries
+        if not 0 <= position < len(tokens):
+            raise IndexError(f"position {position}: there are {len(tokens)} tokens")
+        found = None if tokens.patches is None else tokens.patches.grid_of(position)
+        if found is None:
+            return None
+        grid, patch = found
+        left, top, right, bottom = (min(max(edge, 0.0), 1.0) for edge in grid.box_of(patch))
+        return grid.image, (left, top, right, bottom)
+
     def _head(self, layer: int, head: int, stack: str | None) -> Layer:
         """The layer, after a check that it has this head."""
         found = self.layer(layer, stack)
@@ -222,6 +243,15 @@ class AttentionRecord:
             parts.append(f"logits within {self.replay.difference:.0e} of its generation's")
         model = printable(self.model) or "of an unnamed model"
         return f"<AttentionRecord {model} ({'; '.join(parts)})>"
+
+
+def _check_images(stacks: Iterable[Stack], count: int) -> None:
+    """Raise a ValueError if a token is on an image that is not there."""
+    for stack in stacks:
+        for tokens in (stack.queries, stack.keys):
+            for grid in () if tokens.patches is None else tokens.patches.grids:
+                if grid.image >= count:
+                    raise ValueError(f"tokens are on image {grid.image}, but there are {count}")
 
 
 def _warn_of_sums(stack: Stack) -> None:

@@ -17,11 +17,12 @@ from safetensors.numpy import save as to_bytes
 from .described import LARGEST_HEADER, MAX_BRACKETS, Kind, num_brackets
 from .fidelity import Replay
 from .files import write_whole
+from .images import Picture
 from .stack import Stack
-from .tokens import Picture
 
 FORMAT = "attnwidget-record"
-VERSION = 1
+# The second has several images, and grids of patches.
+VERSION = 2
 KIND = Kind("record", FORMAT, VERSION, "AttentionRecord.save")
 
 # More than any model has; each costs time to check, even if all share a few arrays.
@@ -39,7 +40,7 @@ def save(
     stacks: Mapping[str, Stack],
     model: str,
     missing: Sequence[str],
-    image: Picture | None,
+    images: Sequence[Picture],
     replay: Replay | None,
 ) -> None:
     """Write stacks to a file.
@@ -94,7 +95,7 @@ def save(
         "model": model,
         "missing": list(missing),
         "stacks": description,
-        "image": None if image is None else base64.b64encode(image.data).decode(),
+        "images": [base64.b64encode(image.data).decode() for image in images],
         "replay": None if replay is None else asdict(replay),
     }
     text = json.dumps(content)

@@ -2,41 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-# Each is a pixel of what is laid over the picture.
-_MOST_PATCHES = 1 << 20
-
-
-@dataclass(frozen=True)
-class Patches:
-    """The places of tokens on a picture that is cut into a grid.
-
-    Attributes:
-        rows, columns: of the grid.
-        of: the patch of each token, counted from 0 in reading order; None for a token without one,
-            such as [CLS], a register or a word. Every patch has one token.
-    """
-
-    rows: int
-    columns: int
-    of: tuple[int | None, ...]
-
-    def __post_init__(self) -> None:
-        if not all(_is_count(side) and side > 0 for side in (self.rows, self.columns)):
-            raise ValueError("a picture has at least one row and one column of patches")
-        places = [place for place in self.of if place is not None]
-        count = self.rows * self.columns
-        if count > _MOST_PATCHES:
-            raise ValueError(f"a picture has at most {_MOST_PATCHES} patches, not {count}")
-        if not all(_is_count(place) and place < count for place in places):
-            raise ValueError(f"the patches of tokens are numbers from 0 to {count - 1}, or None")
-        if len(places) != count or len(set(places)) != count:
-            raise ValueError(f"each of the {count} patches has one token, and no two the same one")
+from .images import Patches, is_count
 
 
 @dataclass(frozen=True)
@@ -62,7 +33,7 @@ class Piece:
             raise ValueError("a piece has a start from 0 on, and an end after it")
         if not isinstance(self.role, str) or not isinstance(self.template, bool):
             raise ValueError("the role of a piece is a string, and template is True or False")
-        if not (self.message is None or _is_count(self.message)):
+        if not (self.message is None or is_count(self.message)):
             raise ValueError("messages are numbers from 0, or None")
 
 
@@ -77,7 +48,7 @@ class Tokens:
         words: the word of each token, counted from 0 (None for special tokens); or None if unknown.
         offsets: the characters (start, end) of the text that each token stands for (None for
             special tokens); or None if unknown.
-        patches: the places of the tokens on the record's image; or None if they have none.
+        patches: the places of the tokens on the record's images; or None if they have none.
         generated: the position of the first token that the model generated, the others being the
             prompt; None if it generated none of them.
         text: the text in which offsets count, of a chat or an answer with all that the model has
@@ -98,9 +69,9 @@ class Tokens:
     def __post_init__(self) -> None:
         if isinstance(self.labels, str) or not all(isinstance(x, str) for x in self.labels):
             raise ValueError("labels must be a list with one string per token")
-        if not all(_is_count(p) and p < len(self.labels) for p in self.special):
+        if not all(is_count(p) and p < len(self.labels) for p in self.special):
             raise ValueError("a special position lies outside the tokens")
-        if self.segments is not None and not all(_is_count(s) and s < 2 for s in self.segments):
+        if self.segments is not None and not all(is_count(s) and s < 2 for s in self.segments):
             raise ValueError("segments must be 0 or 1")
         lists: dict[str, Sequence[object] | None] = {
             "segment": self.segments,
@@ -114,12 +85,12 @@ class Tokens:
                     f"{len(self.labels)} tokens but {len(values)} {name} numbers; "
                     "give one for each token"
                 )
-        if self.words is not None and not all(w is None or _is_count(w) for w in self.words):
+        if self.words is not None and not all(w is None or is_count(w) for w in self.words):
             raise ValueError("words must be numbers from 0, or None")
         if self.offsets is not None and not all(o is None or _is_span(o) for o in self.offsets):
             raise ValueError("offsets must be (start, end) from 0, or None")
         if self.generated is not None and not (
-            _is_count(self.generated) and self.generated < len(self)
+            is_count(self.generated) and self.generated < len(self)
         ):
             raise ValueError("the first generated position lies outside the tokens")
         if self.text is not None and not isinstance(self.text, str):
@@ -174,12 +145,8 @@ class Tokens:
         )
 
 
-def _is_count(value: object) -> bool:
-    return type(value) is int and value >= 0
-
-
 def _is_span(offset: object) -> bool:
-    if not isinstance(offset, tuple) or len(offset) != 2 or not all(map(_is_count, offset)):
+    if not isinstance(offset, tuple) or len(offset) != 2 or not all(map(is_count, offset)):
         return False
     start, end = offset
     return bool(start <= end)
@@ -211,53 +178,3 @@ class Arc:
     label: str = ""
     by: Decider = "query"
     stack: str | None = None
-
-
-# In pixels; a picture lies behind patches, and is no copy of the photograph.
-LARGEST_SIDE = 512
-# A picture of this size takes a tenth of it.
-LARGEST_PICTURE = 1 << 20
-
-
-@dataclass(frozen=True)
-class Picture:
-    """The image that a model read: the part of it that the patches cover, small.
-
-    The labels of tokens say where they are on it: see `Tokens.patches`.
-
-    Attributes:
-        data: a lossy WebP file, at most 512 pixels wide and high.
-
-    Raises:
-        ValueError: `data` is no such file.
-    """
-
-    data: bytes
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.data, bytes) or len(self.data) > LARGEST_PICTURE:
-            raise ValueError(f"a picture is bytes, at most {LARGEST_PICTURE} of them")
-        width, height = self.size
-        if not (0 < width <= LARGEST_SIDE and 0 < height <= LARGEST_SIDE):
-            raise ValueError(
-                f"the picture has {width} × {height} pixels; expected at most {LARGEST_SIDE} "
-                "on a side"
-            )
-
-    @property
-    def size(self) -> tuple[int, int]:
-        """Width and height in pixels."""
-        head = self.data[:30]
-        # A key frame of VP8 in the simple form of WebP: RFC 6386, section 9.1, and RFC 9649.
-        if head[:4] != b"RIFF" or head[8:16] != b"WEBPVP8 " or head[23:26] != b"\x9d\x01\x2a":
-            raise ValueError("a picture is a lossy WebP file, without transparency")
-        width, height = (
-            int.from_bytes(head[at : at + 2], "little") & 0x3FFF if len(head) == 30 else 0
-            for at in (26, 28)
-        )
-        return width, height
-
-    def _repr_html_(self) -> str:
-        """The picture itself, in a notebook."""
-        encoded = base64.b64encode(self.data).decode()
-        return f'<img alt="the image that the model read" src="data:image/webp;base64,{encoded}">'

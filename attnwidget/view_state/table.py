@@ -94,7 +94,7 @@ class ChoiceOptions(TypedDict, total=False):
         arcs_shown: True if the head view draws `arcs`.
         orientation: "vertical" (tokens in columns) or "horizontal" (in lines).
         picture: True if the head view shows the patches of a vision model on its image, False if
-            as a list; see `AttentionRecord.image`.
+            as a list; see `AttentionRecord.images`.
         thumbnails: the thumbnails of the model view, "matrix" or "lines".
         sort: the order of a layer's heads in the model view: "model", or, from the highest to the
             lowest, the weight of the locked "pair" of `query` and `key`, or a metric: "entropy"

@@ -30,7 +30,7 @@ from .metrics import SentMetric, encode_metrics, encode_patterns
 from .running_text import encode_text
 from .text import sendable
 
-VERSION = 4
+VERSION = 5
 
 # In bytes. A page reads 2^26 at most, see js/src/host/thumbnails.ts; a comparison has those of its
 # differences as well, half as many.
@@ -130,7 +130,7 @@ def _heads_of(record: AttentionRecord, lenses: Sequence[Lens]) -> EncodedHeads:
 
 
 def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> dict[str, Any]:
-    """The part of a manifest that is not about heads: tokens, layers, lenses, the image."""
+    """The part of a manifest that is not about heads: tokens, layers, lenses, the images."""
     stacks = []
     for name in record.stacks:
         stack = record.stack(name)
@@ -145,7 +145,7 @@ def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> d
         "missing": [sendable(text) for text in record.missing],
         "stacks": stacks,
         "lenses": encode_lenses(record, lenses),
-        "image": None if record.image is None else base64.b64encode(record.image.data).decode(),
+        "images": [base64.b64encode(image.data).decode() for image in record.images],
         **_replay(record.replay),
     }
 

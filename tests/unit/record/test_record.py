@@ -304,5 +304,5 @@ def test_derived_records_say_of_the_pass_what_theirs_does(record: AttentionRecor
     stacks = {"self": record.stack()}
     said = AttentionRecord(stacks, model="m", missing=["a: b"], replay=replay)
     segments = by_segments(said, [(0, 2, "both")])
-    for derived in (said.without_image(), segments, *compare(said, said).records):
+    for derived in (said.without_images(), segments, *compare(said, said).records):
         assert (derived.model, derived.missing, derived.replay) == ("m", ("a: b",), replay)
