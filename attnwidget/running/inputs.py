@@ -16,6 +16,7 @@ from .chat import Chat, Messages, is_chat, pieces_of, render
 from .items import Batch
 from .labels import text_tokenizer, token_labels
 from .model import CACHES, STANDARD, before_text, device_of, holds_tensors, traits
+from .originals import Originals
 from .padding import Padded, is_square, kept_positions, rows_of
 from .sequences import Sequences, image_size, patch_size, pixels_name
 from .sound import audio_seconds, sound_of
@@ -39,6 +40,8 @@ class Inputs:
             "text: reason".
         answer: the ids of a generated answer whose tokens but the last are in the tensors; () if
             nothing was generated, or not by ids.
+        originals: the reader's own images of which the pixels were made; None if these are not
+            known.
     """
 
     tensors: dict[str, Any]
@@ -46,20 +49,12 @@ class Inputs:
     sequences: Sequences
     missing: tuple[str, ...] = ()
     answer: tuple[int, ...] = ()
+    originals: Originals | None = None
 
     @property
     def has_target(self) -> bool:
         """True if the tokens of a decoder are given."""
         return any(name.startswith("decoder_input") or name == "labels" for name in self.tensors)
-
-    @property
-    def item_pixels(self) -> torch.Tensor | None:
-        """The one image of the recorded item, [channels, height, width]; None if it has another
-        number of images, or if they come in another form."""
-        pixels = self.tensors.get(pixels_name(self.tensors) or "")
-        if not isinstance(pixels, torch.Tensor) or pixels.ndim != 4:
-            return None
-        return pixels[self.batch.index] if self.batch.media == self.batch.size else None
 
 
 def prepare(

@@ -86,6 +86,7 @@ class Group:
     Attributes:
         kind: the part of the model.
         modules, layers: the layers in order, None for those that are not recorded.
+        calls: the attention calls of those that are.
         windows: True if they attend within windows.
         shares_tower: True if the tower also attends over sequences of other lengths.
     """
@@ -93,6 +94,7 @@ class Group:
     kind: Kind
     modules: list[str] = field(default_factory=list)
     layers: list[Layer | None] = field(default_factory=list)
+    calls: list[CallId] = field(default_factory=list)
     windows: bool = False
     shares_tower: bool = False
 
@@ -132,6 +134,7 @@ def grouped(model: torch.nn.Module, calls: Iterable[tuple[CallId, Layer | None]]
         group = latest[kind] = groups.setdefault(key, Group(kind, windows=windows))
         group.add(waiting.pop(kind, []), None)
         group.add([call.module], layer)
+        group.calls.append(call)
     for kind, group in latest.items():
         group.add(waiting[kind], None)
     per_kind = Counter(group.kind for group in groups.values())
