@@ -40,6 +40,7 @@ def capture(
     batch_index: int = 0,
     layers: Iterable[int] | None = None,
     values: bool = False,
+    images: Any = (),
     image: bool = True,
 ) -> AttentionRecord:
     """Run `model` once and record the queries and keys of every softmax attention in it.
@@ -110,6 +111,7 @@ def capture(
         batch_index=batch_index,
         layers=layers,
         values=values,
+        images=images,
         image=image,
     )
     return captured.record
@@ -140,6 +142,7 @@ def captured_pass(
     batch_index: int = 0,
     layers: Iterable[int] | None = None,
     values: bool = False,
+    images: Any = (),
     image: bool = True,
 ) -> Captured:
     """Capture, and keep the inputs; `capture` describes arguments and errors."""
@@ -150,7 +153,7 @@ def captured_pass(
             raise TypeError(f"generate is {generate!r:.100}; expected {expected}")
         generate = {"max_new_tokens": generate}
     chosen = _numbers(layers)
-    inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
+    inputs = prepare(model, tokenizer, text, text_pair, target, batch_index, images)
     if generate is None and _must_generate(model, inputs):
         generate = {}
     if generate is None:

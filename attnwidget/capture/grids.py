@@ -31,14 +31,19 @@ class Seen:
             known: an image is then what an input holds.
 
     Attributes:
-        parts: without origins, the images: the name of the input, the leading indices of one, and
-            (left, top, right, bottom) in pixels.
+        parts: without origins, the images: the name of the input, and the leading indices of one.
     """
 
     def __init__(self, tensors: Mapping[str, Any], origins: Mapping[str, Origin] | None) -> None:
         self.tensors = tensors
         self.origins = origins
         self.parts: list[Part] = []
+
+    @property
+    def several(self) -> bool:
+        """True if there are several images."""
+        origins = (self.origins or {}).values()
+        return any(origin.image.max(initial=0) > 0 for origin in origins)
 
     def number(self, part: Part) -> int:
         """The number of an image, which is added if it is new."""
@@ -47,7 +52,7 @@ class Seen:
         return self.parts.index(part)
 
 
-Part: TypeAlias = "tuple[str, tuple[int, ...], tuple[int, int, int, int]]"
+Part: TypeAlias = "tuple[str, tuple[int, ...]]"
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class _Placed:
 
 
 def patches_of(fed: TokenOf, length: int, seen: Seen) -> Patches | None:
-    """The places of tokens; None if they are in no grids, or if pixels feed several tokens.
+    """The places of tokens; None if they are in no grids.
 
     Args:
         fed: the token that each number of an input feeds.
@@ -67,15 +72,17 @@ def patches_of(fed: TokenOf, length: int, seen: Seen) -> Patches | None:
         seen: the images.
     """
     placed: list[_Placed] = []
+    soft = False
     for name, token in fed.items():
         some = token != NO_TOKEN
         if not some.any():
             continue
-        if (token == SEVERAL).sum() > _MOST_SHARED * some.sum():
-            return None
+        # The pixels of one token alone then lie in the middle of its patch.
+        shared = bool((token == SEVERAL).sum() > _MOST_SHARED * some.sum())
         found = _of_input(name, token, seen)
-        if found is None:
+        if found is None or (shared and any((each.tokens < 0).any() for each in found)):
             return None
+        soft = soft or shared
         placed += found
     of: list[int | None] = [None] * length
     start = 0
@@ -88,7 +95,7 @@ def patches_of(fed: TokenOf, length: int, seen: Seen) -> Patches | None:
         start += len(each.grid)
     if not placed:
         return None
-    return Patches(tuple(_named([each.grid for each in placed])), tuple(of))
+    return Patches(tuple(_named([each.grid for each in placed], seen.several)), tuple(of), soft)
 
 
 def _of_input(name: str, token: NDArray[np.int32], seen: Seen) -> list[_Placed] | None:
@@ -115,7 +122,9 @@ def _of_pictures(
 ) -> list[_Placed] | None:
     """The grids of images [..., channels, height, width]: one for each of these, or for several
     that the same tokens read, as the frames of a video."""
-    pictures = token.max(axis=-3, where=token != SEVERAL, initial=NO_TOKEN)
+    pictures = token.max(axis=-3)
+    # Of some colours, a pixel may not reach a token; a token alone has it in all others.
+    pictures[((token != pictures[..., None, :, :]) & (token != NO_TOKEN)).any(axis=-3)] = SEVERAL
     out: list[_Placed] = []
     earlier: dict[int, tuple[int, ...]] = {}
     for lead in np.ndindex(pictures.shape[:-2]):
@@ -128,20 +137,24 @@ def _of_pictures(
                 return None
             continue
         earlier |= dict.fromkeys(map(int, tokens), lead)
+        if origin is not None and np.isnan(origin.across[lead]).all():
+            continue  # a crop that fills up a batch
         found = _in_picture(picture, tokens)
         if found is None:
             return None
         rows, columns, of, edges = found
-        if origin is None:  # the image is what the patches cover
-            grid = Grid(rows, columns, seen.number((name, lead, edges)))
+        down, across = picture.shape
+        left, top, right, bottom = edges
+        part = left / across, top / down, right / across, bottom / down
+        number, whole = 0, (0.0, 0.0, 1.0, 1.0)
+        if origin is None:
+            number = seen.number((name, lead))
         else:
-            whole = _on_image(origin, lead)
-            if whole is None:
+            on_image = _on_image(origin, lead)
+            if on_image is None:
                 return None
-            down, across = picture.shape
-            left, top, right, bottom = edges
-            part = left / across, top / down, right / across, bottom / down
-            grid = Grid(rows, columns, int(origin.image[lead].max()), _within(part, whole))
+            number, whole = int(origin.image[lead].max()), on_image
+        grid = Grid(rows, columns, number, _within(part, whole))
         out.append(_Placed(grid, of))
     return out
 
@@ -151,12 +164,19 @@ def _in_picture(
 ) -> tuple[int, int, NDArray[np.int64], tuple[int, int, int, int]] | None:
     """The grid of the tokens on a picture [height, width]: rows, columns, tokens, and its box."""
     edges = np.array([_edges(picture == token) for token in tokens])
-    sides = [int(np.median(edges[:, n + 2] - edges[:, n])) for n in (0, 1)]
+    own = np.median(edges[:, 2:] - edges[:, :2], axis=0)
     first = edges[:, :2].min(axis=0)
-    # Some patches may have no token, as those of padding.
+    # Some patches may have no token, as those of padding; others overlap.
+    apart = [np.diff(np.unique(edges[:, n])) for n in (0, 1)]
+    sides = np.array(
+        [min(step) if len(step) else side for step, side in zip(apart, own, strict=True)]
+    )
+    if (sides < own).any():
+        return None
+    middle = (sides - own) / 2
     cells = np.round((edges[:, :2] - first) / sides).astype(np.int64)
     away = np.abs(edges[:, :2] - first - cells * sides).max(axis=0)
-    if (away > np.maximum(1, _OFF * np.array(sides))).any():
+    if (away > np.maximum(1, _OFF * sides)).any():
         return None
     rows, columns = (int(n) + 1 for n in cells.max(axis=0))
     of = np.full(rows * columns, -1, np.int64)
@@ -164,8 +184,10 @@ def _in_picture(
     if len(np.unique(places)) < len(places):
         return None
     of[places] = tokens
-    last = edges[:, 2:].max(axis=0)
-    return rows, columns, of, (int(first[1]), int(first[0]), int(last[1]), int(last[0]))
+    size = np.array(picture.shape)
+    begin = np.maximum(first - middle, 0).round().astype(int)
+    end = np.minimum(edges[:, 2:].max(axis=0) + middle, size).round().astype(int)
+    return rows, columns, of, (int(begin[1]), int(begin[0]), int(end[1]), int(end[0]))
 
 
 def _edges(inside: NDArray[np.bool_]) -> tuple[int, int, int, int]:
@@ -179,11 +201,12 @@ def _on_image(origin: Origin, lead: tuple[int, ...]) -> Box | None:
     out = []
     for numbers, axis in ((origin.across[lead], -1), (origin.down[lead], -2)):
         size = numbers.shape[axis]
-        of = np.nanmean(np.moveaxis(numbers, axis, 0).reshape(size, -1), axis=1)
-        known = ~np.isnan(of)
+        lines = np.moveaxis(numbers, axis, 0).reshape(size, -1)
+        known = ~np.isnan(lines).all(axis=1)
         if known.sum() < 2:
             return None
-        step, start = np.polyfit(np.arange(size)[known] + 0.5, of[known], 1)
+        of = np.nanmean(lines[known], axis=1)
+        step, start = np.polyfit(np.arange(size)[known] + 0.5, of, 1)
         if step <= 0:
             return None
         out.append((float(start), float(start + step * size)))
@@ -194,8 +217,17 @@ def _on_image(origin: Origin, lead: tuple[int, ...]) -> Box | None:
 def _within(box: Box, whole: Box) -> Box:
     """A box in fractions of another one, in those of the image."""
     across, down = whole[2] - whole[0], whole[3] - whole[1]
-    left, top = whole[0] + box[0] * across, whole[1] + box[1] * down
-    return left, top, whole[0] + box[2] * across, whole[1] + box[3] * down
+    return _rounded(
+        whole[0] + box[0] * across,
+        whole[1] + box[1] * down,
+        whole[0] + box[2] * across,
+        whole[1] + box[3] * down,
+    )
+
+
+def _rounded(left: float, top: float, right: float, bottom: float) -> Box:
+    """Edges without the last digits, which are the processor's rounding of pixels."""
+    return round(left, 4) + 0.0, round(top, 4) + 0.0, round(right, 4) + 0.0, round(bottom, 4) + 0.0
 
 
 def _of_rows(token: NDArray[np.int32], origin: Origin) -> list[_Placed] | None:
@@ -245,11 +277,15 @@ def _in_lattice(
         return None
     found = np.full(rows * columns, -1, np.int64)
     found[cells] = tokens
-    return rows, columns, found, (left, top, right, bottom)
+    return rows, columns, found, _rounded(left, top, right, bottom)
 
 
-def _named(grids: Sequence[Grid]) -> list[Grid]:
-    """Grids with names, where there are several: of their image, and of the crop that they are."""
+def _named(grids: Sequence[Grid], several: bool) -> list[Grid]:
+    """Grids with names, where there are several: of their image, and of the crop that they are.
+
+    Args:
+        several: True if the inputs have several images, of which a tower may read one at a time.
+    """
     names = [""] * len(grids)
     images = sorted({grid.image for grid in grids})
     for image in images:
@@ -260,7 +296,7 @@ def _named(grids: Sequence[Grid]) -> list[Grid]:
             # With the edges that scaling cuts off.
             whole = max(left, top, 1 - right, 1 - bottom) < _EDGE
             crops += not whole
-            said = [f"image {image + 1}"] if len(images) > 1 else []
+            said = [f"image {image + 1}"] if several or len(images) > 1 else []
             if len(own) > 1:
                 said.append("whole" if whole else f"crop {crops}")
             names[number] = ", ".join(said)

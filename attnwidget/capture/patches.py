@@ -63,7 +63,7 @@ def on_images(
     origins = None
     if originals is not None:
         try:
-            origins = originals.origins(inputs.tensors)
+            origins = originals.origins()
         except ValueError as error:
             warn(str(error))
             return None

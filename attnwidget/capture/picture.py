@@ -32,9 +32,9 @@ def pictures(inputs: Inputs, processor: Any, seen: Seen) -> tuple[Picture, ...]:
     if inputs.originals is not None:
         return tuple(_small(image) for image in inputs.originals.images)
     out = []
-    for name, lead, (left, top, right, bottom) in seen.parts:
-        covered = inputs.tensors[name][lead][:, top:bottom, left:right]
-        colors = _colors(covered.detach().to("cpu", torch.float32), processor)
+    for name, lead in seen.parts:
+        whole = inputs.tensors[name][lead].detach().to("cpu", torch.float32)
+        colors = _colors(whole, processor)
         bytes_of = (colors * 255).round().to(torch.uint8).expand(3, -1, -1).permute(1, 2, 0)
         out.append(_small(Image.fromarray(bytes_of.contiguous().numpy())))
     return tuple(out)

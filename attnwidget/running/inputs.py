@@ -13,6 +13,7 @@ import torch
 from attnwidget.record import Tokens
 
 from .chat import Chat, Messages, is_chat, pieces_of, render
+from .illustrated import illustrated, tokens_in_text
 from .items import Batch
 from .labels import text_tokenizer, token_labels
 from .model import CACHES, STANDARD, before_text, device_of, holds_tensors, traits
@@ -64,15 +65,26 @@ def prepare(
     text_pair: str | None,
     target: str | None,
     batch_index: int,
+    images: Any = (),
 ) -> Inputs:
     """Tokenize if needed, and collect the tokens of the recorded item.
+
+    Args:
+        images: of the text; those in the messages of a chat need not be given.
 
     Raises:
         TypeError, ValueError, IndexError: as `attnwidget.capture` says.
     """
-    chat = _chat(tokenizer, text, text_pair)
-    text = cast("str | Mapping[str, Any]", text) if chat is None else chat.text
-    encoding = _encoding(tokenizer, text, text_pair, special=chat is None)
+    read = illustrated(tokenizer, text, images)
+    chat = None
+    if read is not None:
+        if text_pair is not None:
+            raise TypeError("text_pair needs a string as text, without images")
+        encoding = text = read.inputs
+    else:
+        chat = _chat(tokenizer, text, text_pair)
+        text = cast("str | Mapping[str, Any]", text) if chat is None else chat.text
+        encoding = _encoding(tokenizer, text, text_pair, special=chat is None)
     tensors = on_device(taken(model, encoding), model)
     _check(model, tensors, text)
     if target is not None:
@@ -104,6 +116,10 @@ def prepare(
         if isinstance(text, str) and text_pair is None and own.offsets is not None:
             own = replace(own, text=text, pieces=pieces_of(chat, own.offsets))
             tokens["input_ids"] = own
+        positions = kept["input_ids"].kept
+        if read is not None and size == 1 and len(positions) == kept["input_ids"].length:
+            ids = tensors["input_ids"][0].tolist()
+            tokens["input_ids"] = tokens_in_text(read, own, ids, tokenizer)
         if isinstance(text, str) and len(own.special) == len(own):
             but = " but special ones" if len(own) else ""
             raise ValueError(f"the text {text!r} gives no tokens{but}")
@@ -129,7 +145,8 @@ def prepare(
         items,
     )
     missing = doubt_of(model, tokenizer), cut_off(encoding, batch_index)
-    return Inputs(tensors, batch, sequences, tuple(filter(None, missing)))
+    originals = None if read is None else read.originals
+    return Inputs(tensors, batch, sequences, tuple(filter(None, missing)), originals=originals)
 
 
 def _kept(

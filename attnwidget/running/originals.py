@@ -47,30 +47,29 @@ class Originals:
 
     Attributes:
         images: in their order in the text.
-        process: makes the inputs of others.
+        made: the inputs that the processor makes of them.
+        process: makes those of others.
     """
 
     images: tuple[Image, ...]
+    made: Mapping[str, Any]
     process: Process
 
-    def origins(self, given: Mapping[str, Any]) -> dict[str, Origin]:
+    def origins(self) -> dict[str, Origin]:
         """Where the numbers of each input that shows the images come from.
-
-        Args:
-            given: the inputs that the model reads.
 
         Raises:
             ValueError: the processor makes other tokens of other images of this size, or another
                 number of crops, so that its numbers have no fixed places.
         """
-        black, white = self._inputs(given, 0), self._inputs(given, 255)
+        black, white = self._inputs(0), self._inputs(255)
         reach = {name: _difference(white[name], black[name]) for name in black}
         seen = {name: of for name, of in reach.items() if np.abs(of).max(initial=0) > 0}
-        across = self._ramp(given, black, seen, 0)
-        down = self._ramp(given, black, seen, 1)
+        across = self._ramp(black, seen, 0)
+        down = self._ramp(black, seen, 1)
         count = len(self.images)
         level = [number * 255 / max(1, count - 1) for number in range(count)]
-        which = self._inputs(given, *level) if count > 1 else black
+        which = self._inputs(*level) if count > 1 else black
         out = {}
         for name, of in seen.items():
             strong = np.abs(of)
@@ -87,7 +86,6 @@ class Originals:
 
     def _ramp(
         self,
-        given: Mapping[str, Any],
         black: Mapping[str, torch.Tensor],
         reach: Mapping[str, NDArray[np.float64]],
         axis: int,
@@ -101,26 +99,23 @@ class Originals:
                 light = (np.clip(_PARTS * along - part, 0, 1) * 255).round()
                 columns = light[None] if axis == 0 else light[:, None]
                 ramps.append(np.broadcast_to(columns, image.size[::-1]))
-            found = self._processed(given, ramps)
+            found = self._processed(ramps)
             for name, of in reach.items():
                 with np.errstate(divide="ignore", invalid="ignore"):
                     total[name] += _difference(found[name], black[name]) / of / _PARTS
         return total
 
-    def _inputs(self, given: Mapping[str, Any], *light: float) -> dict[str, torch.Tensor]:
+    def _inputs(self, *light: float) -> dict[str, torch.Tensor]:
         """The inputs of images of one brightness each, or of the same for all."""
         levels = light * len(self.images) if len(light) == 1 else light
         return self._processed(
-            given,
             [
                 np.full(image.size[::-1], round(level))
                 for image, level in zip(self.images, levels, strict=True)
-            ],
+            ]
         )
 
-    def _processed(
-        self, given: Mapping[str, Any], pictures: Sequence[NDArray[Any]]
-    ) -> dict[str, torch.Tensor]:
+    def _processed(self, pictures: Sequence[NDArray[Any]]) -> dict[str, torch.Tensor]:
         """The real numbers among the inputs that the processor makes of these pictures."""
         from PIL import Image
 
@@ -129,7 +124,7 @@ class Originals:
         )
         real = {}
         for name, value in made.items():
-            own = given.get(name)
+            own = self.made.get(name)
             if not isinstance(value, torch.Tensor) or not isinstance(own, torch.Tensor):
                 continue
             same = value.shape == own.shape
