@@ -187,6 +187,9 @@ def _in_picture(
     size = np.array(picture.shape)
     begin = np.maximum(first - middle, 0).round().astype(int)
     end = np.minimum(edges[:, 2:].max(axis=0) + middle, size).round().astype(int)
+    fed = np.array(_edges(picture != NO_TOKEN))
+    if (np.abs(fed - [*begin, *end]) >= [*sides, *sides]).any():
+        return None  # some tokens have no pixel alone
     return rows, columns, of, (int(begin[1]), int(begin[0]), int(end[1]), int(end[0]))
 
 
