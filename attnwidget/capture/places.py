@@ -34,8 +34,8 @@ TokenOf: TypeAlias = "Mapping[str, NDArray[np.int32]]"
 
 Side: TypeAlias = Literal["query", "key"]
 
-# Powers of two up to the seventh, so that half precision holds them.
-_BASE = 8
+# The number of powers of two at once; float16 holds fewer.
+_BASE, _BASE_OF_HALF = 32, 8
 # A pixel may feed another token by rounding.
 _SAME = 1e-3
 
@@ -272,19 +272,20 @@ def _fed(vectors: torch.Tensor, pixels: Mapping[str, torch.Tensor]) -> TokenOf:
             for each, own in zip(pixels.values(), found, strict=True)
         ]
 
+    base = _BASE_OF_HALF if torch.float16 in {each.dtype for each in pixels.values()} else _BASE
     whole = gradients(torch.ones_like(numbers))
     token = [torch.zeros(each.shape, dtype=torch.int64, device=each.device) for each in whole]
     several = [torch.zeros_like(each, dtype=torch.bool) for each in token]
     for digit in count():
-        unit = _BASE**digit
+        unit = base**digit
         if digit and unit >= length:
             break
-        weighted = gradients(2.0 ** (positions // unit % _BASE))
+        weighted = gradients(2.0 ** (positions // unit % base))
         for place, (part, of) in enumerate(zip(weighted, whole, strict=True)):
             ratio = (part.double() / of.double()).nan_to_num(0)
             exponent = ratio.abs().clamp_min(2.0**-60).log2().round()
             exact = ((ratio / 2.0**exponent - 1).abs() < _SAME) & (exponent >= 0)
-            several[place] |= ~exact | (exponent >= _BASE)
+            several[place] |= ~exact | (exponent >= base)
             token[place] += exponent.to(torch.int64) * unit
     out: dict[str, NDArray[np.int32]] = {}
     for name, of, own, mixed in zip(pixels, whole, token, several, strict=True):
