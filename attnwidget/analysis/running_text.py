@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ class RunningText:
         messages: the tokens of each message of the prompt, its template included; one without a
             role for a plain text.
         template: the keys outside of the messages' contents.
-        sentences: those of the contents, by `sentence_spans`.
+        sentences: those of the contents, by `sentence_spans`; an image among them is one.
         rows: the queries that are looked at: of an answer, those before each of its tokens, which
             wrote them; else all.
         answered: True if the rows wrote an answer.
@@ -61,6 +62,12 @@ class RunningText:
     def prompt(self) -> int:
         """The number of keys before the answer."""
         return self.messages[-1].end if self.messages else 0
+
+    def image_in(self, span: Span) -> int | None:
+        """The number of the image whose tokens these are, from 0; None for text."""
+        patches = self.keys.patches
+        found = None if patches is None else patches.grid_of(span[0])
+        return None if found is None else found[0].image
 
     @cached_property
     def of_text(self) -> NDArray[np.bool_]:
@@ -84,13 +91,15 @@ def running_text(stack: Stack) -> RunningText | None:
     for piece in keys.pieces or ():
         if piece.template:
             outside |= set(range(piece.start, min(piece.end, prompt)))
+    images = _images(keys)
+    outside -= {at for start, end in images for at in range(start, end)}
     template = tuple(sorted(at for at in outside if at < prompt))
     rows = range(len(stack.queries)) if first is None else range(first - 1, len(stack.queries))
     return RunningText(
         keys,
         messages,
         template,
-        tuple(_sentences(keys, messages, frozenset(template))),
+        tuple(_sentences(keys, messages, frozenset(template), images)),
         rows,
         first is not None,
     )
@@ -103,26 +112,52 @@ def _messages(keys: Tokens, prompt: int) -> Iterator[Piece]:
             yield Piece(start, min(end, prompt), role, number, False)
 
 
-def _sentences(keys: Tokens, messages: Sequence[Piece], template: frozenset[int]) -> Iterator[Span]:
-    """The tokens of each sentence: those whose first sign stands in it."""
-    text, offsets = keys.text or "", keys.offsets or ()
+def _images(keys: Tokens) -> list[Span]:
+    """The tokens of each image, from its first patch to its last, with what stands between."""
+    of: dict[int, list[int]] = {}
+    if keys.patches is not None:
+        for token in range(len(keys)):
+            found = keys.patches.grid_of(token)
+            if found is not None:
+                of.setdefault(found[0].image, []).append(token)
+    spans = [(tokens[0], tokens[-1] + 1) for _, tokens in sorted(of.items())]
+    # Of images whose tokens are mixed, none is a part.
+    return spans if all(one[1] <= other[0] for one, other in pairwise(spans)) else []
+
+
+def _sentences(
+    keys: Tokens, messages: Sequence[Piece], template: frozenset[int], images: Sequence[Span]
+) -> Iterator[Span]:
+    """The tokens of each sentence: those whose first sign stands in it; and those of images."""
     for message in messages:
-        own = [at for at in range(message.start, message.end) if at not in template]
-        places = {at: span for at in own if (span := offsets[at]) is not None}
-        if not places:
-            continue
-        start, end = min(s for s, _ in places.values()), max(e for _, e in places.values())
-        ends = [start + last for _, last in sentence_spans(text[start:end])]
-        first: dict[int, int] = {}
-        last: dict[int, int] = {}
-        for at, (begin, stop) in places.items():
-            # A token's own space is before its first sign.
-            sign = begin + len(text[begin:stop]) - len(text[begin:stop].lstrip())
-            number = int(np.searchsorted(ends, min(sign, stop - 1), side="right"))
-            number = min(number, max(0, len(ends) - 1))
-            first.setdefault(number, at)
-            last[number] = at + 1
-        yield from ((first[number], last[number]) for number in sorted(first))
+        of_images = [span for span in images if message.start <= span[0] < message.end]
+        start = message.start
+        for first, after in [*of_images, (message.end, message.end)]:
+            yield from _of_text(keys, range(start, first), template)
+            if after > first:
+                yield first, after
+            start = after
+
+
+def _of_text(keys: Tokens, tokens: range, template: frozenset[int]) -> Iterator[Span]:
+    """The sentences of a part of a message."""
+    text, offsets = keys.text or "", keys.offsets or ()
+    own = [at for at in tokens if at not in template]
+    places = {at: span for at in own if (span := offsets[at]) is not None}
+    if not places:
+        return
+    start, end = min(s for s, _ in places.values()), max(e for _, e in places.values())
+    ends = [start + last for _, last in sentence_spans(text[start:end])]
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for at, (begin, stop) in places.items():
+        # A token's own space is before its first sign.
+        sign = begin + len(text[begin:stop]) - len(text[begin:stop].lstrip())
+        number = int(np.searchsorted(ends, min(sign, stop - 1), side="right"))
+        number = min(number, max(0, len(ends) - 1))
+        first.setdefault(number, at)
+        last[number] = at + 1
+    yield from ((first[number], last[number]) for number in sorted(first))
 
 
 @dataclass(frozen=True)

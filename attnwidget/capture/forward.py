@@ -61,8 +61,9 @@ def capture(
             by torch's own functions.
         tokenizer: its tokenizer or processor, or None if `text` is a mapping (labels are then
             positions).
-        text: a string, or the mapping of tensors that a tokenizer or processor returned: tokens,
-            pixels, audio.
+        text: a string; a chat, as [{"role": "user", "content": "Why?"}], the contents of which may
+            be lists of texts and images, as {"type": "image", "image": image}; an image of Pillow;
+            or the mapping of tensors that a tokenizer or processor returned: tokens, pixels, audio.
         text_pair: a second string, for models that take a pair.
         target: for an encoder-decoder, the text that its decoder reads. Without it, such a model
             generates.
@@ -76,6 +77,9 @@ def capture(
         layers: the layers to record, counted from 0 as the model counts them; all if None.
         values: True to record the values and output projections as well. A projection's matrix is
             found by running its module on further inputs.
+        images: the images of a string with places for them, of a chat's {"type": "image"} without
+            one, or of a mapping, in their order: of Pillow, paths or addresses. A processor makes
+            pixels of them, or has made those of the mapping.
         image: True to keep the image that a vision model read, small, and the places of its tokens
             on it; False to leave it out. The places are found in one more pass, as far as the
             layers need it, by the gradients of the pixels; an image is kept only if tokens have

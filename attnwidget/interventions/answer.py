@@ -132,6 +132,10 @@ class Answer(Tabular):
         assert keys.offsets is not None
         texts = []
         for start, end in self._running.sentences:
+            image = self._running.image_in((start, end))
+            if image is not None:
+                texts.append(f"image {image + 1}")
+                continue
             places = [span for span in keys.offsets[start:end] if span is not None]
             texts.append(keys.text[places[0][0] : places[-1][1]].strip())
         return tuple(texts)

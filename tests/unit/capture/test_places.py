@@ -14,6 +14,7 @@ import transformers as hf
 from PIL import Image
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+import attnwidget as aw
 from attnwidget import AttentionRecord, capture
 from attnwidget.record import Patches
 from tests.unit.snapshot import Snapshot
@@ -363,3 +364,19 @@ def test_a_tokenizer_that_reads_no_images() -> None:
     model, processor = _llava()
     with pytest.raises(TypeError, match="needs the model's processor"):
         capture(model, processor.tokenizer, _chat([_photograph(8, 8, 0)]))
+
+
+def test_an_image_is_a_part_of_what_an_answer_was_written_from() -> None:
+    model, processor = _llava_next()
+    found = aw.answer(model, processor, _chat([_photograph(150, 100, 0)]), generate=6)
+    assert found.parts == ("image 1", "what is this ?")
+    found.cut()
+    table = found.table()
+    assert table["share"].sum() == pytest.approx(1)
+    tokens = found.record.stack("text").queries
+    assert tokens.patches is not None
+    placed = [at for at, place in enumerate(tokens.patches.of) if place is not None]
+    first, last = placed[0], placed[-1]
+    # With what stands between patches: ends of rows.
+    assert table["even"][1] == pytest.approx((last + 1 - first) / (last + 1 - first + 4))
+    assert (table["cut"].abs() > 1e-4).all()
