@@ -34,7 +34,8 @@ TILES = [[r, c] for r in range(1, 5) for c in range(1, 5) if r * c <= 4]
 PINPOINTS = [[112, 56], [56, 112], [112, 112]]
 CHAT = (
     "{% for m in messages %}{{ m['role'] }} : {% for p in m['content'] %}{% if p['type'] == 'image'"
-    " %}IMAGE{% else %}{{ p['text'] }}{% endif %}{% endfor %}{% endfor %}{% if add_generation_prompt %}assistant :{% endif %}"
+    " %}IMAGE{% else %}{{ p['text'] }}{% endif %}{% endfor %}{% endfor %}"
+    "{% if add_generation_prompt %}assistant :{% endif %}"
 )
 WORDS = ["<unk>", "<s>", "</s>", "<pad>", "what", "is", "this", "user", "assistant", ":", "?"]
 
