@@ -27,6 +27,14 @@ export const PICTURE = `
 .chips .number:empty { display: none }
 .weight-bar { display: flex; height: 6px; border-radius: 2px; overflow: hidden }
 .chips .weight-bar { width: 44px; background: var(--border) }
+.grids { display: flex; gap: 16px; overflow-x: auto; padding: 4px; margin: -4px; border-radius: 6px }
+.grids [role=option] { flex: none; display: grid; grid-template-columns: auto auto; column-gap: 8px; min-height: 44px; align-content: center; font-size: 12px; color: var(--muted); cursor: pointer }
+.grids canvas { grid-row: span 2; border-radius: 3px }
+.grids span { align-self: end }
+.grids b { font-weight: 600; color: var(--text); font-variant-numeric: tabular-nums; min-width: 2.6em }
+.grids [aria-selected=true] canvas { outline: 2px solid var(--accent); outline-offset: 2px }
+.grids [aria-selected=true] span { color: var(--text) }
+.grids :hover:not([aria-selected=true]) > canvas { outline: 1.5px solid var(--muted); outline-offset: 2px }
 .picture-numbers { margin-top: 14px }
 .picture-numbers > .title { white-space: normal }
 .picture-numbers dl { margin: 0; font-size: 12px; line-height: 21px }

@@ -54,7 +54,7 @@ export function paintImage(
   palette: Palette,
 ): void {
   // Where a processor has padded the image, there is none.
-  painter.fillStyle = palette.ink;
+  painter.fillStyle = image ? palette.muted : palette.ink;
   if (!image || box[0] < 0 || box[1] < 0 || box[2] > 1 || box[3] > 1) {
     painter.fillRect(0, 0, width, height);
   }

@@ -52,12 +52,13 @@ export function pictureOf(context: Context, content: HeadContent, grids: Grids) 
     };
   };
   const parts = { query: partsOf("query"), key: partsOf("key") };
-  // With a causal mask, only the last token sees all others; beside images of another model, it
-  // is what writes on.
-  const isText = (program?.mask ?? "none") !== "none" || !grids.query;
-  const { withoutPatch } = parts.query;
+  const { withoutPatch, names: queries } = parts.query;
   const middle = grids.query ? middleOf(grids.query) : -1;
-  const first = isText ? parts.query.names.length - 1 : (withoutPatch[0] ?? Math.max(0, middle));
+  const last = queries.length - 1;
+  // With a causal mask, only the last token sees all others; and of a text, it is what writes on.
+  const isText = withoutPatch.includes(last) && !stack.queries.special.includes(last);
+  const isCausal = (program?.mask ?? "none") !== "none";
+  const first = isCausal || isText ? last : (withoutPatch[0] ?? Math.max(0, middle));
   const shown = computed<FocusedUnits>(() =>
     sideOf(focused.value) ? focused.value : { query: [first], key: [] },
   );
