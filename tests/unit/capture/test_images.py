@@ -404,19 +404,3 @@ def test_an_image_that_would_fill_the_memory_is_refused() -> None:
     Image.new("RGB", (600, 20)).save(file, "WEBP")
     with pytest.raises(ValueError, match="600 × 20"):
         Picture(file.getvalue())
-
-
-@pytest.mark.parametrize(
-    ("places", "message"),
-    [
-        ((2, 2, (0, 4)), "0 to 3"),
-        ((1, 2, (1, 1)), "no two"),
-        ((2, 2, (0, None, 1, 2)), "each of the 4 patches"),
-        ((2, 2, (None, None)), "each of the 4 patches"),
-        ((0, 2, (0,)), "at least one row"),
-        ((10**6, 2, (0,)), "at most"),
-    ],
-)
-def test_places_that_cannot_be(places: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        Patches(*places)
