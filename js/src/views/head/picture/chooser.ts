@@ -9,17 +9,16 @@ import { marksOf, paintImage, paintMarks, veilOf } from "./paint.ts";
 import { shadesOf, tokensOf } from "./shade.ts";
 import type { Picture } from "./source.ts";
 
-/** The height of each in CSS pixels, and its least and largest width. */
+/** The height of each in CSS pixels, and its largest width. */
 const HEIGHT = 56;
-const LEAST = 40;
 const MOST = 112;
 
 /** @returns null where there is nothing to choose */
 export function chooser(picture: Picture, shown: number): HTMLElement | null {
-  const { scope, state, palette, main, side, from, itself } = picture;
+  const { scope, state, palette, main, onMain, side, from, itself } = picture;
   const grids = picture.gridsOf(main);
   if (grids.length < 2) return null;
-  const { weights } = picture[main];
+  const weights = computed(() => (onMain.value ? picture.weights.value : null));
   const total = computed(() => weights.value?.reduce((sum, weight) => sum + weight, 0) ?? 0);
   const largest = computed(() => weights.value && picture.largest(weights.value));
   const options = grids.map((grid, at) => {
@@ -33,7 +32,7 @@ export function chooser(picture: Picture, shown: number): HTMLElement | null {
     });
     option.append(canvas, el("span", {}, name), share);
     option.addEventListener("click", () => choose(at));
-    const height = Math.round(Math.max(LEAST / grid.aspect, Math.min(HEIGHT, MOST / grid.aspect)));
+    const height = Math.round(Math.min(HEIGHT, MOST / grid.aspect));
     const size = { width: Math.round(height * grid.aspect), height };
     const image = picture.imageOf(grid);
     const tokens = tokensOf(grid);

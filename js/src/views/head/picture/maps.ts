@@ -17,7 +17,7 @@ export function maps(
   picture: Picture,
   matrices: ReadonlySignal<readonly AttentionMatrix[]>,
 ): HTMLElement {
-  const { scope, state, palette, colors, main, other, from, itself, side } = picture;
+  const { scope, state, palette, colors, main, onMain, other, from, itself, side } = picture;
   const { patches, tokens } = picture[main];
   const size = picture.layout.map;
   const weights = stripsOf(matrices, picture.shown);
@@ -39,7 +39,7 @@ export function maps(
       const first = withoutPatch.at(0);
       const most = values && placed.length ? picture.largest(values) : null;
       if (patches && image) {
-        const seen = values && other.value === main ? shadesOf(values, tokens, most ?? 0) : null;
+        const seen = values && onMain.value ? shadesOf(values, tokens, most ?? 0) : null;
         const veil = seen && veilOf(seen, patches, palette.value);
         const own = side.value === main ? from.value : itself.value;
         const marks = marksOf(own, patches, palette.value.accent, 1.5);

@@ -11,6 +11,9 @@ import { type Box, boxOf, type Size } from "./layout.ts";
 /** The opacity of the veil over a patch without attention: the image still shows where one is. */
 const DENSEST = 0.88;
 
+/** The colour beside an image that a processor has padded. */
+const PADDING = "#808080";
+
 /** A frame around a patch. */
 export interface Mark {
   readonly patch: number;
@@ -48,13 +51,13 @@ export function veilOf(
 export function paintImage(
   painter: Painter,
   image: HTMLCanvasElement | null,
-  { box }: Grid,
+  { box }: Pick<Grid, "box">,
   veil: HTMLCanvasElement | null,
   { width, height }: Size,
   palette: Palette,
 ): void {
   // Where a processor has padded the image, there is none.
-  painter.fillStyle = image ? palette.muted : palette.ink;
+  painter.fillStyle = image ? PADDING : palette.ink;
   if (!image || box[0] < 0 || box[1] < 0 || box[2] > 1 || box[3] > 1) {
     painter.fillRect(0, 0, width, height);
   }
@@ -65,7 +68,7 @@ export function paintImage(
 }
 
 /** Paint a part of an image, (left, top, right, bottom) in fractions of it, as far as there is one. */
-export function paintPart(
+function paintPart(
   painter: Painter,
   image: HTMLCanvasElement,
   [left, top, right, bottom]: Grid["box"],

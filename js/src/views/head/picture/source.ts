@@ -52,6 +52,7 @@ export function pictureOf(context: Context, content: HeadContent, grids: Grids) 
     };
   };
   const parts = { query: partsOf("query"), key: partsOf("key") };
+  const main: Side = grids.key ? "key" : "query";
   const { withoutPatch, names: queries } = parts.query;
   const middle = grids.query ? middleOf(grids.query) : -1;
   const last = queries.length - 1;
@@ -100,7 +101,9 @@ export function pictureOf(context: Context, content: HeadContent, grids: Grids) 
     /** True if queries and keys are the same tokens. */
     self,
     /** The side whose grids are chosen, and lie behind the small maps. */
-    main: (grids.key ? "key" : "query") as Side,
+    main,
+    /** True if the tokens of its grids have weights. */
+    onMain: computed(() => self || other.value === main),
     layout: layoutOf(context.width.value, (grids.key ?? grids.query)?.aspect ?? 1, heads),
     query: onSide("query"),
     key: onSide("key"),

@@ -6,7 +6,7 @@ import { el } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
 import { lock } from "../../../state/locks.ts";
 import { pointAt, type State, type TokenPair } from "../../../state/state.ts";
-import { paintPart, partOf } from "./paint.ts";
+import { paintImage, partOf } from "./paint.ts";
 import { strongestOf } from "./shade.ts";
 import type { Picture } from "./source.ts";
 
@@ -16,7 +16,7 @@ const THUMBNAIL = 24;
 const SQUARE = { width: THUMBNAIL, height: THUMBNAIL };
 
 export function strongest(picture: Picture): HTMLElement {
-  const { scope, state, color, other, itself, weights, rounding } = picture;
+  const { scope, state, palette, color, other, itself, weights, rounding } = picture;
   const listed = computed(() => (weights.value ? strongestOf(weights.value, LISTED) : []));
   const title = el("h3", {});
   const rows = Array.from({ length: LISTED }, (_, place) => {
@@ -66,7 +66,14 @@ export function strongest(picture: Picture): HTMLElement {
       canvas.style.visibility = whole ? "" : "hidden";
       if (!place || !whole) return;
       paintCanvas(canvas, THUMBNAIL, THUMBNAIL, (painter) =>
-        paintPart(painter, whole, partOf(place[1], place[0]), SQUARE),
+        paintImage(
+          painter,
+          whole,
+          { box: partOf(place[1], place[0]) },
+          null,
+          SQUARE,
+          palette.value,
+        ),
       );
     });
   });
