@@ -72,6 +72,7 @@ class CaptureOptions(RecordOptions, total=False):
     batch_index: int
     layers: Iterable[int] | None
     values: bool
+    images: Any
     image: bool
 
 
@@ -94,6 +95,7 @@ _CAPTURE: Mapping[str, Any] = {
     "batch_index": 0,
     "layers": None,
     "values": False,
+    "images": (),
     "image": True,
 }
 # The options of only some of the things that are shown, and of which.

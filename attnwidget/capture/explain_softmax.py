@@ -15,6 +15,7 @@ from attnwidget.running.tolerance import largest_score, tolerance
 from attnwidget.tracing import SoftmaxCall, softmax_values
 
 from .terms import terms
+from .vectors import softmax_vectors
 
 ROUTE = "softmax"
 
@@ -136,7 +137,7 @@ class _ItemSoftmax:
         """The known ones of queries, keys and, if asked for, values."""
         arrays: dict[str, Floats] = {}
         rows, columns = self.selection.queries, self.selection.keys
-        vectors = self._queries_and_keys()
+        vectors = softmax_vectors(self.call, self.selection.windows)
         if vectors is not None:
             queries, keys = (t.detach().to("cpu", torch.float32) for t in vectors)
             arrays = {"queries": joined(queries[:, :, rows]), "keys": joined(keys[:, :, columns])}
@@ -149,16 +150,6 @@ class _ItemSoftmax:
             if name in arrays:
                 arrays[name] = np.ascontiguousarray(arrays[name][:: min(sharing)])
         return arrays
-
-    def _queries_and_keys(self) -> tuple[torch.Tensor, torch.Tensor] | None:
-        """Queries [windows, heads, Tq, d] and keys [windows, heads, Tk, d], with padding."""
-        scores, shape = self.call.scores, self.call.weights.shape
-        if scores is None or not self.call.logits.shape == scores.index.shape == shape:
-            return None
-        scores = scores.oriented()
-        if scores.key.shape[-2] != shape[-1]:
-            return None
-        return scores.vectors(self.call.layout.apply(scores.index)[self.selection.windows][..., 0])
 
     def scale(self) -> tuple[float, ...] | None:
         """The factor on all dot products, or one per head; None if factors differ within a head."""

@@ -19,15 +19,13 @@ from attnwidget.running.items import Items
 from attnwidget.running.missing import missing_attention, no_attention
 from attnwidget.running.model import name_of, traceable, traits
 from attnwidget.running.replay import Answer, NotReplayed
-from attnwidget.running.sequences import PlacedTokens
 from attnwidget.running.stacks import grouped, numbers_of, stacks
 from attnwidget.running.structure import structure_of
 from attnwidget.tracing import can_generate, changes_of
 from attnwidget.warning import warn
 
 from .joined import with_joined_pieces
-from .patches import on_image, placed_tokens
-from .picture import picture
+from .patches import OnImages, on_images
 from .recorder import ForwardPass, RecordedCalls, record_pass
 
 
@@ -42,6 +40,7 @@ def capture(
     batch_index: int = 0,
     layers: Iterable[int] | None = None,
     values: bool = False,
+    images: Any = (),
     image: bool = True,
 ) -> AttentionRecord:
     """Run `model` once and record the queries and keys of every softmax attention in it.
@@ -78,10 +77,10 @@ def capture(
         values: True to record the values and output projections as well. A projection's matrix is
             found by running its module on further inputs.
         image: True to keep the image that a vision model read, small, and the places of its tokens
-            on it; False to leave it out. The places are found by running the model as far as its
-            first attention layer on changed images. An image is kept only if every patch has a
-            token of its own, and if Pillow is installed: see `AttentionRecord.images`. There is none
-            of a model that accelerate offloads, which must not be stopped midway.
+            on it; False to leave it out. The places are found in one more pass, as far as the
+            layers need it, by the gradients of the pixels; an image is kept only if tokens have
+            certain places on it, and if Pillow is installed: see `AttentionRecord.images`. There is
+            none of a model that accelerate offloads, which must not be stopped midway.
 
     Returns:
         A record with one stack, "self", or several ("encoder", "decoder" and "cross"; "text" and
@@ -112,6 +111,7 @@ def capture(
         batch_index=batch_index,
         layers=layers,
         values=values,
+        images=images,
         image=image,
     )
     return captured.record
@@ -142,6 +142,7 @@ def captured_pass(
     batch_index: int = 0,
     layers: Iterable[int] | None = None,
     values: bool = False,
+    images: Any = (),
     image: bool = True,
 ) -> Captured:
     """Capture, and keep the inputs; `capture` describes arguments and errors."""
@@ -152,7 +153,7 @@ def captured_pass(
             raise TypeError(f"generate is {generate!r:.100}; expected {expected}")
         generate = {"max_new_tokens": generate}
     chosen = _numbers(layers)
-    inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
+    inputs = prepare(model, tokenizer, text, text_pair, target, batch_index, images)
     if generate is None and _must_generate(model, inputs):
         generate = {}
     if generate is None:
@@ -161,7 +162,9 @@ def captured_pass(
     with progress_bar("Reading", "attention calls"):
         generation = Generation.beginning(inputs, generate)
         answer = generated(model, tokenizer, inputs, generation.options)
-        again, read, replay = _reread(model, answer, chosen, values=values, with_image=image)
+        again, read, replay = _reread(
+            model, tokenizer, answer, chosen, values=values, with_image=image
+        )
     record = _record(model, tokenizer, again, read, chosen, replay)
     return Captured(record, again, generation)
 
@@ -177,7 +180,7 @@ def record_of(
 ) -> AttentionRecord:
     """The record of one pass over prepared inputs, of the chosen layers; None for all."""
     with progress_bar("Reading", "attention calls"):
-        read = _read(model, inputs, chosen, values=values, with_image=image)
+        read = _read(model, tokenizer, inputs, chosen, values=values, with_image=image)
     return _record(model, tokenizer, inputs, read, chosen, None)
 
 
@@ -201,13 +204,10 @@ def _record(
         shown = "; ".join(absent[:3]) + ("; ..." if len(absent) > 3 else "")
         warn(f"not in this record (see its `missing`): {shown}")
     kept = _with_layers(read, chosen)
-    seen = None
-    if read.placed is not None and any(s.queries.patches or s.keys.patches for s in kept.values()):
-        seen = picture(inputs, tokenizer, read.placed.tokens)
+    placed = any(each.queries.patches or each.keys.patches for each in kept.values())
+    images = read.seen.images if read.seen is not None and placed else ()
     name = f"{name_of(model)} {' and '.join(changes_of(model))}".rstrip()
-    return AttentionRecord(
-        kept, model=name, missing=missing, images=[] if seen is None else [seen], replay=replay
-    )
+    return AttentionRecord(kept, model=name, missing=missing, images=images, replay=replay)
 
 
 @dataclass(frozen=True)
@@ -218,17 +218,18 @@ class _Read:
         calls: the modules that called attention, with the reason why there is no layer, or "".
         ran: what else is known of the pass.
         stacks: the layers, by the names of their stacks.
-        placed: the tokens of a tower with their places on the image, or None.
+        seen: the places of tokens on images, or None.
     """
 
     calls: dict[str, str]
     ran: ForwardPass
     stacks: dict[str, Stack]
-    placed: PlacedTokens | None
+    seen: OnImages | None
 
 
 def _read(
     model: torch.nn.Module,
+    tokenizer: Any,
     inputs: Inputs,
     chosen: frozenset[int] | None,
     *,
@@ -237,11 +238,7 @@ def _read(
 ) -> _Read:
     """Record one pass; a second one if module names do not number the chosen layers."""
     structure_of(model, inputs.tensors)
-    placed, sequences = None, inputs.sequences
-    if with_image:
-        placed = placed_tokens(model, inputs, lambda changed: run_inputs(model, changed))
-    if placed is not None:
-        sequences = on_image(model, inputs, sequences, placed)
+    seen, sequences, random = None, inputs.sequences, torch.get_rng_state()
     # If module names do not number the layers, all of them are needed to count them.
     for named in [chosen] if chosen is None else [chosen, None]:
         sink = RecordedCalls()
@@ -256,18 +253,26 @@ def _read(
         )
         calls = with_joined_pieces(sink.calls)
         layers = ((call.address.id, call.layer) for call in calls)
-        by_name = stacks(grouped(model, layers), sequences.labels)
+        groups = grouped(model, layers)
+        if with_image and seen is None:
+            seen = on_images(
+                model, tokenizer, inputs, groups, random, lambda changed: run_inputs(model, changed)
+            )
+        if seen is not None:
+            sequences = inputs.sequences.with_places(seen.places)
+        by_name = stacks(groups, sequences.labels)
         if chosen is None or not 0 <= max(chosen) < len(calls):
             break
         if chosen <= {n for stack in by_name.values() for n in stack.numbers}:
             break
     reasons = {call.address.module: call.reason for call in calls if call.reason}
     modules = dict.fromkeys((call.address.module for call in sink.calls), "")
-    return _Read(modules | reasons, ran, by_name, placed)
+    return _Read(modules | reasons, ran, by_name, seen)
 
 
 def _reread(
     model: torch.nn.Module,
+    tokenizer: Any,
     answer: Answer,
     chosen: frozenset[int] | None,
     *,
@@ -283,7 +288,7 @@ def _reread(
     for way in answer.ways:
         try:
             inputs = way()
-            read = _read(model, inputs, chosen, values=values, with_image=with_image)
+            read = _read(model, tokenizer, inputs, chosen, values=values, with_image=with_image)
             return inputs, read, answer.replay(model, inputs, read.ran.output)
         except NotReplayed as error:
             refused = refused or error.with_traceback(None)  # which would keep the pass's output

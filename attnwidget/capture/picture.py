@@ -1,50 +1,60 @@
-"""The image that a model read, from its pixel values."""
+"""The images that a model read: the reader's own, or from pixel values."""
 
 from __future__ import annotations
 
 import io
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from attnwidget.record import Picture, Tokens
+from attnwidget.record import Picture
 from attnwidget.running.inputs import Inputs
+
+from .grids import Seen
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 # In pixels, for the longer side.
 _LARGEST, _SMALLEST = 224, 112
 _QUALITY = 90
 
 
-def picture(inputs: Inputs, processor: Any, tokens: Tokens) -> Picture | None:
-    """The part of the image that the patches cover; None without Pillow, or if it has no colours.
+def pictures(inputs: Inputs, processor: Any, seen: Seen) -> tuple[Picture, ...]:
+    """The images on which tokens are placed: the reader's own, or what the inputs hold of them.
 
     Args:
-        inputs: has the pixel values of the image.
         processor: the model's processor, whose normalization is undone; without one, values that
             are no colours are stretched over the range of colours.
-        tokens: have places on the image.
     """
-    try:
-        from PIL import Image
-    except ImportError:
-        return None
-    pixels, patch, patches = inputs.item_pixels, inputs.sequences.patch, tokens.patches
-    if pixels is None or patch is None or patches is None or len(pixels) not in (1, 3):
-        return None
-    grid = patches.grids[0]
-    covered = pixels[:, : grid.rows * patch[0], : grid.columns * patch[1]]
-    colors = _colors(covered.detach().to("cpu", torch.float32), processor)
-    height, width = colors.shape[1:]
-    longer = max(height, width)
+    from PIL import Image
+
+    if inputs.originals is not None:
+        return tuple(_small(image) for image in inputs.originals.images)
+    out = []
+    for name, lead in seen.parts:
+        whole = inputs.tensors[name][lead].detach().to("cpu", torch.float32)
+        colors = _colors(whole, processor)
+        bytes_of = (colors * 255).round().to(torch.uint8).expand(3, -1, -1).permute(1, 2, 0)
+        out.append(_small(Image.fromarray(bytes_of.contiguous().numpy())))
+    return tuple(out)
+
+
+def _small(image: Image) -> Picture:
+    """An image as a small file."""
+    from PIL.Image import Resampling
+
+    longer = max(image.size)
     if longer > _LARGEST:
-        size = tuple(max(1, round(side * _LARGEST / longer)) for side in (height, width))
-        colors = torch.nn.functional.interpolate(colors[None], size, mode="area")[0]
+        sides = (max(1, round(side * _LARGEST / longer)) for side in image.size)
+        image = image.convert("RGB").resize((next(sides), next(sides)), Resampling.BOX)
     # The encoding would blur the colours of a few pixels.
     enlarged = max(1, _SMALLEST // longer)
-    bytes_of = (colors * 255).round().to(torch.uint8).expand(3, -1, -1).permute(1, 2, 0)
-    pixels_of = bytes_of.repeat_interleave(enlarged, 0).repeat_interleave(enlarged, 1)
+    if enlarged > 1:
+        size = (image.width * enlarged, image.height * enlarged)
+        image = image.convert("RGB").resize(size, Resampling.NEAREST)
     file = io.BytesIO()
-    Image.fromarray(pixels_of.numpy()).save(file, "WEBP", quality=_QUALITY)
+    image.convert("RGB").save(file, "WEBP", quality=_QUALITY)
     return Picture(file.getvalue())
 
 

@@ -24,6 +24,8 @@ Messages: TypeAlias = "Sequence[Mapping[str, Any]]"
 
 _EXPECTED = 'expected messages, as [{"role": "user", "content": "Why?"}]'
 _REPLY = "assistant"
+IMAGE = "image"
+"""The type of a part of a message that is an image."""
 # What templates look for in a message stays as it is, as <think>; so does what they trim.
 _KEPT = re.compile(r"<[^<>\s]+>|[\s!-/:-@\[-`{-~]")
 _BLANK = re.compile(r"\s")
@@ -66,8 +68,9 @@ def render(tokenizer: Any, messages: Messages, *, generation_prompt: bool) -> Ch
     apply = _template(tokenizer)
     given: list[Mapping[str, Any]] = list(messages)
     asked = [isinstance(message.get("content"), str) for message in given]
+    other = [not each and not has_images([m]) for each, m in zip(asked, given, strict=True)]
     best = None
-    for form in (asked, [not each for each in asked]):
+    for form in (asked, other):
         try:
             written = _Written(apply, given, contents, form, generation_prompt)
         except ValueError:
@@ -113,7 +116,7 @@ def pieces_of(
 
 
 def _content(message: Any, at: int) -> str:
-    """The text of a message."""
+    """The text of a message, without its images."""
     if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
         raise TypeError(f"message {at} is {message!r:.100}, without a role; {_EXPECTED}")
     content = message.get("content")
@@ -124,15 +127,29 @@ def _content(message: Any, at: int) -> str:
     if not isinstance(content, Sequence) or isinstance(content, bytes):
         raise TypeError(f"the content of message {at} is {content!r:.100}; {_EXPECTED}")
     for part in content:
-        if not isinstance(part, Mapping) or not isinstance(part.get("text"), str):
-            kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
+        kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
+        if kind != IMAGE and not (isinstance(part, Mapping) and isinstance(part.get("text"), str)):
             raise TypeError(
                 f"message {at} has a part {kind!r}; expected text, as "
-                '{"type": "text", "text": "Why?"}: for images and sound, pass what '
-                "processor.apply_chat_template returns with tokenize=True, return_dict=True and "
-                'return_tensors="pt"'
+                '{"type": "text", "text": "Why?"}, or an image, as {"type": "image", "image": '
+                "image}: for video and sound, pass what processor.apply_chat_template returns with "
+                'tokenize=True, return_dict=True and return_tensors="pt"'
             )
-    return "".join(part["text"] for part in content)
+    return "".join(_texts(content))
+
+
+def _texts(content: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [part["text"] for part in content if part.get("type") != IMAGE]
+
+
+def has_images(messages: Messages) -> bool:
+    """True if a message of a chat has an image."""
+    return any(
+        isinstance(part, Mapping) and part.get("type") == IMAGE
+        for message in messages
+        if isinstance(message, Mapping) and isinstance(message.get("content"), Sequence)
+        for part in message["content"]
+    )
 
 
 _Apply: TypeAlias = "Callable[[Sequence[Mapping[str, Any]], bool], str]"
@@ -190,7 +207,12 @@ class _Written:
         self._apply, self._messages, self.form = apply, messages, form
         self._reply = generation_prompt
         self.text = apply(self._formed(contents), generation_prompt)
-        trimmed = [content.strip() for content in contents]
+        pictured = [has_images([message]) for message in messages]
+        # Around images, there is whitespace in the middle of a message.
+        trimmed = [
+            content if images else content.strip()
+            for content, images in zip(contents, pictured, strict=True)
+        ]
         # A template that trims contents may write the same whitespace itself.
         if trimmed != list(contents):
             same = apply(self._formed(trimmed), generation_prompt) == self.text
@@ -211,7 +233,7 @@ class _Written:
         return [
             message
             if message.get("content") is None
-            else {**message, "content": text if string else [{"type": "text", "text": text}]}
+            else {**message, "content": text if string else _parts(message["content"], text)}
             for message, text, string in zip(self._messages, contents, self.form, strict=False)
         ]
 
@@ -278,6 +300,22 @@ class _Written:
         if not after or own <= 0 or not (head.startswith(before) and head.endswith(after)):
             return 0
         return len(before) + own + _shared(after, alone.partition(self._unused)[2])
+
+
+def _parts(content: Any, text: str) -> list[Mapping[str, Any]]:
+    """The parts of a content with another text of the same length in place of its own."""
+    whole: list[Mapping[str, Any]] = [{"type": "text", "text": text}]
+    if isinstance(content, str) or sum(map(len, _texts(content))) != len(text):
+        return whole
+    parts, at = [], 0
+    for part in content:
+        if part.get("type") == IMAGE:
+            parts.append(part)
+        else:
+            end = at + len(part["text"])
+            parts.append({**part, "text": text[at:end]})
+            at = end
+    return parts
 
 
 def _marked(

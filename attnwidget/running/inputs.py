@@ -13,9 +13,11 @@ import torch
 from attnwidget.record import Tokens
 
 from .chat import Chat, Messages, is_chat, pieces_of, render
+from .illustrated import illustrated, tokens_in_text
 from .items import Batch
 from .labels import text_tokenizer, token_labels
 from .model import CACHES, STANDARD, before_text, device_of, holds_tensors, traits
+from .originals import Originals
 from .padding import Padded, is_square, kept_positions, rows_of
 from .sequences import Sequences, image_size, patch_size, pixels_name
 from .sound import audio_seconds, sound_of
@@ -39,6 +41,8 @@ class Inputs:
             "text: reason".
         answer: the ids of a generated answer whose tokens but the last are in the tensors; () if
             nothing was generated, or not by ids.
+        originals: the reader's own images of which the pixels were made; None if these are not
+            known.
     """
 
     tensors: dict[str, Any]
@@ -46,20 +50,12 @@ class Inputs:
     sequences: Sequences
     missing: tuple[str, ...] = ()
     answer: tuple[int, ...] = ()
+    originals: Originals | None = None
 
     @property
     def has_target(self) -> bool:
         """True if the tokens of a decoder are given."""
         return any(name.startswith("decoder_input") or name == "labels" for name in self.tensors)
-
-    @property
-    def item_pixels(self) -> torch.Tensor | None:
-        """The one image of the recorded item, [channels, height, width]; None if it has another
-        number of images, or if they come in another form."""
-        pixels = self.tensors.get(pixels_name(self.tensors) or "")
-        if not isinstance(pixels, torch.Tensor) or pixels.ndim != 4:
-            return None
-        return pixels[self.batch.index] if self.batch.media == self.batch.size else None
 
 
 def prepare(
@@ -69,15 +65,26 @@ def prepare(
     text_pair: str | None,
     target: str | None,
     batch_index: int,
+    images: Any = (),
 ) -> Inputs:
     """Tokenize if needed, and collect the tokens of the recorded item.
+
+    Args:
+        images: of the text; those in the messages of a chat need not be given.
 
     Raises:
         TypeError, ValueError, IndexError: as `attnwidget.capture` says.
     """
-    chat = _chat(tokenizer, text, text_pair)
-    text = cast("str | Mapping[str, Any]", text) if chat is None else chat.text
-    encoding = _encoding(tokenizer, text, text_pair, special=chat is None)
+    read = illustrated(tokenizer, text, images)
+    chat = None
+    if read is not None:
+        if text_pair is not None:
+            raise TypeError("text_pair needs a string as text, without images")
+        encoding = text = read.inputs
+    else:
+        chat = _chat(tokenizer, text, text_pair)
+        text = cast("str | Mapping[str, Any]", text) if chat is None else chat.text
+        encoding = _encoding(tokenizer, text, text_pair, special=chat is None)
     tensors = on_device(taken(model, encoding), model)
     _check(model, tensors, text)
     if target is not None:
@@ -109,6 +116,10 @@ def prepare(
         if isinstance(text, str) and text_pair is None and own.offsets is not None:
             own = replace(own, text=text, pieces=pieces_of(chat, own.offsets))
             tokens["input_ids"] = own
+        positions = kept["input_ids"].kept
+        if read is not None and size == 1 and len(positions) == kept["input_ids"].length:
+            ids = tensors["input_ids"][0].tolist()
+            tokens["input_ids"] = tokens_in_text(read, own, ids, tokenizer)
         if isinstance(text, str) and len(own.special) == len(own):
             but = " but special ones" if len(own) else ""
             raise ValueError(f"the text {text!r} gives no tokens{but}")
@@ -134,7 +145,8 @@ def prepare(
         items,
     )
     missing = doubt_of(model, tokenizer), cut_off(encoding, batch_index)
-    return Inputs(tensors, batch, sequences, tuple(filter(None, missing)))
+    originals = None if read is None else read.originals
+    return Inputs(tensors, batch, sequences, tuple(filter(None, missing)), originals=originals)
 
 
 def _kept(

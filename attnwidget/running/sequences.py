@@ -2,35 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 
-from attnwidget.record import Tokens
+from attnwidget.record import Patches, Tokens
+from attnwidget.tracing import CallId
 
 from .sides import Side
 from .stacks import Group, Labels
 
 
 @dataclass(frozen=True)
-class PlacedTokens:
-    """The tokens of a tower, with their places on the image."""
+class Places:
+    """The places on images of the tokens that a pass has read.
 
-    tower: str
-    tokens: Tokens
+    Attributes:
+        calls: of the queries and the keys of some attention calls, where they are known.
+        text: of the text; None if none of its tokens has one.
+        others: the names of a tower's tokens without a place, by their number.
+    """
+
+    calls: Mapping[tuple[CallId, str], Patches] = field(default_factory=dict)
+    text: Patches | None = None
+    others: Callable[[int], list[str]] = lambda count: [f"[{n}]" for n in range(1, count + 1)]
 
     def of(self, group: Group, side: str, length: int) -> Tokens | None:
-        """The tokens, if they are those of one side of a group of layers."""
-        # Windows may have another order in every layer.
-        if group.windows or length != len(self.tokens):
+        """The tokens of one side of a group of layers, if they are those of an image alone."""
+        # Within windows, every layer may have an order of its own.
+        found = {
+            self.calls.get((call, side)) for call in group.calls[: None if group.windows else 1]
+        }
+        patches = found.pop() if len(found) == 1 else None
+        if patches is None or len(patches.of) != length:
             return None
-        reads = (
-            group.cross and side == "key" and (group.tower, self.tower) == ("decoder", "encoder")
+        others = tuple(position for position, place in enumerate(patches.of) if place is None)
+        names = iter(self.others(len(others)))
+        labels = (
+            next(names) if place is None else label_of(patches, position)
+            for position, place in enumerate(patches.of)
         )
-        own = not group.cross and group.tower == self.tower
-        return self.tokens if own or reads else None
+        return Tokens(tuple(labels), special=others, patches=patches)
+
+
+def label_of(patches: Patches, token: int) -> str:
+    """The name of a token's place: "row,column", after that of its grid if there are several."""
+    found = patches.grid_of(token)
+    assert found is not None  # it has a place
+    grid, patch = found
+    row, column = divmod(patch, grid.columns)
+    return f"{grid.name} {row},{column}".lstrip()
 
 
 @dataclass(frozen=True)
@@ -43,7 +66,7 @@ class Sequences:
         image: height and width in pixels, or None.
         patch: height and width of a patch in pixels, or None.
         seconds: the length of the audio, or None.
-        placed: the tokens with known places on the image, or None.
+        placed: the places of tokens on images.
         before: what the model puts before the text, in a word: see `before_text`.
         others: the tokens of further inputs, by their names.
     """
@@ -53,7 +76,7 @@ class Sequences:
     image: tuple[int, int] | None = None
     patch: tuple[int, int] | None = None
     seconds: float | None = None
-    placed: PlacedTokens | None = None
+    placed: Places = field(default_factory=Places)
     before: str = ""
     others: Mapping[str, Tokens] = field(default_factory=dict)
 
@@ -63,12 +86,26 @@ class Sequences:
             return self.text
         return self.target if name == "decoder_input_ids" else self.others.get(name or "")
 
+    def with_places(self, places: Places) -> Sequences:
+        """The same with the places of tokens; those of the text are named by them."""
+        text, patches = self.text, places.text
+        if text is not None and patches is not None and len(patches.of) == len(text):
+            labels = (
+                label if place is None else label_of(patches, position)
+                for position, (label, place) in enumerate(zip(text.labels, patches.of, strict=True))
+            )
+            text = replace(text, labels=tuple(labels), patches=patches)
+        return replace(self, text=text, placed=places)
+
     def labels(self, group: Group, shape: tuple[int, int]) -> Labels:
         """The labels of a group of layers [Tq, Tk]."""
         sides = group.kind.sides
         queries = keys = self._tokens(group, "query", sides.queries, shape[0])
         if sides.queries != sides.keys or shape[0] != shape[1]:
             keys = self._tokens(group, "key", sides.keys, shape[1])
+        elif queries.patches is not None and self.text is not queries:
+            other = self._tokens(group, "key", sides.keys, shape[1])
+            keys = queries if other == queries else other
         # The order of patches is not read with the labels.
         assumed = group.kind.assumed or any(
             self.image is not None and each == self._patches(group, length)
@@ -78,10 +115,11 @@ class Sequences:
 
     def _tokens(self, group: Group, name: str, side: Side, length: int) -> Tokens:
         """Labels of one side of a group of layers; positions if nothing else is known."""
-        placed = None if self.placed is None else self.placed.of(group, name, length)
-        if placed is not None:
-            return placed
         tokens, before = self.of_input(side.own), side.offset
+        if tokens is None:
+            placed = self.placed.of(group, name, length)
+            if placed is not None:
+                return placed
         if tokens is not None:
             if len(tokens) == length and (not before or self.before == "global"):
                 return tokens  # some layers read no global tokens

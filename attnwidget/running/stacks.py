@@ -86,6 +86,7 @@ class Group:
     Attributes:
         kind: the part of the model.
         modules, layers: the layers in order, None for those that are not recorded.
+        calls: the attention calls of those that are.
         windows: True if they attend within windows.
         shares_tower: True if the tower also attends over sequences of other lengths.
     """
@@ -93,6 +94,7 @@ class Group:
     kind: Kind
     modules: list[str] = field(default_factory=list)
     layers: list[Layer | None] = field(default_factory=list)
+    calls: list[CallId] = field(default_factory=list)
     windows: bool = False
     shares_tower: bool = False
 
@@ -132,12 +134,35 @@ def grouped(model: torch.nn.Module, calls: Iterable[tuple[CallId, Layer | None]]
         group = latest[kind] = groups.setdefault(key, Group(kind, windows=windows))
         group.add(waiting.pop(kind, []), None)
         group.add([call.module], layer)
+        group.calls.append(call)
     for kind, group in latest.items():
         group.add(waiting[kind], None)
-    per_kind = Counter(group.kind for group in groups.values())
-    for group in groups.values():
+    out = [part for group in groups.values() for part in _of_each_image(group)]
+    per_kind = Counter(group.kind for group in out)
+    for group in out:
         group.shares_tower = per_kind[group.kind] > 1
-    return list(groups.values())
+    return out
+
+
+def _of_each_image(group: Group) -> list[Group]:
+    """The layers over each image, where a tower reads images of one length after the other."""
+    per_module = Counter(call.module for call in group.calls)
+    images = set(per_module.values()).pop() if len(set(per_module.values())) == 1 else 1
+    modules = [call.module for call in group.calls]
+    in_turn = all(len(set(modules[n : n + images])) == 1 for n in range(0, len(modules), images))
+    recorded = None not in group.layers
+    if group.tower != "vision" or images < 2 or len(per_module) < 2 or not (in_turn and recorded):
+        return [group]
+    return [
+        Group(
+            group.kind,
+            group.modules[number::images],
+            group.layers[number::images],
+            group.calls[number::images],
+            group.windows,
+        )
+        for number in range(images)
+    ]
 
 
 def numbers(modules: list[str]) -> list[int]:

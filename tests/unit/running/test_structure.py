@@ -734,7 +734,7 @@ def test_an_image_of_any_name(name: str) -> None:
     model = {"x": X, "images": Images}[name]().eval()
     record = capture(model, None, {name: pixels})
     assert record.tokens()[0][:5] == ["0,0", "0,1", "0,2", "0,3", "1,0"]
-    assert record.image is not None
+    assert record.images
     assert record.layer(0).fidelity.labels == "checked"
     in_order = capture(model, None, {name: pixels}, image=False)
     assert in_order.tokens() == record.tokens()
