@@ -190,8 +190,9 @@ def _shown_grid(attention: Attention, patches: Patches) -> int:
     """The number of the grid that is chosen, or else of the whole image, or the first."""
     if attention.grid is not None and attention.grid < len(patches.grids):
         return attention.grid
-    names = [grid.name for grid in patches.grids]
-    return names.index("whole") if "whole" in names else 0
+    # Of several images, it is "image 1, whole".
+    whole = (n for n, grid in enumerate(patches.grids) if grid.name.endswith("whole"))
+    return next(whole, 0)
 
 
 def _first(attention: Attention) -> int:

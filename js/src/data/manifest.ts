@@ -738,7 +738,7 @@ export function gridShown({ patches }: Tokens, chosen: number | null): number {
   if (chosen !== null && chosen < grids.length) return chosen;
   return Math.max(
     0,
-    grids.findIndex(({ name }) => name === "whole"),
+    grids.findIndex(({ name }) => name.endsWith("whole")),
   );
 }
 

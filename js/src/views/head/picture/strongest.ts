@@ -38,7 +38,8 @@ export function strongest(picture: Picture): HTMLElement {
   const columns = ["row,column", "weight"].map((name) => el("span", {}, name));
   const head = el("div", { class: "columns", "aria-hidden": "true" }, ...columns);
   list.addEventListener("pointerleave", () => pointAt(state, null));
-  const element = el("section", { class: "strongest" }, title, head, list);
+  const long = picture.gridsOf(picture.main).length > 1;
+  const element = el("section", { class: `strongest ${long ? "long" : ""}` }, title, head, list);
 
   scope.effect(() => {
     const what = other.value === "key" ? "Strongest keys" : "Strongest queries";
@@ -59,6 +60,7 @@ export function strongest(picture: Picture): HTMLElement {
       const where = isElsewhere && !names[token].includes(place[0].name) ? ` ${place[0].name}` : "";
       const own = itself.value.includes(token) ? " itself" : "";
       name.textContent = `${names[token]}${where}${own}`;
+      if (long) name.title = name.textContent;
       number.textContent = weight(values[token], rounding(token));
       fill.style.width = `${(100 * values[token]) / values[first]}%`;
       fill.style.background = color.value;

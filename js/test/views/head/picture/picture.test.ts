@@ -223,7 +223,7 @@ describe("several grids", () => {
     ).toEqual(["true", "false"]);
     // The last token is a word here: a chip; those of the other grid are none.
     await expect.poll(() => withoutPatch("Keys").elements().length).toBe(2);
-    expect(find(app, ".about").textContent).toContain("2 × 2 × 2 patches + [CLS] + 1,3");
+    expect(find(app, ".about").textContent).toContain("2 × (2 × 2) patches + [CLS] + 1,3");
     // Of a key, they are the shares of the queries that look at it.
     await userEvent.hover(grid("Keys"), { position: { x: 4, y: 4 } });
     const [all, part] = [LABELS.keys(), [5, 6, 7]].map((queries) =>
