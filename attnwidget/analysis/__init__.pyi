@@ -12,6 +12,7 @@ from .head_scores import Rows as Rows
 from .head_summaries import HeadSummary as HeadSummary
 from .head_summaries import sampled_rows as sampled_rows
 from .head_summaries import summarize_heads as summarize_heads
+from .image_attention import on_image as on_image
 from .lenses import ATTENTION as ATTENTION
 from .lenses import LENSES as LENSES
 from .lenses import BrowserLens as BrowserLens

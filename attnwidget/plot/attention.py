@@ -86,6 +86,7 @@ class Attention:
         other: the name of a second stack, whose numbers less those of the first are drawn: B - A;
             None for the numbers of one.
         several: True if titles name the stack.
+        grid: the grid of patches on which it is shown; None for the whole image, or the first.
         partners: those of the layer's heads in a comparison.
     """
 
@@ -102,6 +103,7 @@ class Attention:
     locked: Sequence[int] = ()
     other: str | None = None
     several: bool = False
+    grid: int | None = None
     partners: Partners = None
 
     def __post_init__(self) -> None:

@@ -26,7 +26,7 @@ from .axes import (
 )
 from .colors import palette_of
 from .curves import curves_of, rows_of
-from .image_plot import draw_image, on_image
+from .image_plot import draw_image, on_grid, on_image
 from .lines import draw_arcs, draw_curves
 
 _LEGEND_COLUMNS = 6
@@ -41,6 +41,7 @@ def head(
     lens: str | Lens = "attention",
     segments: str = "all",
     picture: bool = True,
+    grid: int | None = None,
     stack: str | None = None,
     caption: bool = True,
     ax: Axes | None = None,
@@ -57,8 +58,10 @@ def head(
             row. Numbers with a sign are blue above zero and orange below.
         segments: "content" to leave special tokens out; of a pair, "ab" for the attention from the
             first text to the second, likewise "aa", "ba" and "bb"; "content ab" for both.
-        picture: True to draw the attention of one head from one query on the image of a vision
-            model, if the record has it; False for lines.
+        picture: True to draw the attention of one head from one query on the image that a model
+            read, if the record has it; False for lines.
+        grid: the number of the grid of patches, from 0, where there are several; None for the
+            whole image, or else the first.
         stack: the name of a stack; the record's first if None.
         caption: False to leave out the small print on what is not drawn.
         ax: the Axes to draw into; those of a new figure if None.
@@ -68,7 +71,7 @@ def head(
         `ax.images` are the image and the veil over it, with the weight of every patch.
 
     Raises:
-        IndexError: there is no such layer, head or query.
+        IndexError: there is no such layer, head, query or grid.
         KeyError: there is no such stack.
         ValueError: `heads` is empty, there are no such segments, or the record does not have the
             lens; the message says why.
@@ -80,6 +83,7 @@ def head(
         record, layer, chosen, stack=stack, lens=lens, segments=segments, query=query
     )
     if picture and query is not None and len(attention.drawn) == 1 and on_image(attention):
+        attention = on_grid(attention, grid)
         ax = new_axes(grown(0)) if ax is None else ax
         draw_image(ax, attention, caption=caption)
     else:

@@ -1,15 +1,16 @@
-"""Attention on the image of a vision model: bright where it is strong."""
+"""Attention on the images that a model read: bright where it is strong."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Floats, Patches
+from attnwidget.record import Box, Floats, Patches, Picture
 
 from .attention import Attention
 from .colors import palette_of, rgb
@@ -21,16 +22,18 @@ if TYPE_CHECKING:
 
 # The opacity of the veil where there is no attention, as in the view.
 DENSEST = 0.88
+# Where a processor has padded the image.
+_PADDING = (128, 128, 128)
 
 
 @dataclass(frozen=True)
 class OnImage:
-    """The attention between some tokens and each patch.
+    """The attention between some tokens and each patch of a grid.
 
     Attributes:
-        pixels: the image, [height, width, 3].
+        pixels: the part of the image that the grid covers, [height, width, 3].
         grid: the attention of each patch, [rows, columns].
-        largest: the attention that leaves a patch as bright as it is.
+        largest: the attention that leaves a patch as bright as it is: the largest on all grids.
         own: (row, column) of the patches whose attention it is.
         notes: the words for it.
     """
@@ -43,57 +46,98 @@ class OnImage:
 
 
 def on_image(attention: Attention) -> bool:
-    """True if the attention of one token can be shown on the record's image."""
-    has_image = attention.record.image is not None and _patches(attention) is not None
+    """True if the attention of one token can be shown on the record's images."""
+    has_images = bool(attention.record.images) and _patches(attention) is not None
     # Shades of an image have no sign.
-    return has_image and not attention.signed
+    return has_images and not attention.signed
+
+
+def on_grid(attention: Attention, number: int | None) -> Attention:
+    """The same attention on the grid of a number.
+
+    Raises:
+        IndexError: there is no such grid.
+    """
+    patches = _patches(attention)
+    count = 0 if patches is None else len(patches.grids)
+    if number is not None and not 0 <= number < count:
+        raise IndexError(f"grid {number} does not exist: there are {count}")
+    return replace(attention, grid=number)
 
 
 def attention_on_image(attention: Attention) -> OnImage:
-    """The attention between patches and the locked tokens.
+    """The attention between patches and the locked tokens, on the grid that is shown.
 
     Without a locked token, it is the attention of [CLS], of the patch in the middle, or of a
     text's last token.
     """
-    from PIL import Image
-
     # Patches are tokens, as are those that are locked.
     attention = replace(attention, words=False)
-    image, patches = attention.record.image, _patches(attention)
-    assert image is not None
+    patches = _patches(attention)
     assert patches is not None
-    own = list(attention.locked) or [_first(attention, patches)]
-    labels = attention.stack.keys.labels
-    numbers, others = attention.numbers(attention.current), attention.keys
+    own = list(attention.locked) or [_first(attention)]
+    numbers, others, looking = (
+        attention.numbers(attention.current),
+        attention.keys,
+        attention.queries,
+    )
     if attention.side == "key":
-        numbers, others = numbers.T, attention.queries
+        numbers, others, looking = numbers.T, looking, others
     whole = numbers[own].sum(axis=0)
     received = np.zeros_like(whole)
     received[others.shown] = whole[others.shown]
-    with Image.open(io.BytesIO(image.data)) as opened:
-        pixels = np.asarray(opened.convert("RGB"))
 
-    places = np.array([-1 if place is None else place for place in patches.of])
-    grid = np.zeros(patches.rows * patches.columns, np.float32)
+    number = _shown_grid(attention, patches)
+    shown = patches.grids[number]
+    placed = _numbers(patches.of)
+    places = _numbers(patches.on_grid(number))
+    grid = np.zeros(len(shown), np.float32)
     grid[places[places >= 0]] = received[places >= 0]
-    framed = [int(places[token]) for token in own if places[token] >= 0]
     # The attention of a patch to itself may be far above all other.
-    largest = float(np.delete(grid, framed).max(initial=0)) or 1.0
+    itself = own if attention.stack.queries == attention.stack.keys else []
+    framed = [int(places[token]) for token in itself if places[token] >= 0]
+    on_images = np.where(placed >= 0, received, 0)
+    largest = float(np.delete(on_images, itself).max(initial=0)) or 1.0
     way = "from" if attention.side == "query" else "to"
-    names = " + ".join(labels[token] for token in own)
-    rest = [token for token in others.shown if places[token] < 0 and token not in own][:2]
+    names = " + ".join(looking.tokens.labels[token] for token in own)
+    rest = [token for token in others.shown if placed[token] < 0 and token not in itself][:2]
+    several = f"{shown.name or number}, {_percent(grid, received)} of it"
     notes = [
         f"{attention.measure} {way} {names}, up to {largest:.3g}",
+        several if len(patches.grids) > 1 else "",
         share_note(magnitude(received), magnitude(whole), "it"),
-        *(f"{labels[token]} {received[token]:.3f}" for token in rest),
+        *(f"{others.tokens.labels[token]} {received[token]:.3f}" for token in rest),
     ]
     return OnImage(
-        pixels,
-        grid.reshape(patches.rows, patches.columns),
+        _part(attention.record.images[shown.image], shown.box),
+        grid.reshape(shown.rows, shown.columns),
         largest,
-        [divmod(place, patches.columns) for place in framed],
-        notes,
+        [divmod(place, shown.columns) for place in framed],
+        list(filter(None, notes)),
     )
+
+
+def _part(picture: Picture, box: Box) -> NDArray[np.uint8]:
+    """The pixels of a part of a picture, grey where it lies beyond."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(picture.data)) as opened:
+        image = opened.convert("RGB")
+    left, right = (round(edge * image.width) for edge in box[::2])
+    top, bottom = (round(edge * image.height) for edge in box[1::2])
+    part = Image.new("RGB", (max(1, right - left), max(1, bottom - top)), _PADDING)
+    part.paste(image, (-left, -top))
+    return np.asarray(part)
+
+
+def _numbers(places: Iterable[int | None]) -> NDArray[np.intp]:
+    """Places as numbers, -1 for none."""
+    return np.array([-1 if place is None else place for place in places])
+
+
+def _percent(part: Floats, whole: Floats) -> str:
+    total = magnitude(whole)
+    return f"{100 * magnitude(part) / total if total else 0:.1f}%"
 
 
 def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> None:
@@ -137,19 +181,38 @@ def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> Non
 
 
 def _patches(attention: Attention) -> Patches | None:
+    """The places of the tokens whose shades are drawn: keys, of a locked key queries."""
     stack = attention.stack
-    return stack.queries.patches if stack.queries == stack.keys else None
+    return (stack.queries if attention.side == "key" else stack.keys).patches
 
 
-def _first(attention: Attention, patches: Patches) -> int:
-    """The first token without a patch that is shown, or that of the patch in the middle.
+def _shown_grid(attention: Attention, patches: Patches) -> int:
+    """The number of the grid that is chosen, or else of the whole image, or the first."""
+    if attention.grid is not None and attention.grid < len(patches.grids):
+        return attention.grid
+    # Of several images, it is "image 1, whole".
+    whole = (n for n, grid in enumerate(patches.grids) if grid.name.endswith("whole"))
+    return next(whole, 0)
 
-    With a mask, the last token: only that one may see all others.
+
+def _first(attention: Attention) -> int:
+    """The first query without a patch that is shown, or that of the patch in the middle.
+
+    With a mask, the last: only that one may see all others. Of a text, it writes on.
     """
-    program = attention.stack.layer(attention.layer).program
-    if program is not None and program.mask != "none":
-        return len(patches.of) - 1
-    for token in attention.keys.shown:
-        if patches.of[token] is None:
-            return token
-    return patches.of.index(patches.rows // 2 * patches.columns + patches.columns // 2)
+    stack, patches = attention.stack, attention.stack.queries.patches
+    program = stack.layer(attention.layer).program
+    last = len(stack.queries) - 1
+    alone = [
+        token for token in attention.queries.shown if patches is None or patches.of[token] is None
+    ]
+    is_causal = program is not None and program.mask != "none"
+    if is_causal or (last in alone and last not in stack.queries.special):
+        return last
+    if alone or patches is None:
+        return alone[0] if alone else last
+    number = _shown_grid(attention, patches)
+    grid, places = patches.grids[number], _numbers(patches.on_grid(number))
+    down, across = np.divmod(places, grid.columns)
+    far = np.hypot(down - grid.rows // 2, across - grid.columns // 2)
+    return int(np.where(places < 0, np.inf, far).argmin())

@@ -61,6 +61,7 @@ class Shown(ShownRecord):
             segments=choices["segments"],
             side=side,
             locked=() if position is None else (position, *choices["also"]),
+            grid=choices["grid"],
             partners=partners_of(self.manifest, self.stack, choices["layer"]),
             other=self._partners[self.stack] if choices["compared"] == "difference" else None,
             # Those of B are no choice.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnwidget.analysis import Numbers
+from attnwidget.analysis.image_attention import overlaps
 from attnwidget.arguments import entries
 from attnwidget.corpus.accumulators import Means
 from attnwidget.progress import progress_bar, step_done
@@ -26,7 +27,7 @@ class RegionScores(ProbeScores):
     """The share of each head's attention inside marked regions; see `regions`.
 
     Attributes:
-        area: the mean share of the image that the regions cover, which even attention would have.
+        area: the mean share of the patches that the regions cover, which even attention would have.
     """
 
     area: float
@@ -41,16 +42,17 @@ def regions(
 ) -> RegionScores:
     """Measure the share of each head's attention that lies inside marked regions of images.
 
-    The weights are those of all tokens on patches; tokens without a patch, such as [CLS], are left
-    out as keys. A patch that lies partly inside counts in part. An even spread has the region's
-    share of the area; centres of images draw attention without any object there.
+    The weights are those of all tokens on patches, of the image and of its crops; tokens without a
+    patch, such as [CLS] and words, are left out as keys. A patch that lies partly inside counts in
+    part. An even spread has the region's share of the area; centres of images draw attention
+    without any object there. Of several images, the first counts.
 
     Args:
         model: a vision model; or (record, region), without processor and images.
         processor: its processor.
         images: (inputs of the processor for one image, region). A region is (left, top, right,
-            bottom) in shares of the image that the model reads, from 0 to 1, after the processor
-            has cut and scaled it; or a mask [rows, columns] of it, with 1 inside.
+            bottom) in shares of the record's image, from 0 to 1: see `record.images`; or a mask
+            [rows, columns] of it, with 1 inside.
         seed: of the bootstrap over images, from 0.
 
     Raises:
@@ -76,10 +78,10 @@ def regions(
         for index, (record, region) in enumerate(pairs):
             heads.stack, patches = _patches(record)
             inside = _inside(region, patches)
-            shares = _shares(record.stack(heads.stack), patches, inside)
+            shares = _shares(record.stack(heads.stack), inside)
             means = means or Means.empty(shares.shape, seed)
             means.add({index: shares})
-            areas.append(float(inside.mean()))
+            areas.append(float(np.nanmean(inside)))
             stack = record.stack(heads.stack)
             heads.numbers = stack.numbers
             heads.counts = tuple(layer.num_heads for layer in stack.layers)
@@ -102,15 +104,18 @@ def _patches(record: AttentionRecord) -> tuple[str, Patches]:
     """The stack whose tokens have places on the image, and the places."""
     for name in record.stacks:
         stack = record.stack(name)
-        if stack.keys.patches is not None and stack.keys == stack.queries:
-            return name, stack.keys.patches
+        patches = stack.keys.patches
+        if patches is None or stack.keys != stack.queries:
+            continue
+        if any(grid.image == 0 for grid in patches.grids):
+            return name, patches
     raise ValueError(
         "the places of the tokens on the image are not known: see images in docs/guide/capture.md"
     )
 
 
 def _inside(region: Any, patches: Patches) -> Numbers:
-    """The share of each patch that lies inside, [rows x columns] in reading order."""
+    """The share of each token's patch that lies inside; NaN for one that is not on image 0."""
     given = np.asarray(region, np.float64)
     if given.shape == (4,):
         left, top, right, bottom = given
@@ -127,31 +132,28 @@ def _inside(region: Any, patches: Patches) -> Numbers:
         raise ValueError("a mask is 0 everywhere: it marks no region")
     else:
         down, across = (np.arange(size + 1) / size for size in given.shape)
-    rows, columns = _shared(patches.rows, down), _shared(patches.columns, across)
-    inside: Numbers = (rows @ given @ columns.T).ravel()
+    inside = np.full(len(patches.of), np.nan)
+    for number, grid in enumerate(patches.grids):
+        if grid.image != 0:
+            continue
+        left, top, right, bottom = grid.box
+        rows = overlaps(top, bottom, grid.rows, down)
+        columns = overlaps(left, right, grid.columns, across)
+        shares = (rows @ given @ columns.T).ravel()
+        for token, patch in enumerate(patches.on_grid(number)):
+            if patch is not None:
+                inside[token] = shares[patch]
     return inside
 
 
-def _shared(count: int, edges: Numbers) -> Numbers:
-    """The share of each of `count` equal parts of 0 to 1 that lies between two edges.
-
-    float64 [count, edges - 1].
-    """
-    parts = np.arange(count + 1) / count
-    shared = np.minimum(parts[1:, None], edges[1:]) - np.maximum(parts[:-1, None], edges[:-1])
-    shares: Numbers = (shared * count).clip(0, 1)
-    return shares
-
-
-def _shares(stack: Stack, patches: Patches, inside: Numbers) -> Numbers:
+def _shares(stack: Stack, inside: Numbers) -> Numbers:
     """The weights inside as a share of those on all patches, by head: [layers, heads]."""
-    weights_of = np.array([0 if place is None else inside[place] for place in patches.of])
-    is_patch = np.array([place is not None for place in patches.of], np.float64)
+    is_patch = ~np.isnan(inside)
     shares = np.full(
         (len(stack.layers), max(layer.num_heads for layer in stack.layers)), np.nan, np.float64
     )
     for place, layer in enumerate(stack.layers):
         for head in range(layer.num_heads):
-            received = layer.head_weights(head).sum(axis=0, dtype=np.float64)
-            shares[place, head] = received @ weights_of / (received @ is_patch or np.nan)
+            received = layer.head_weights(head).sum(axis=0, dtype=np.float64)[is_patch]
+            shares[place, head] = received @ inside[is_patch] / (received.sum() or np.nan)
     return shares

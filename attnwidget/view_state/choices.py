@@ -131,6 +131,16 @@ class Choices(traitlets.HasTraits):
             raise TraitError(f"part {proposal.value} does not exist: there are 1 to {count}")
         return proposal.value
 
+    @traitlets.validate("grid")
+    def _valid_grid(self, proposal: Any) -> Any:
+        if proposal.value is None:
+            return None
+        sides = self._shown.queries.patches, self._shown.keys.patches
+        count = max(0 if patches is None else len(patches.grids) for patches in sides)
+        if not count:
+            raise TraitError(f"stack {self.stack!r} has no grids of patches")
+        return _in_range("grid", proposal.value, count)
+
     @traitlets.validate("named_segments")
     def _valid_named_segments(self, proposal: Any) -> Any:
         for start, end, name in proposal.value:

@@ -47,6 +47,7 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         follow["off"] = []
         follow["cut"] = []
         follow["named_segments"] = []
+        follow["grid"] = None
     if name in ("stack", "parts"):
         # Part 7 of another text, or of another kind, is another one.
         follow["part"] = None

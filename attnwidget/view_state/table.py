@@ -95,6 +95,8 @@ class ChoiceOptions(TypedDict, total=False):
         orientation: "vertical" (tokens in columns) or "horizontal" (in lines).
         picture: True if the head view shows the patches of a vision model on its image, False if
             as a list; see `AttentionRecord.images`.
+        grid: the number of the grid of patches that is shown, from 0, where a model reads several
+            images or crops (see `Patches.grids`); None for the whole image, or else the first grid.
         thumbnails: the thumbnails of the model view, "matrix" or "lines".
         sort: the order of a layer's heads in the model view: "model", or, from the highest to the
             lowest, the weight of the locked "pair" of `query` and `key`, or a metric: "entropy"
@@ -142,6 +144,7 @@ class ChoiceOptions(TypedDict, total=False):
     arcs_shown: Annotated[bool, Bool(True)]
     orientation: Annotated[Orientation, one_of(Orientation)]
     picture: Annotated[bool, Bool(True)]
+    grid: Annotated[SupportsIndex | None, Integer(None)]
     thumbnails: Annotated[Thumbnails, one_of(Thumbnails)]
     sort: Annotated[str, Name("model", beside=("model", PAIR))]
     color: Annotated[str, Name("pattern", beside=("pattern", "layer", PAIR))]

@@ -1,11 +1,14 @@
 """Attention on the image of a vision model, in a saved page."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Page, expect
 
 import attnwidget as aw
+from attnwidget.record import Grid, Patches
 from tests.browser.conftest import SavePage
 from tests.browser.view import View, eventually, look
 from tests.support import OpenPage
@@ -60,11 +63,57 @@ def test_a_key_shows_who_looks_at_it(picture_view: View, pictured: aw.AttentionR
     expect(page.get_by_role("status")).to_contain_text("3,0 ←")
 
 
-def _click(page: Page, name: str, row: int, column: int) -> None:
+@pytest.fixture(scope="module")
+def cropped(pictured: aw.AttentionRecord) -> aw.AttentionRecord:
+    """The patches on the whole image and on its padded right half, between two words."""
+    whole = Grid(2, 4, name="whole")
+    grids = whole, Grid(2, 4, 0, (0.5, 0.0, 1.5, 1.0), "crop 1")
+    labels = ["<s>", *(f"{at // 4},{at % 4}" for at in [*range(8), *range(8)]), "why"]
+    weights = np.random.default_rng(0).dirichlet(np.ones(18), (1, 2, 18)).astype(np.float32)
+    stack = aw.AttentionRecord.from_arrays(list(weights), labels).stack()
+    patches = Patches(grids, (None, *range(16), None))
+    tokens = replace(stack.queries, patches=patches, special=(0,))
+    stack = replace(stack, queries=tokens, keys=tokens)
+    return aw.AttentionRecord({"self": stack}, images=pictured.images)
+
+
+def test_one_of_several_grids_is_chosen(
+    cropped: aw.AttentionRecord, save_page: SavePage, open_page: OpenPage
+) -> None:
+    page = open_page(save_page(cropped, "crops.html"), height=1100)
+    weights = cropped.weights(0, 0)[17]
+    options = page.get_by_role("listbox", name="Images").get_by_role("option")
+    shares = [_percent(weights[part].sum()) for part in (slice(1, 9), slice(9, 17))]
+    expect(options).to_have_text([f"whole{shares[0]}", f"crop 1{shares[1]}"])
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    options.last.click()
+    expect(options.last).to_have_attribute("aria-selected", "true")
+    # Its left half is the bright part of the image, and the rest was padded.
+    eventually(page, lambda: _expect_padding(page))
+    _click(page, "Queries", row=1, column=3, rows=2)
+    key = int(cropped.weights(0, 0)[16].argmax())
+    strongest = page.get_by_role("list", name="Strongest keys").get_by_role("listitem").first
+    expect(strongest).to_contain_text(f"{cropped.weights(0, 0)[16, key]:.3f}")
+    page.get_by_role("listbox", name="Images").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(options.first).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("listbox", name="Images")).to_be_focused()
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%" if share < 0.0995 else f"{100 * share:.0f}%"
+
+
+def _expect_padding(page: Page) -> None:
+    assert _brightness(page, "Queries", 0) > 180
+    assert 80 < _brightness(page, "Queries", 3) < 170
+
+
+def _click(page: Page, name: str, row: int, column: int, rows: int = 4) -> None:
     grid = page.get_by_role("grid", name=name, exact=True)
     box = grid.bounding_box()
     assert box is not None
-    place = {"x": (column + 0.5) * box["width"] / 4, "y": (row + 0.5) * box["height"] / 4}
+    place = {"x": (column + 0.5) * box["width"] / 4, "y": (row + 0.5) * box["height"] / rows}
     grid.click(position=place)  # type: ignore[arg-type]
     page.mouse.move(0, 0)
 

@@ -107,8 +107,8 @@ def _assert_prints(
 def test_another_version_of_the_file(file_reader: Reader, tmp_path: Path) -> None:
     path = tmp_path / "record.safetensors"
     record_with_every_program().save(path)
-    path.write_bytes(path.read_bytes().replace(rb"\"version\": 1", rb"\"version\": 2"))
-    with pytest.raises(ValueError, match="a record of format 2; this reads format 1"):
+    path.write_bytes(path.read_bytes().replace(rb"\"version\": 2", rb"\"version\": 3"))
+    with pytest.raises(ValueError, match="a record of format 3; this reads format 2"):
         file_reader["read_record"](path)
 
 

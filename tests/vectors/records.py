@@ -258,12 +258,12 @@ def _record(
     thumbnails = [cells for stack in levels for layer in stack for cells in layer]
     return {
         "manifest": {
-            "version": 4,
+            "version": 5,
             "model": model,
             "missing": list(missing),
             "lenses": _lenses(sent),
             "stacks": sent,
-            "image": None,
+            "images": [],
             "texts": None,
             "metrics": _sent_metrics(numbers),
             "patterns": {

@@ -35,6 +35,7 @@ const MOST_LENSES = 64;
 
 /** Each is a pixel of a veil. */
 const MOST_PATCHES = 2 ** 20;
+const MOST_GRIDS = 2 ** 12;
 /** In letters of base64, and in pixels. */
 const LARGEST_IMAGE = 1.5 * 2 ** 20;
 const LARGEST_SIDE = 512;
@@ -87,31 +88,73 @@ const words = where(fields({ labels: list(text()), of: list(index) }), ({ labels
 
 const patchSide = integer(1, MOST_PATCHES);
 
-const grid = where(fields({ rows: patchSide, columns: patchSide }), ({ rows, columns }) =>
-  rows * columns > MOST_PATCHES ? ".rows" : null,
+/** A grid of patches on an image, or on a crop of it; `Grid` in Python says what each field means. */
+const grid = where(
+  fields({
+    rows: patchSide,
+    columns: patchSide,
+    image: integer(0),
+    box: tuple(number, number, number, number),
+    name: text(0, 200),
+  }),
+  ({ box: [left, top, right, bottom] }) => (left < right && top < bottom ? null : ".box"),
 );
 
-/** The places of tokens on the record's image, which is cut into a grid. */
-const patches = (tokens: number) =>
-  where(
-    also(grid, ({ rows, columns }) =>
-      fields({
-        /** The patch of each token, counted in reading order; null for a token without one. */
-        of: list(orNull(integer(0, rows * columns - 1)), exactly(tokens)),
-      }),
+export type Grid = Read<typeof grid>;
+
+const sizeOf = (grids: readonly Grid[]): number =>
+  grids.reduce((sum, { rows, columns }) => sum + rows * columns, 0);
+
+/** The places of tokens on the record's images, which are sent as numbers through all grids. */
+const places = (tokens: number) =>
+  as(
+    where(
+      also(
+        where(fields({ grids: list(grid, integer(1, MOST_GRIDS)) }), ({ grids }) =>
+          sizeOf(grids) > MOST_PATCHES ? ".grids" : null,
+        ),
+        ({ grids }) =>
+          fields({
+            of: list(orNull(integer(0, sizeOf(grids) - 1)), exactly(tokens)),
+            /** True if tokens read somewhat beyond their patches. */
+            soft: flag,
+          }),
+      ),
+      ({ of }) => {
+        const placed = of.filter((patch) => patch !== null);
+        return placed.length && new Set(placed).size === placed.length ? null : ".of";
+      },
     ),
-    ({ rows, columns, of }) => {
-      // Every patch has one token.
-      const placed = of.filter((patch) => patch !== null);
-      const distinct = new Set(placed).size;
-      return placed.length === distinct && distinct === rows * columns ? null : ".of";
+    ({ grids, of, soft }) => {
+      const owners = grids.flatMap(({ rows, columns }, at) => Array(rows * columns).fill(at));
+      const starts = grids.map((_, at) => sizeOf(grids.slice(0, at)));
+      /** By token, the number of its grid; -1 for a token without a place, as a word. */
+      const on = of.map((patch): number => (patch === null ? -1 : owners[patch]));
+      /** By token, its patch on that grid, counted in reading order; null without a place. */
+      const own = of.map((patch, token) => (patch === null ? null : patch - starts[on[token]]));
+      return { grids, of: own, on, soft };
     },
   );
 
-export type Patches = Read<ReturnType<typeof patches>>;
+/** One grid with the tokens on it. */
+export interface Patches extends Grid {
+  /** The patch of each token; null for all tokens that are elsewhere, or nowhere. */
+  readonly of: readonly (number | null)[];
+  /** The width divided by the height of what it covers. */
+  readonly aspect: number;
+}
 
-export const middleOf = ({ rows, columns }: Patches): number =>
-  Math.floor(rows / 2) * columns + Math.floor(columns / 2);
+/** The token in the middle of a grid, or the nearest to it; -1 if there is none. */
+export function middleOf({ rows, columns, of }: Pick<Patches, "rows" | "columns" | "of">): number {
+  const [down, across] = [Math.floor(rows / 2), Math.floor(columns / 2)];
+  let [middle, least] = [-1, Number.POSITIVE_INFINITY];
+  of.forEach((patch, token) => {
+    if (patch === null) return;
+    const far = Math.hypot(Math.floor(patch / columns) - down, (patch % columns) - across);
+    if (far < least) [middle, least] = [token, far];
+  });
+  return middle;
+}
 
 const labels = where(
   fields({
@@ -128,8 +171,8 @@ const tokens = also(labels, ({ labels: { length } }) =>
     segments: orNull(list(integer(0, 1), exactly(length))),
     /** Positions of special tokens such as [CLS]. */
     special: list(integer(0, length - 1)),
-    /** Null without a place on the image. */
-    patches: maybe(patches(length)),
+    /** Null without places on images. */
+    patches: maybe(places(length)),
     /** The position of the first token that the model generated; null for none. */
     generated: maybe(integer(0, length - 1)),
   }),
@@ -618,18 +661,23 @@ export interface Opening {
 }
 
 /**
- * A lossy WebP file in base64. Its size stands at its beginning, so that a small file cannot fill
- * the memory when it is decoded.
+ * A lossy WebP file in base64, and its size in pixels. That stands at its beginning, so that a small
+ * file cannot fill the memory when it is decoded.
  */
-const image = where(text(0, LARGEST_IMAGE), (value) => {
-  const head = /^[\w+/]{40}/.exec(value);
-  if (!head) return "";
-  const bytes = atob(head[0]);
-  const parts = [bytes.slice(0, 4), bytes.slice(8, 16), bytes.slice(23, 26)];
-  if (parts.join() !== "RIFF,WEBPVP8 ,\u009d\u0001\u002a") return "";
-  const side = (at: number) => (bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8)) & 0x3fff;
-  return [side(26), side(28)].every((pixels) => pixels > 0 && pixels <= LARGEST_SIDE) ? null : "";
-});
+const image = where(
+  as(text(0, LARGEST_IMAGE), (data) => {
+    const head = /^[\w+/]{40}/.exec(data);
+    const bytes = head ? atob(head[0]) : "";
+    const side = (at: number) => (bytes.charCodeAt(at) | (bytes.charCodeAt(at + 1) << 8)) & 0x3fff;
+    const parts = [bytes.slice(0, 4), bytes.slice(8, 16), bytes.slice(23, 26)];
+    const isKnown = parts.join() === "RIFF,WEBPVP8 ,\u009d\u0001\u002a";
+    return { data, width: isKnown ? side(26) : 0, height: isKnown ? side(28) : 0 };
+  }),
+  ({ width, height }) =>
+    [width, height].every((pixels) => pixels > 0 && pixels <= LARGEST_SIDE) ? null : "",
+);
+
+export type ImageFile = Read<typeof image>;
 
 /** A stack of a comparison's first record, with its partner and their difference. */
 export interface ComparedStack {
@@ -658,8 +706,8 @@ export const about = where(
     /** Attention modules that are not in the record, as "module: reason". */
     missing: list(text()),
     stacks: list<StackInfo>(stack, count),
-    /** The image that the model read; null for none. */
-    image: maybe(image),
+    /** The images that the model read. */
+    images: list(image),
     /** The distance of the recorded pass's logits from the generation's, of a generated text. */
     replay: maybe(fields({ difference: number, reason: text() })),
     /**
@@ -684,12 +732,39 @@ export interface Manifest extends Read<typeof about> {
   readonly patterns: Patterns;
 }
 
-/** The places of a stack's tokens on the record's image; null if there are none to show. */
+/** The number of the grid that is shown: the one chosen, or else the whole image, or the first. */
+export function gridShown({ patches }: Tokens, chosen: number | null): number {
+  const { grids } = patches ?? { grids: [] };
+  if (chosen !== null && chosen < grids.length) return chosen;
+  return Math.max(
+    0,
+    grids.findIndex(({ name }) => name.endsWith("whole")),
+  );
+}
+
+/** One of the grids on which tokens lie; null if there is none to show. */
+export function gridOf({ images }: Manifest, { patches }: Tokens, at: number): Patches | null {
+  const grid = patches?.grids[at];
+  const image = grid && images[grid.image];
+  if (!patches || !image) return null;
+  const [left, top, right, bottom] = grid.box;
+  return {
+    ...grid,
+    of: patches.of.map((patch, token) => (patches.on[token] === at ? patch : null)),
+    aspect: ((right - left) * image.width) / ((bottom - top) * image.height),
+  };
+}
+
+/** The chosen grid of either side of a stack; null if neither has one to show. */
 export function patchesOn(
-  { image }: Manifest,
-  { queries, keys }: Pick<StackInfo, "queries" | "keys">,
-): Patches | null {
-  return (image && queries === keys && queries.patches) || null;
+  manifest: Manifest,
+  stack: Pick<StackInfo, "queries" | "keys">,
+  chosen: number | null,
+): Readonly<Record<Side, Patches | null>> | null {
+  const on = (tokens: Tokens) => gridOf(manifest, tokens, gridShown(tokens, chosen));
+  const key = on(stack.keys);
+  const query = stack.queries === stack.keys ? key : on(stack.queries);
+  return query || key ? { query, key } : null;
 }
 
 /** The stacks that can be chosen: of a comparison, those of the first record. */

@@ -42,7 +42,7 @@ import {
 } from "./manifest.ts";
 
 /** The format version that can be read. */
-export const VERSION = 4;
+export const VERSION = 5;
 
 /** Read a manifest: of what is left out, it says so. */
 export function readManifest(sent: unknown): Manifest {

@@ -161,6 +161,10 @@ export const remarks = (...texts: readonly (string | null)[]): readonly string[]
 export const shareShown = (percent: number, of = "attention"): string =>
   percent < 100 ? `${Math.floor(percent * 10) / 10}% of ${of} shown` : "";
 
+/** "12%", or "1.2%" below ten. */
+export const percent = (share: number): string =>
+  `${share < 0.0995 ? (100 * share).toFixed(1) : Math.round(100 * share)}%`;
+
 /** The text with a capital first letter. */
 export const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 

@@ -186,8 +186,8 @@ function tokenFor(state: State, manifest: Manifest): number {
   const shown = shownTokens(state.segments.peek(), state.shown.stack.peek()).queries;
   const locked = state.query.peek();
   if (locked !== null && shown.includes(locked)) return locked;
-  const patches = patchesOn(manifest, state.shown.stack.peek());
-  if (patches) return patches.of.indexOf(middleOf(patches));
+  const patches = patchesOn(manifest, state.shown.stack.peek(), state.grid.peek())?.query;
+  if (patches && middleOf(patches) >= 0) return middleOf(patches);
   const words = shown.filter(
     (at) => !queries.special.includes(at) && /\p{L}{2}/u.test(queries.labels[at]),
   );

@@ -20,6 +20,7 @@ export const SCHEMA = {
   arcs_shown: flag(true),
   orientation: oneOf("vertical", "horizontal"),
   picture: flag(true),
+  grid: index(null),
   thumbnails: oneOf("matrix", "lines"),
   sort: text("model"),
   color: text("pattern"),

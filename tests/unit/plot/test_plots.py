@@ -12,6 +12,7 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from numpy.typing import NDArray
+from traitlets import TraitError
 
 from attnwidget import AttentionRecord, AttentionWidget, capture, plot
 from attnwidget.analysis import LENSES, by_words
@@ -19,7 +20,7 @@ from attnwidget.plot.axes import shorten
 from attnwidget.plot.colors import LIGHT, head_colors, palette_of
 from attnwidget.plot.figure import draw_figure
 from attnwidget.plot.heads import head_inks
-from attnwidget.record import ScoreProgram
+from attnwidget.record import Grid, Patches, ScoreProgram, Tokens
 from tests.unit.records import PROGRAMS, layer_of, record_of, some_weights
 from tests.unit.tiny import gpt2, tiny, token_ids
 from tests.unit.wire.test_vectors import read
@@ -573,7 +574,7 @@ def test_the_first_patch_of_an_image_and_its_key(pictured: AttentionRecord) -> N
     axes = axes_of(pictured, "head", layer=1, head=3, segments="content")
     middle = pictured.stack().queries.patches
     assert middle is not None
-    at = middle.of.index(middle.rows // 2 * middle.columns + middle.columns // 2)
+    at = middle.of.index(4 + 2)
     assert numbers(axes, 1).ravel() == pytest.approx(weights[at, 1:])
     [caption] = [text for text in texts(axes) if "attention weight from" in text]
     share = np.floor(1000 * weights[at, 1:].sum() / weights[at].sum()) / 10
@@ -584,7 +585,7 @@ def test_the_first_patch_of_an_image_and_its_key(pictured: AttentionRecord) -> N
     # With a causal mask, no token but the last sees the whole image.
     stack, causal = pictured.stack(), ScoreProgram(scale=0.3, mask="causal")
     layers = tuple(replace(layer, program=causal) for layer in stack.layers)
-    text = AttentionRecord({"self": replace(stack, layers=layers)}, image=pictured.image)
+    text = AttentionRecord({"self": replace(stack, layers=layers)}, images=pictured.images)
     drawn = numbers(axes_of(text, "head", heads=[0]), 1).ravel()
     assert drawn == pytest.approx(text.weights(0, 0)[8, 1:])
 
@@ -600,7 +601,52 @@ def test_on_an_image_words_are_not_joined(pictured: AttentionRecord) -> None:
         record.stack().queries, words=(*range(count), count, count), patches=patches, special=(0,)
     )
     stack = replace(record.stack(), queries=both, keys=both)
-    record = AttentionRecord({"self": stack}, image=pictured.image)
+    record = AttentionRecord({"self": stack}, images=pictured.images)
     for query in (None, count + 1):
         axes = axes_of(record, "head", heads=[0], words=True, query=query)
-        assert len(numbers(axes, 1).ravel()) == patches.rows * patches.columns
+        assert len(numbers(axes, 1).ravel()) == len(patches.grids[0])
+
+
+def on_crops(pictured: AttentionRecord) -> AttentionRecord:
+    """[CLS], four patches of the whole image, and three of its padded left half; a word."""
+    queries = pictured.stack().queries
+    grids = Grid(2, 2, 0, name="whole"), Grid(2, 2, 0, (0.0, -1.0, 0.5, 1.0), "crop 1")
+    patches = Patches(grids, (None, 0, 1, 2, 3, 4, 5, 6, None))
+    tokens = replace(queries, patches=patches, special=(0,))
+    stack = replace(pictured.stack(), queries=tokens, keys=tokens)
+    return AttentionRecord({"self": stack}, images=pictured.images)
+
+
+def test_of_several_grids_one_is_drawn(pictured: AttentionRecord) -> None:
+    record = on_crops(pictured)
+    weights = record.weights(1, 2)
+    # A text's last token looks, and shades are as strong as the strongest on any grid.
+    axes = axes_of(record, "head", layer=1, head=2)
+    assert numbers(axes, 1).ravel() == pytest.approx(weights[8, 1:5])
+    assert axes.images[1].get_clim() == (0, pytest.approx(weights[8, 1:8].max()))
+    share = 100 * weights[8, 1:5].sum() / weights[8].sum()
+    assert any(f"whole, {share:.1f}% of it" in text for text in texts(axes))
+    axes = plot.head(record, 1, [2], query=6, grid=1)
+    assert numbers(axes, 1).ravel() == pytest.approx([*weights[6, 5:8], 0])
+    assert axes.images[1].get_clim() == (0, pytest.approx(np.delete(weights[6, 1:8], 5).max()))
+    assert numbers(axes).shape == (112, 56, 3)
+    assert (numbers(axes)[:56] == 128).all(), "the padding"
+    assert (numbers(axes)[56:] != 128).any()
+    assert [patch.get_xy() for patch in axes.patches] == [(28, 0)]
+    assert numbers(axes_of(record, "head", layer=1, head=2, query=6, grid=1), 1)[0, 1] > 0
+    with pytest.raises(IndexError, match="grid 2 does not exist: there are 2"):
+        plot.head(record, 1, [2], query=6, grid=2)
+    with pytest.raises(TraitError, match="grid 2 does not exist"):
+        AttentionWidget(record, grid=2)
+
+
+def test_words_are_drawn_by_what_they_look_at(pictured: AttentionRecord) -> None:
+    stack = on_crops(pictured).stack()
+    words = Tokens(tuple(f"word{n}" for n in range(9)))
+    cross = replace(stack, queries=words)
+    record = AttentionRecord({"cross": cross}, images=pictured.images)
+    weights = record.weights(0, 1)
+    drawn = axes_of(record, "head", head=1)
+    assert numbers(drawn, 1).ravel() == pytest.approx(weights[8, 1:5])
+    assert not drawn.patches
+    assert axes_of(record, "head", head=1, key=3).collections, "words have no place"

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import attnwidget as aw
-from attnwidget.record import AttentionRecord, Patches
+from attnwidget.record import AttentionRecord, Grid, Patches
 
 
 def record() -> AttentionRecord:
@@ -18,7 +18,7 @@ def record() -> AttentionRecord:
     weights[2, :, 0], weights[2, :, 6] = 0.9, 0.1
     made = AttentionRecord.from_arrays([weights], ["[CLS]", *map(str, range(6))])
     stack = made.stack()
-    tokens = replace(stack.queries, patches=Patches(2, 3, (None, *range(6))), special=(0,))
+    tokens = replace(stack.queries, patches=Patches((Grid(2, 3),), (None, *range(6))), special=(0,))
     return AttentionRecord({"self": replace(stack, queries=tokens, keys=tokens)})
 
 
@@ -59,3 +59,16 @@ def test_what_is_no_region_is_refused(region: Any, message: str) -> None:
     bare = AttentionRecord.from_arrays([np.full((1, 2, 2), 0.5)], ["a", "b"])
     with pytest.raises(ValueError, match="places of the tokens on the image are not known"):
         aw.probe.regions([(bare, (0, 0, 1, 1))])
+
+
+def test_the_grids_of_an_image_count_together() -> None:
+    """The whole image, its left half without its last patch, and another image."""
+    grids = Grid(1, 2, name="whole"), Grid(1, 2, 0, (0.0, 0.0, 0.5, 1.0)), Grid(1, 2, 1)
+    stack = record().stack()
+    tokens = replace(stack.queries, patches=Patches(grids, (None, 0, 1, 2, None, 4, 5)))
+    found = aw.probe.regions(
+        [(AttentionRecord({"self": replace(stack, queries=tokens, keys=tokens)}), (0, 0, 0.25, 1))]
+    )
+    # Of three patches the first lies half inside, and the third as a whole.
+    assert found.area == pytest.approx(1 / 2)
+    assert found.heads["regions"].values()[0] == pytest.approx([1 / 2, 1 / 2, np.nan], nan_ok=True)

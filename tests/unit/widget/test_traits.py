@@ -59,8 +59,9 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "cut": ([], [((0,), (1, 2), (1,), (0,)), ((2,), (0,), None, None)]),
     "expanded": (True, False),
     "parts": ("sentences", "messages"),
-    # There is none without a running text.
+    # There is none without a running text, and none without an image.
     "part": (None, None),
+    "grid": (None, None),
     "map_x": ("distance", "first"),
     "map_y": ("entropy", "special"),
     "map_size": ("none", "entropy"),
@@ -103,7 +104,7 @@ def test_every_choice_can_be_made_from_the_start_and_later(record: AttentionReco
     assert set(later.get_state()) >= set(OTHERS)
 
 
-@pytest.mark.parametrize("name", sorted(set(CHOICES) - {"stack", "compared", "part"}))
+@pytest.mark.parametrize("name", sorted(set(CHOICES) - {"stack", "compared", "part", "grid"}))
 def test_every_choice_can_be_observed(record: AttentionRecord, name: str) -> None:
     before = {"also": {"query": 2}}.get(name, {})
     widget = AttentionWidget(record, **before)
@@ -189,6 +190,7 @@ WRONG: list[tuple[str, Any, str]] = [
     ("expanded", "yes", "expected a boolean"),
     ("parts", "words", "'sentences', 'paragraphs', 'messages'"),
     ("part", 1, "stack 'self' has no running text with parts"),
+    ("grid", 0, "stack 'self' has no grids of patches"),
     ("segments", "AB", "'all', 'aa', 'ab', 'ba', 'bb'"),
     ("theme", "blue", "'auto', 'light', 'dark'"),
 ]

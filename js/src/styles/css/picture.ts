@@ -27,6 +27,14 @@ export const PICTURE = `
 .chips .number:empty { display: none }
 .weight-bar { display: flex; height: 6px; border-radius: 2px; overflow: hidden }
 .chips .weight-bar { width: 44px; background: var(--border) }
+.grids { display: flex; gap: 16px; overflow-x: auto; padding: 4px; margin: -4px; border-radius: 6px }
+.grids [role=option] { flex: none; display: grid; grid-template-columns: auto auto; column-gap: 8px; min-height: 44px; align-content: center; font-size: 12px; color: var(--muted); cursor: pointer }
+.grids canvas { grid-row: span 2; border-radius: 3px }
+.grids span { align-self: end }
+.grids b { font-weight: 600; color: var(--text); font-variant-numeric: tabular-nums; min-width: 2.6em }
+.grids [aria-selected=true] canvas { outline: 2px solid var(--accent); outline-offset: 2px }
+.grids [aria-selected=true] span { color: var(--text) }
+.grids :hover:not([aria-selected=true]) > canvas { outline: 1.5px solid var(--muted); outline-offset: 2px }
 .picture-numbers { margin-top: 14px }
 .picture-numbers > .title { white-space: normal }
 .picture-numbers dl { margin: 0; font-size: 12px; line-height: 21px }
@@ -38,6 +46,7 @@ export const PICTURE = `
 .strongest .columns { display: flex; justify-content: space-between; padding-bottom: 4px; border-bottom: 1px solid var(--border); color: var(--muted) }
 .strongest ol { margin: 0; padding: 0; list-style: none }
 .strongest li { display: grid; grid-template-columns: 24px minmax(70px, 1fr) minmax(20px, 84px) 3.4em; align-items: center; gap: 8px; height: 30px; cursor: pointer; border-radius: 4px }
+.strongest.long li { grid-template-columns: 24px 1fr 44px 3.4em }
 .strongest li:hover { background: var(--panel) }
 .strongest canvas { width: 24px; height: 24px }
 .strongest .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }

@@ -66,10 +66,10 @@ export function headView(context: Context): View {
       const here = { ...context, scope: inner };
       // Shades of an image have no sign.
       const onImage = state.picture.value && !reading.lens.signed;
-      const patches = onImage ? patchesOn(store.manifest, data.stack) : null;
-      const axes = axesOf(state, data.stack, joinsWords(state) && !patches);
-      const shown = shownHeads(state, data, axes, reading, loaded?.data, patches !== null);
-      if (patches) return pictureContent(here, shown, patches);
+      const grids = onImage ? patchesOn(store.manifest, data.stack, state.grid.value) : null;
+      const axes = axesOf(state, data.stack, joinsWords(state) && !grids);
+      const shown = shownHeads(state, data, axes, reading, loaded?.data, grids !== null);
+      if (grids) return pictureContent(here, shown, grids);
       searched.value = shown;
       inner.onEnd(() => {
         if (searched.peek() === shown) searched.value = null;

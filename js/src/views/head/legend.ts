@@ -52,12 +52,18 @@ export function headLegend(
   ]);
 }
 
-/** "14 × 14 patches + [CLS]". */
+/** "14 × 14 patches + [CLS]", or "14 × 14 + 4 × (12 × 14) patches" of several grids. */
 function onImage({ patches, labels }: Tokens): string | null {
   if (!patches) return null;
   const others = labels.filter((_, token) => patches.of[token] === null);
   const more = others.length > 2 ? `${others.length} tokens` : others.join(" + ");
-  return `${patches.rows} × ${patches.columns} patches${more && ` + ${more}`}`;
+  const sizes = new Map<string, number>();
+  for (const { rows, columns } of patches.grids) {
+    const size = `${rows} × ${columns}`;
+    sizes.set(size, (sizes.get(size) ?? 0) + 1);
+  }
+  const grids = [...sizes].map(([size, count]) => (count > 1 ? `${count} × (${size})` : size));
+  return `${grids.join(" + ")} patches${more && ` + ${more}`}`;
 }
 
 /** "12 heads", or "8–12 heads" if layers differ. */

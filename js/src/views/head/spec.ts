@@ -21,6 +21,7 @@ export const head: ViewSpec = {
     },
     "Image of a vision model": {
       "↑ ↓ ← →": "from patch to patch, while an image has the focus",
+      "← → on the small images": "show another image, or crop",
       "Shift+C": "to [CLS], or the first token without a patch",
       "click a map": "show this head",
     },
@@ -36,7 +37,7 @@ export const head: ViewSpec = {
 };
 
 const showsImage = ({ state, manifest }: Subject): boolean =>
-  state.picture.peek() && patchesOn(manifest, state.shown.stack.peek()) !== null;
+  state.picture.peek() && patchesOn(manifest, state.shown.stack.peek(), null) !== null;
 
 const alone = { view: "head", combine: "none", lens: "attention" } as const;
 

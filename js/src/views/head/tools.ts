@@ -75,7 +75,7 @@ export function headTools(
   scope.effect(() => {
     const stack = state.shown.stack.value;
     const shown = shownLens(state);
-    keys.hidden = shown.signed || !patchesOn(store.manifest, stack);
+    keys.hidden = shown.signed || !patchesOn(store.manifest, stack, null);
     const onImage = !keys.hidden && state.picture.value;
     horizontal.hidden = onImage;
     arcs.hidden = onImage || !arcsOf(state, stack.name).length;

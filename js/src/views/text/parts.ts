@@ -5,6 +5,7 @@ import type { RunningText } from "../../data/manifest.ts";
 import type { Bound } from "../../parts/choice.ts";
 import { button, el, replaceContent } from "../../parts/dom.ts";
 import { icon } from "../../parts/icons.ts";
+import { percent } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type Cutting, changeOf, nats } from "./cutting.ts";
 import { isMarked, type Look, type Part, type Span } from "./shares.ts";
@@ -26,9 +27,6 @@ interface Listed {
 }
 
 const NO_KERNEL = "Cutting runs the model: open this in a notebook.";
-
-export const percent = (share: number): string =>
-  `${share < 0.0995 ? (100 * share).toFixed(1) : Math.round(100 * share)}%`;
 
 /** The text of a part. */
 export const partText = ({ text, offsets }: RunningText, { start, end }: Part): string =>

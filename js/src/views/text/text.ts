@@ -5,7 +5,7 @@ import type { RunningText } from "../../data/manifest.ts";
 import { layerNumber } from "../../data/pairing.ts";
 import { type Bound, choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent, revealWithin } from "../../parts/dom.ts";
-import { hint, strong } from "../../parts/text.ts";
+import { hint, percent, strong } from "../../parts/text.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
@@ -14,7 +14,7 @@ import { carrierList, headsOf } from "./carriers.ts";
 import { checkOfHeads } from "./check.ts";
 import { changeOf, cutting, nats } from "./cutting.ts";
 import { dock } from "./dock.ts";
-import { partList, partText, percent, unmeasured } from "./parts.ts";
+import { partList, partText, unmeasured } from "./parts.ts";
 import { player } from "./player.ts";
 import { reader } from "./reader.ts";
 import {

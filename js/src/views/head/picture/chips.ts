@@ -10,8 +10,8 @@ import { GRID_NAMES } from "./stage.ts";
 const MOST_WITH_NUMBERS = 8;
 
 export function chips(picture: Picture, on: PictureSide): HTMLElement {
-  const { scope, withoutPatch: tokens, names, color } = picture;
-  const { side, weights, focused, locked, shown } = on;
+  const { scope, color } = picture;
+  const { side, withoutPatch: tokens, names, weights, focused, locked, shown } = on;
   const many = tokens.length > MOST_WITH_NUMBERS;
   const rows = tokens.map((token) => {
     const bar = el("span", { class: "weight-bar" }, el("span"));

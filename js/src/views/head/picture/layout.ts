@@ -18,10 +18,11 @@ const NARROW = { query: 0.36, gap: 28 };
 const TALLEST = 520;
 const MAP = { least: 76, most: 112, gap: 10 };
 
-export function layoutOf(width: number, { rows, columns }: Patches, heads: number) {
+/** @param aspect the width of the pictures divided by their height */
+export function layoutOf(width: number, aspect: number, heads: number) {
   const sized = (wanted: number): Size => {
-    const across = Math.min(wanted, (TALLEST * columns) / rows);
-    return { width: Math.round(across), height: Math.round((across * rows) / columns) };
+    const across = Math.min(wanted, TALLEST * aspect);
+    return { width: Math.round(across), height: Math.round(across / aspect) };
   };
   const wide = width >= WIDE_FROM;
   const inner = width - NARROW.gap;
@@ -42,13 +43,15 @@ export function layoutOf(width: number, { rows, columns }: Patches, heads: numbe
   };
 }
 
+type Shape = Pick<Patches, "rows" | "columns">;
+
 export interface Box extends Size {
   readonly left: number;
   readonly top: number;
 }
 
 /** The place of a patch on a picture of this size. */
-export function boxOf(patch: number, { rows, columns }: Patches, { width, height }: Size): Box {
+export function boxOf(patch: number, { rows, columns }: Shape, { width, height }: Size): Box {
   const [across, down] = [width / columns, height / rows];
   const row = Math.floor(patch / columns);
   return { left: (patch % columns) * across, top: row * down, width: across, height: down };
@@ -58,7 +61,7 @@ export function boxOf(patch: number, { rows, columns }: Patches, { width, height
 export function patchAt(
   x: number,
   y: number,
-  { rows, columns }: Patches,
+  { rows, columns }: Shape,
   { width, height }: Size,
 ): number {
   const at = (place: number, length: number, count: number) =>

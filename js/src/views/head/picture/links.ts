@@ -18,16 +18,18 @@ const LEAST = 0.15;
 export function links(
   picture: Picture,
   around: HTMLElement,
-  stages: Readonly<Record<Side, HTMLElement>>,
+  stages: Readonly<Record<Side, HTMLElement | null>>,
 ): HTMLElement {
-  const { scope, layout, palette, color, patches, side, from, weights } = picture;
+  const { scope, layout, palette, color, side, from, itself, weights } = picture;
   const canvas = el("canvas", { class: "overlay", "aria-hidden": "true" });
 
   /** The point of a token where lines end, in CSS pixels from the corner of `around`. */
   function place(on: Side, token: number): readonly [x: number, y: number] | null {
     const corner = around.getBoundingClientRect();
-    const patch = patches.of[token];
-    if (patch === null) {
+    const { patches } = picture[on];
+    const patch = patches?.of[token] ?? null;
+    // A token on another grid has no chip.
+    if (!patches || patch === null) {
       const chip = around.querySelector(`#${on}-token-${token}`);
       const [box, list] = [chip, chip?.parentElement].map((each) => each?.getBoundingClientRect());
       if (!box || !list) return null;
@@ -36,7 +38,8 @@ export function links(
       const middle = Math.min(Math.max(box.top + box.height / 2, list.top), list.bottom);
       return [edge - corner.left, middle - corner.top];
     }
-    const stage = stages[on].getBoundingClientRect();
+    const stage = stages[on]?.getBoundingClientRect();
+    if (!stage) return null;
     const box = boxOf(patch, patches, layout[on]);
     const x = on === "query" ? box.left + box.width : box.left + box.width / 2;
     return [stage.left - corner.left + x, stage.top - corner.top + box.top + box.height / 2];
@@ -48,7 +51,7 @@ export function links(
     const other = own === "query" ? "key" : "query";
     // The attention of a patch to itself has no line: it may be far above all other.
     const others = values
-      ? strongestOf(values, MOST + starts.length).filter((token) => !starts.includes(token))
+      ? strongestOf(values, MOST + starts.length).filter((token) => !itself.peek().includes(token))
       : [];
     const largest = values && others.length ? values[others[0]] : 0;
     const shown = others

@@ -17,10 +17,11 @@ export function maps(
   picture: Picture,
   matrices: ReadonlySignal<readonly AttentionMatrix[]>,
 ): HTMLElement {
-  const { scope, state, palette, image, colors, tokens, patches, names, from, side } = picture;
+  const { scope, state, palette, colors, main, onMain, other, from, itself, side } = picture;
+  const { patches, tokens } = picture[main];
   const size = picture.layout.map;
   const weights = stripsOf(matrices, picture.shown);
-  const first = picture.withoutPatch.at(0);
+  const image = patches && picture.imageOf(patches);
   const group = el("div", { class: "maps", role: "group", "aria-label": "Heads" });
   for (let head = 0; head < colors.peek().length; head++) {
     const canvas = el("canvas", { "aria-hidden": "true" });
@@ -33,23 +34,29 @@ export function maps(
     group.append(element);
     const row = computed(() => weights.value?.[head] ?? null);
     scope.effect(() => {
-      const shades = row.value && shadesOf(row.value, tokens, from.value);
-      const veil = shades && veilOf(shades.values, patches, palette.value);
-      const marks = marksOf(from.value, patches, palette.value.accent, 1.5);
-      paintCanvas(canvas, size.width, size.height, (painter) => {
-        paintImage(painter, image.value, veil, size, palette.value);
-        paintMarks(painter, marks, patches, size, palette.value);
-      });
       const values = row.value;
+      const { names, placed, withoutPatch } = picture[other.value];
+      const first = withoutPatch.at(0);
+      const most = values && placed.length ? picture.largest(values) : null;
+      if (patches && image) {
+        const seen = values && onMain.value ? shadesOf(values, tokens, most ?? 0) : null;
+        const veil = seen && veilOf(seen, patches, palette.value);
+        const own = side.value === main ? from.value : itself.value;
+        const marks = marksOf(own, patches, palette.value.accent, 1.5);
+        paintCanvas(canvas, size.width, size.height, (painter) => {
+          paintImage(painter, image.value, patches, veil, size, palette.value);
+          paintMarks(painter, marks, patches, size, palette.value);
+        });
+      }
       const onFirst = values && first !== undefined ? values[first] : null;
       const roundingAt = (token: number) =>
         roundingOfSum(matrices.value[head], side.value, from.value, token);
-      const onPicture = shades ? largestOf(Array.from(tokens, roundingAt)) : 0;
-      const largest = shades ? `largest ${weight(shades.largest, onPicture)}` : "";
+      const onPicture = most === null ? 0 : largestOf(placed.map(roundingAt));
+      const largest = most === null ? "" : `largest ${weight(most, onPicture)}`;
       const label = names[first ?? 0];
       const error = first === undefined ? 0 : roundingAt(first);
-      const most = shades ? short("max", shades.largest, onPicture) : "";
-      number.textContent = onFirst === null ? most : short(label, onFirst, error);
+      const ofMost = most === null ? "" : short("max", most, onPicture);
+      number.textContent = onFirst === null ? ofMost : short(label, onFirst, error);
       const named = onFirst === null ? "" : `${label} ${weight(onFirst, error)}`;
       const name = [`Head ${head}`, named, largest].filter(Boolean).join(", ");
       setAttributes(element, { "aria-label": name, title: name });

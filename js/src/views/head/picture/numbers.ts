@@ -17,7 +17,7 @@ const NAMES = ["entropy", "tokens with 90%", "mean distance", "itself + 8 neighb
 
 /** @param title the matrix that is shown, as "Layer 3 · Head 4" */
 export function numbers(
-  { scope, patches, side, from, weights, rounding }: Picture,
+  { scope, self, query, key, side, from, weights, rounding }: Picture,
   title: ReadonlySignal<string>,
 ): HTMLElement {
   const heading = el("strong", {});
@@ -35,11 +35,16 @@ export function numbers(
     // Its place is kept, so that nothing below moves.
     element.style.visibility = single && weights.value ? "" : "hidden";
     if (!single || !weights.value) return;
-    const { entropy, distance, around, most } = summaryOf(weights.value, patches, from.value[0]);
+    const place = self ? query.patches?.of[from.value[0]] : null;
+    const { entropy, distance, around, most } = summaryOf(
+      weights.value,
+      key.patches ?? { rows: 0, columns: 0, of: key.names.map(() => null) },
+      place ?? null,
+    );
     const error = rounding(from.value[0]);
     const texts = [
       `${number(entropy, error > THREE_DECIMALS ? 1 : 2)} nats`,
-      `${most} of ${patches.of.length}`,
+      `${most} of ${key.names.length}`,
       distance === null ? "" : `${number(distance, 1)} patches`,
       around === null ? "" : weight(around, AROUND * error),
     ];

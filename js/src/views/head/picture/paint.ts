@@ -1,15 +1,18 @@
 /** The image, and how it is painted: with a veil over the patches that get little attention. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
-import type { Manifest, Patches } from "../../../data/manifest.ts";
+import type { Grid, ImageFile, Patches } from "../../../data/manifest.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import { alpha, type Palette, rgb } from "../../../styles/palette.ts";
 import { strokeLines } from "../../shared/curves.ts";
-import { boxOf, type Size } from "./layout.ts";
+import { type Box, boxOf, type Size } from "./layout.ts";
 
 /** The opacity of the veil over a patch without attention: the image still shows where one is. */
 const DENSEST = 0.88;
+
+/** The colour beside an image that a processor has padded. */
+const PADDING = "#808080";
 
 /** A frame around a patch. */
 export interface Mark {
@@ -44,20 +47,57 @@ export function veilOf(
   return imageCanvas(pixels);
 }
 
+/** Paint the part of the image that a grid covers. */
 export function paintImage(
   painter: Painter,
   image: HTMLCanvasElement | null,
+  { box }: Pick<Grid, "box">,
   veil: HTMLCanvasElement | null,
   { width, height }: Size,
   palette: Palette,
 ): void {
-  painter.imageSmoothingEnabled = true;
-  painter.fillStyle = palette.ink;
-  if (image) painter.drawImage(image, 0, 0, width, height);
-  else painter.fillRect(0, 0, width, height);
+  // Where a processor has padded the image, there is none.
+  painter.fillStyle = image ? PADDING : palette.ink;
+  if (!image || box[0] < 0 || box[1] < 0 || box[2] > 1 || box[3] > 1) {
+    painter.fillRect(0, 0, width, height);
+  }
+  if (image) paintPart(painter, image, box, { width, height });
   if (!veil) return;
   painter.imageSmoothingEnabled = false;
   painter.drawImage(veil, 0, 0, width, height);
+}
+
+/** Paint a part of an image, (left, top, right, bottom) in fractions of it, as far as there is one. */
+function paintPart(
+  painter: Painter,
+  image: HTMLCanvasElement,
+  [left, top, right, bottom]: Grid["box"],
+  { width, height }: Size,
+): void {
+  const [x, y] = [Math.max(0, left), Math.max(0, top)];
+  const [across, down] = [Math.min(1, right) - x, Math.min(1, bottom) - y];
+  if (across <= 0 || down <= 0) return;
+  const [perWidth, perHeight] = [width / (right - left), height / (bottom - top)];
+  painter.imageSmoothingEnabled = true;
+  painter.drawImage(
+    image,
+    x * image.width,
+    y * image.height,
+    across * image.width,
+    down * image.height,
+    (x - left) * perWidth,
+    (y - top) * perHeight,
+    across * perWidth,
+    down * perHeight,
+  );
+}
+
+/** The part of the image that a patch of a grid covers. */
+export function partOf(patch: number, grid: Grid): Grid["box"] {
+  const [left, top, right, bottom] = grid.box;
+  const box: Box = boxOf(patch, grid, { width: right - left, height: bottom - top });
+  const corner = [left + box.left, top + box.top] as const;
+  return [...corner, corner[0] + box.width, corner[1] + box.height];
 }
 
 /** Hairlines between the patches. */
@@ -96,23 +136,21 @@ export function paintMarks(
   }
 }
 
-const decoded = new WeakMap<Manifest, ReadonlySignal<HTMLCanvasElement | null>>();
+const decoded = new WeakMap<ImageFile, ReadonlySignal<HTMLCanvasElement | null>>();
 
-/** The image; null until it is decoded, or if the browser cannot decode it. */
-export function imageOf(manifest: Manifest): ReadonlySignal<HTMLCanvasElement | null> {
-  const known = decoded.get(manifest);
+/** An image; null until it is decoded, or if the browser cannot decode it. */
+export function imageOf(file: ImageFile): ReadonlySignal<HTMLCanvasElement | null> {
+  const known = decoded.get(file);
   if (known) return known;
   const image = signal<HTMLCanvasElement | null>(null);
-  decoded.set(manifest, image);
-  if (manifest.image) {
-    decode(manifest.image).then(
-      (canvas) => {
-        image.value = canvas;
-      },
-      // The patches are still shaded, without the image behind them.
-      () => {},
-    );
-  }
+  decoded.set(file, image);
+  decode(file.data).then(
+    (canvas) => {
+      image.value = canvas;
+    },
+    // The patches are still shaded, without the image behind them.
+    () => {},
+  );
   return image;
 }
 

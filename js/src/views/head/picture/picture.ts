@@ -5,7 +5,7 @@
 
 import { computed } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
-import type { Patches, Side } from "../../../data/manifest.ts";
+import { gridShown, type Side } from "../../../data/manifest.ts";
 import { el } from "../../../parts/dom.ts";
 import { matches } from "../../../parts/find.ts";
 import { swatches } from "../../../parts/swatches.ts";
@@ -17,12 +17,13 @@ import { type Context, figureOf, type ViewContent } from "../../shared/view.ts";
 import { headLegend } from "../legend.ts";
 import type { ShownHeads } from "../shown.ts";
 import { chips } from "./chips.ts";
+import { chooser } from "./chooser.ts";
 import { links } from "./links.ts";
 import { maps } from "./maps.ts";
 import { numbers } from "./numbers.ts";
 import { type Mark, marksOf } from "./paint.ts";
 import { strongestPatches } from "./shade.ts";
-import { pictureOf } from "./source.ts";
+import { type Grids, pictureOf } from "./source.ts";
 import { stage } from "./stage.ts";
 import { strongest } from "./strongest.ts";
 
@@ -32,15 +33,11 @@ const FRAMED = 3;
 /** The width of a picture whose title fits into one line. */
 const ONE_LINE_FROM = 400;
 
-export function pictureContent(
-  context: Context,
-  content: ShownHeads,
-  patches: Patches,
-): ViewContent {
+export function pictureContent(context: Context, content: ShownHeads, grids: Grids): ViewContent {
   const { scope, state, palette, store } = context;
   const { data, axes, matrix, layerLabel, reading, detail: of } = content;
-  const picture = pictureOf(context, content, patches);
-  const { layout, names, withoutPatch, side, other, from, weights, onPicture, color } = picture;
+  const picture = pictureOf(context, content, grids);
+  const { layout, side, other, itself, weights, onPicture, color, main } = picture;
   const titleOf = computed(() => joined(layerLabel, matrix.value.name));
 
   const query = sideOf("query");
@@ -57,10 +54,14 @@ export function pictureContent(
   // A single head is chosen by its map; heads that are combined, by swatches.
   if (state.combine.value === "none") element.append(mapsOfHeads());
   else if (layerLabel) element.prepend(swatches(scope, state, data.info.heads, palette));
+  const { queries, keys } = data.stack;
+  const shown = gridShown(main === "key" ? keys : queries, state.grid.peek());
+  top.before(chooser(picture, shown) ?? "");
 
   /** One of the two pictures, and its tokens without a patch. */
-  function sideOf(on: Side): { element: HTMLElement; grid: HTMLElement } {
-    const here = picture.on(on);
+  function sideOf(on: Side): { element: HTMLElement; grid: HTMLElement | null } {
+    const here = picture[on];
+    const { patches, withoutPatch } = here;
     const heading = title(() => {
       const { value: name } = picture.name;
       if (side.value === on) {
@@ -73,12 +74,14 @@ export function pictureContent(
     const row = chips(picture, here);
     row.hidden = !withoutPatch.length;
     const marks = computed(() => marksOn(on, here.shown.value));
-    const grid = stage(picture, here, marks, () => {
-      if (!withoutPatch.length) return;
-      row.focus();
-      here.pointAt(withoutPatch[0]);
-    });
-    const element = el("div", { class: "picture-side" }, heading, row, grid);
+    const grid =
+      patches &&
+      stage(picture, here, patches, marks, () => {
+        if (!withoutPatch.length) return;
+        row.focus();
+        here.pointAt(withoutPatch[0]);
+      });
+    const element = el("div", { class: "picture-side" }, heading, row, grid ?? "");
     element.style.width = `${layout[on].width}px`;
     return { element, grid };
   }
@@ -86,17 +89,19 @@ export function pictureContent(
   /** @param shown the tokens on this side whose attention is shown */
   function marksOn(on: Side, shown: readonly number[]): readonly Mark[] {
     const { accent } = palette.value;
+    const { patches, names } = picture[on];
+    if (!patches) return [];
     const frames = (tokens: readonly number[], color: string, line: number) =>
       marksOf(tokens, patches, color, line);
     const best =
       other.value === on && weights.value
-        ? strongestPatches(weights.value, patches, from.value, FRAMED)
+        ? strongestPatches(weights.value, patches, itself.value, FRAMED)
         : [];
     return [
       ...frames(matches(names, state.find.value), accent, 1),
       ...frames(best, color.value, 2),
       // On both pictures, or readers look for it on the other one.
-      ...frames([...from.value, ...shown], accent, 2.5),
+      ...frames([...itself.value, ...shown], accent, 2.5),
     ];
   }
 

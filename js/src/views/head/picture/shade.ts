@@ -2,45 +2,53 @@
 
 import type { Patches } from "../../../data/manifest.ts";
 
-/** The token of each patch. */
-export function tokensOf({ rows, columns, of }: Patches): Int32Array {
-  const tokens = new Int32Array(rows * columns);
+type Grid = Pick<Patches, "rows" | "columns" | "of">;
+
+/** The token of each patch; -1 where there is none. */
+export function tokensOf({ rows, columns, of }: Grid): Int32Array {
+  const tokens = new Int32Array(rows * columns).fill(-1);
   of.forEach((patch, token) => {
     if (patch !== null) tokens[patch] = token;
   });
   return tokens;
 }
 
-export interface Shades {
-  /** By patch, 0 to 1: the square root of the weight's share of `largest`. */
-  readonly values: Float32Array;
-  /** The largest weight on the picture, but for those of the tokens that look. */
-  readonly largest: number;
+/**
+ * The largest weight on images.
+ *
+ * @param weights by token
+ * @param placed the tokens that have a place
+ * @param own the tokens that look: their attention to themselves may be far above all other
+ */
+export function largestOn(
+  weights: ArrayLike<number>,
+  placed: ArrayLike<number>,
+  own: readonly number[],
+): number {
+  let largest = 0;
+  for (let at = 0; at < placed.length; at++) {
+    const token = placed[at];
+    if (weights[token] > largest && !own.includes(token)) largest = weights[token];
+  }
+  return largest;
 }
 
 /**
- * The shades of patches.
+ * The shades of patches, 0 to 1: the square root of the weight's share of the largest.
  *
  * @param weights by token
  * @param tokens of the patches, see `tokensOf`
- * @param own the tokens that look: their attention to themselves may be far above all other
  */
-export function shadesOf(
+export const shadesOf = (
   weights: ArrayLike<number>,
   tokens: Int32Array,
-  own: readonly number[],
-): Shades {
-  let largest = 0;
-  for (const token of tokens) {
-    if (weights[token] > largest && !own.includes(token)) largest = weights[token];
-  }
-  const values = Float32Array.from(tokens, (token) => {
+  largest: number,
+): Float32Array =>
+  Float32Array.from(tokens, (token) => {
     const weight = weights[token];
     if (!(weight > 0)) return 0;
     return largest > 0 ? Math.sqrt(Math.min(1, weight / largest)) : 1;
   });
-  return { values, largest };
-}
 
 /** The tokens of the largest weights above zero, from the largest on. */
 export function strongestOf(weights: ArrayLike<number>, count: number): readonly number[] {
@@ -51,7 +59,7 @@ export function strongestOf(weights: ArrayLike<number>, count: number): readonly
 /** The tokens of the strongest patches, but for those of the tokens that look. */
 export function strongestPatches(
   weights: ArrayLike<number>,
-  { of }: Patches,
+  { of }: Grid,
   own: readonly number[],
   count: number,
 ): readonly number[] {
@@ -60,10 +68,11 @@ export function strongestPatches(
     .slice(0, count);
 }
 
-/** @param weights a query's, by token */
-export function summaryOf(weights: ArrayLike<number>, patches: Patches, query: number) {
-  const { columns, of } = patches;
-  const from = of[query];
+/**
+ * @param weights a query's, by token
+ * @param from its patch on the grid; null without one
+ */
+export function summaryOf(weights: ArrayLike<number>, { columns, of }: Grid, from: number | null) {
   let [entropy, distance, around, onPatches] = [0, 0, 0, 0];
   of.forEach((patch, token) => {
     const weight = weights[token];

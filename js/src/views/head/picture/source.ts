@@ -1,8 +1,15 @@
-/** What all parts of the picture view share: the image, the tokens whose attention is shown, its weights. */
+/** What all parts of the picture view share: the images, the tokens whose attention is shown, its weights. */
 
-import { computed } from "@preact/signals-core";
+import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { roundingOfSum } from "../../../data/attention-matrix.ts";
-import { middleOf, type Patches, type Side } from "../../../data/manifest.ts";
+import {
+  type Grid,
+  gridOf,
+  middleOf,
+  type Patches,
+  type patchesOn,
+  type Side,
+} from "../../../data/manifest.ts";
 import { lockedOn, otherSide, toggleAlso, togglePair } from "../../../state/locks.ts";
 import { pointAt, type TokenPair } from "../../../state/state.ts";
 import { headColors } from "../../../styles/head-colors.ts";
@@ -12,50 +19,94 @@ import type { HeadContent } from "../../shared/heads/words.ts";
 import type { Context } from "../../shared/view.ts";
 import { layoutOf } from "./layout.ts";
 import { imageOf } from "./paint.ts";
-import { tokensOf } from "./shade.ts";
+import { largestOn, tokensOf } from "./shade.ts";
 
 export type Picture = ReturnType<typeof pictureOf>;
-export type PictureSide = ReturnType<Picture["on"]>;
+export type PictureSide = Picture["query"];
 
-export function pictureOf(context: Context, content: HeadContent, patches: Patches) {
+/** The grid that is shown of either side; null for a side without one. */
+export type Grids = NonNullable<ReturnType<typeof patchesOn>>;
+
+export function pictureOf(context: Context, content: HeadContent, grids: Grids) {
   const { state, palette, store } = context;
   const { data, axes, focused, matrix } = content;
   const { heads, program } = data.info;
-  const { names } = axes.key;
-  const alone = names.flatMap((_, token) => (patches.of[token] === null ? [token] : []));
-  const isShown = (token: number) => axes.key.places[token] >= 0;
-  const withoutPatch = alone.filter(isShown);
-  const hidden = alone.filter((token) => !isShown(token));
-  const middle = patches.of.indexOf(middleOf(patches));
-  // With a causal mask, only the last token sees all others.
+  const { stack } = data;
+  const self = stack.queries === stack.keys;
+  const tokensOn = { query: stack.queries, key: stack.keys };
+
+  const partsOf = (on: Side) => {
+    const { names, places } = axes[on];
+    const { patches: known } = tokensOn[on];
+    const all = names.map((_, token) => token);
+    const alone = all.filter((token) => known?.of[token] == null || !grids[on]);
+    return {
+      names,
+      patches: grids[on],
+      /** By patch of the grid shown. */
+      tokens: grids[on] ? tokensOf(grids[on]) : new Int32Array(),
+      /** The tokens with a place on any grid, and those without one, such as [CLS]. */
+      placed: grids[on] ? all.filter((token) => known?.of[token] != null) : [],
+      withoutPatch: alone.filter((token) => places[token] >= 0),
+      hidden: alone.filter((token) => places[token] < 0),
+    };
+  };
+  const parts = { query: partsOf("query"), key: partsOf("key") };
+  const main: Side = grids.key ? "key" : "query";
+  const { withoutPatch, names: queries } = parts.query;
+  const middle = grids.query ? middleOf(grids.query) : -1;
+  const last = queries.length - 1;
+  // With a causal mask, only the last token sees all others; and of a text, it is what writes on.
+  const isText = withoutPatch.includes(last) && !stack.queries.special.includes(last);
   const isCausal = (program?.mask ?? "none") !== "none";
-  const first = isCausal ? names.length - 1 : (withoutPatch[0] ?? middle);
+  const first = isCausal || isText ? last : (withoutPatch[0] ?? Math.max(0, middle));
   const shown = computed<FocusedUnits>(() =>
     sideOf(focused.value) ? focused.value : { query: [first], key: [] },
   );
   const side = computed<Side>(() => sideOf(shown.value) ?? "query");
   const other = computed(() => otherSide(side.value));
   const from = computed(() => shown.value[side.value]);
+  /** The tokens in focus that the other picture has as well. */
+  const itself = computed(() => (self ? from.value : []));
   const strips = stripsOf(content.matrices, shown);
   const weights = computed(() => {
     const strip = strips.value?.[0] ?? null;
+    const { hidden } = parts[other.value];
     if (!strip || !hidden.length) return strip;
     const seen = strip.slice();
     for (const token of hidden) seen[token] = 0;
     return seen;
   });
   const colors = computed(() => headColors(heads, palette.value.dark));
+  const onSide = (on: Side) => ({
+    ...parts[on],
+    side: on,
+    focused: computed(() => focused.value[on]),
+    /** The tokens whose attention is shown, as far as they are on this side. */
+    shown: computed(() => shown.value[on]),
+    locked: computed(() => lockedOn(state, on)),
+    /** By token; null for none. */
+    weights: computed(() => (other.value === on ? weights.value : null)),
+    pointAt(token: number | null): void {
+      pointAt(state, token === null ? null : { query: null, key: null, [on]: token });
+    },
+    toggle(token: number, event: MouseEvent | KeyboardEvent): void {
+      if (event.shiftKey) togglePair(state, on, token);
+      else toggleAlso(state, on, token);
+    },
+  });
   return {
     ...context,
     content,
-    patches,
-    names,
-    /** The token of each patch. */
-    tokens: tokensOf(patches),
-    /** The tokens without a patch that are shown, such as [CLS]. */
-    withoutPatch,
-    layout: layoutOf(context.width.value, patches, heads),
-    image: imageOf(store.manifest),
+    /** True if queries and keys are the same tokens. */
+    self,
+    /** The side whose grids are chosen, and lie behind the small maps. */
+    main,
+    /** True if the tokens of its grids have weights. */
+    onMain: computed(() => self || other.value === main),
+    layout: layoutOf(context.width.value, (grids.key ?? grids.query)?.aspect ?? 1, heads),
+    query: onSide("query"),
+    key: onSide("key"),
     /** The colours of heads, and that of the matrix. */
     colors,
     color: computed(() => {
@@ -68,38 +119,41 @@ export function pictureOf(context: Context, content: HeadContent, patches: Patch
     side,
     other,
     from,
+    itself,
     /** Their names. */
-    name: computed(() => from.value.map((token) => names[token]).join(" + ")),
+    name: computed(() => from.value.map((token) => parts[side.value].names[token]).join(" + ")),
     /** True if one of them is a patch, whose attention to itself is kept out of the scale. */
-    onPicture: computed(() => from.value.some((token) => patches.of[token] !== null)),
+    onPicture: computed(() => from.value.some((token) => parts[side.value].placed.includes(token))),
     /**
      * The weights between them and each token of the other side, 0 for tokens without a patch that
      * are not shown; null while they are missing.
      */
     weights,
+    /** The largest of some weights on images, for the scale of their shades on all grids. */
+    largest: (weights: ArrayLike<number>) =>
+      largestOn(weights, parts[other.value].placed, itself.value),
     /** A bound of the difference between a token's weight and the record's. */
     rounding: (token: number): number => roundingOfSum(matrix.value, side.value, from.value, token),
+    /** The image below a grid. */
+    imageOf: ({ image }: Grid): ReadonlySignal<HTMLCanvasElement | null> =>
+      imageOf(store.manifest.images[image]),
+    /** All grids of a side. */
+    gridsOf: (on: Side): readonly Patches[] =>
+      tokensOn[on].patches?.grids.flatMap(
+        (_, at) => gridOf(store.manifest, tokensOn[on], at) ?? [],
+      ) ?? [],
+    /** The grid on which a token lies, whichever is shown, and its patch there; null for neither. */
+    placeOf(on: Side, token: number): readonly [Grid, number] | null {
+      const { patches } = tokensOn[on];
+      const patch = patches?.of[token] ?? null;
+      return !grids[on] || !patches || patch === null
+        ? null
+        : [patches.grids[patches.on[token]], patch];
+    },
     /** The pair of the token in focus and another one. */
     pairWith(token: number): TokenPair {
       const [own] = from.peek();
       return side.peek() === "query" ? { query: own, key: token } : { query: token, key: own };
     },
-    /** The tokens on one side, as the patches of a picture and the tokens beside it show them. */
-    on: (on: Side) => ({
-      side: on,
-      focused: computed(() => focused.value[on]),
-      /** The tokens whose attention is shown, as far as they are on this side. */
-      shown: computed(() => shown.value[on]),
-      locked: computed(() => lockedOn(state, on)),
-      /** By token; null for none. */
-      weights: computed(() => (other.value === on ? weights.value : null)),
-      pointAt(token: number | null): void {
-        pointAt(state, token === null ? null : { query: null, key: null, [on]: token });
-      },
-      toggle(token: number, event: MouseEvent | KeyboardEvent): void {
-        if (event.shiftKey) togglePair(state, on, token);
-        else toggleAlso(state, on, token);
-      },
-    }),
   };
 }

@@ -1,7 +1,7 @@
 /** One picture: its patches as a grid for pointer and keyboard. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import { middleOf } from "../../../data/manifest.ts";
+import { middleOf, type Patches } from "../../../data/manifest.ts";
 import { paintCanvas } from "../../../painting/canvas.ts";
 import { el, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
@@ -15,17 +15,20 @@ import type { Picture, PictureSide } from "./source.ts";
 export const GRID_NAMES: Readonly<Record<Side, string>> = { query: "Queries", key: "Keys" };
 
 /**
+ * @param patches the grid
  * @param leave moves to the first token without a patch
  * @param marks the frames of patches
  */
 export function stage(
   picture: Picture,
   on: PictureSide,
+  patches: Patches,
   marks: ReadonlySignal<readonly Mark[]>,
   leave: () => void,
 ): HTMLElement {
-  const { scope, state, patches, tokens, image, palette, from } = picture;
-  const { side, weights, focused } = on;
+  const { scope, state, palette } = picture;
+  const { side, tokens, weights, focused } = on;
+  const image = picture.imageOf(patches);
   const size = picture.layout[side];
   const cursor = cursorOf(state, side);
   const canvas = el("canvas", { "aria-hidden": "true" });
@@ -44,14 +47,15 @@ export function stage(
   element.append(canvas, row);
   /** Null for the image alone. */
   const veil = computed(() => {
-    const shades = weights.value && shadesOf(weights.value, tokens, from.value);
-    return shades && veilOf(shades.values, patches, palette.value);
+    const values = weights.value;
+    const shades = values && shadesOf(values, tokens, picture.largest(values));
+    return shades && veilOf(shades, patches, palette.value);
   });
   scope.effect(() => {
     const [shown, cover, colors] = [image.value, veil.value, palette.value];
     const framed = marks.value;
     paintCanvas(canvas, size.width, size.height, (painter) => {
-      paintImage(painter, shown, cover, size, colors);
+      paintImage(painter, shown, patches, cover, size, colors);
       if (!cover) paintGrid(painter, patches, size);
       paintMarks(painter, framed, patches, size, colors);
     });
@@ -88,30 +92,38 @@ export function stage(
     return tokens[patchAt(event.clientX - box.left, event.clientY - box.top, patches, size)];
   };
   const look = (token: number | null) => {
+    if (token === -1) return on.pointAt(null);
     if (token !== null) cursor.at = token;
     on.pointAt(token);
+  };
+  const toggle = (token: number, event: MouseEvent | KeyboardEvent) => {
+    if (token >= 0) on.toggle(token, event);
   };
   element.addEventListener("pointermove", (event) => look(tokenAt(event)));
   element.addEventListener("pointerleave", () => look(null));
   element.addEventListener("blur", () => look(null));
-  element.addEventListener("click", (event) => {
-    on.toggle(tokenAt(event), event);
-  });
+  element.addEventListener("click", (event) => toggle(tokenAt(event), event));
   element.addEventListener("keydown", (event) => {
-    const from = current.peek() ?? patches.of[cursor.at] ?? middleOf(patches);
+    const from = current.peek() ?? patches.of[cursor.at] ?? patches.of[middleOf(patches)] ?? 0;
     const step = STEPS[event.key];
-    if (step) {
-      const rowTo = Math.floor(from / patches.columns) + step[0];
-      const columnTo = (from % patches.columns) + step[1];
-      const row = within(rowTo, patches.rows);
-      look(tokens[row * patches.columns + within(columnTo, patches.columns)]);
-    } else if (event.key === "Enter" || event.key === " ") {
-      on.toggle(tokens[from], event);
-    } else if (event.key === "C") leave();
+    if (step) look(next(from, step));
+    else if (event.key === "Enter" || event.key === " ") toggle(tokens[from], event);
+    else if (event.key === "C") leave();
     else return;
     event.preventDefault();
   });
   return element;
+
+  /** The next token in a direction, past patches without one; at the edge, that of the patch. */
+  function next(from: number, [down, across]: readonly [number, number]): number {
+    const { rows, columns } = patches;
+    for (let n = 1; n < Math.max(rows, columns); n++) {
+      const row = within(Math.floor(from / columns) + n * down, rows);
+      const token = tokens[row * columns + within((from % columns) + n * across, columns)];
+      if (token >= 0) return token;
+    }
+    return tokens[from];
+  }
 }
 
 const STEPS: Readonly<Record<string, readonly [down: number, across: number]>> = {

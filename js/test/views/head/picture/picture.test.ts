@@ -6,7 +6,7 @@ import { readManifest } from "../../../../src/data/read-manifest.ts";
 import { focus, parts } from "../../../support/locators.ts";
 import { type App, find, mountApp, pixel } from "../../../support/mounted.ts";
 import { weightAt } from "../../../support/numbers.ts";
-import { IMAGE, LABELS, PATCHES, pictured } from "../../../support/pictured.ts";
+import { CROPS, GRID, IMAGE, LABELS, PATCHES, pictured } from "../../../support/pictured.ts";
 import { expectNoProblems } from "../../../support/problems.ts";
 
 expectNoProblems();
@@ -153,7 +153,11 @@ describe("maps of the heads", () => {
 
   test("say the largest weight where every token has a patch", async () => {
     const of = [...LABELS.keys()];
-    const record = pictured(IMAGE, { rows: 3, columns: 3, of });
+    const record = pictured(IMAGE, {
+      ...PATCHES,
+      grids: [{ ...GRID, rows: 3, columns: 3 }],
+      of,
+    });
     const app = await mountApp({ record, choices: { query: 4 } });
     await expect.element(mapOf(3)).toBeVisible();
     const largest = Math.max(...of.map((key) => (key === 4 ? 0 : weightAt(0, 3, 4, key))));
@@ -195,20 +199,119 @@ test("a text has no such choice", async () => {
   expect(page.getByRole("combobox", { name: "Keys" }).elements()).toEqual([]);
 });
 
+describe("several grids", () => {
+  const options = () => page.getByRole("listbox", { name: "Images" }).getByRole("option");
+  const sum = (tokens: readonly number[], query: number) =>
+    tokens.reduce((all, key) => all + weightAt(0, 2, query, key), 0);
+  const percent = (share: number) =>
+    share < 0.0995 ? `${(100 * share).toFixed(1)}%` : `${Math.round(100 * share)}%`;
+
+  test("are small pictures with their shares, of which one is shown", async () => {
+    const record = pictured(IMAGE, CROPS);
+    const app = await mountApp({ record, choices: { query: 8, head: 2, heads: [2] } });
+    await expect
+      .poll(() =>
+        options()
+          .elements()
+          .map((each) => each.getAttribute("aria-label")),
+      )
+      .toEqual([`whole ${percent(sum([1, 2, 3, 4], 8))}`, `crop 1 ${percent(sum([5, 6, 7], 8))}`]);
+    expect(
+      options()
+        .elements()
+        .map((each) => each.ariaSelected),
+    ).toEqual(["true", "false"]);
+    // The last token is a word here: a chip; those of the other grid are none.
+    await expect.poll(() => withoutPatch("Keys").elements().length).toBe(2);
+    expect(find(app, ".about").textContent).toContain("2 × (2 × 2) patches + [CLS] + 1,3");
+    // Of a key, they are the shares of the queries that look at it.
+    await userEvent.hover(grid("Keys"), { position: { x: 4, y: 4 } });
+    const [all, part] = [LABELS.keys(), [5, 6, 7]].map((queries) =>
+      [...queries].reduce((sum, query) => sum + weightAt(0, 2, query, 1), 0),
+    );
+    await expect.element(options().last()).toHaveAccessibleName(`crop 1 ${percent(part / all)}`);
+    await userEvent.click(options().last());
+    expect(app.state.grid.value).toBe(1);
+    await expect.poll(() => options().elements()[1].ariaSelected).toBe("true");
+    expect(withoutPatch("Keys").elements().length).toBe(2);
+    await expect.poll(() => rows().some((row) => row?.includes("whole"))).toBe(true);
+  });
+
+  test("are chosen by the keyboard, which stays there", async () => {
+    const app = await mountApp({ record: pictured(IMAGE, CROPS) });
+    const list = page.getByRole("listbox", { name: "Images" });
+    await expect.element(list).toBeVisible();
+    focus(list);
+    await userEvent.keyboard("{ArrowRight}{ArrowRight}");
+    expect(app.state.grid.value).toBe(1);
+    await userEvent.keyboard("{ArrowLeft}");
+    await expect.poll(() => app.state.grid.value).toBe(0);
+  });
+
+  test("a patch without a token is passed by, and the padding has no image", async () => {
+    const app = await mountApp({
+      record: pictured(IMAGE, CROPS),
+      choices: { grid: 1, query: 5, head: 2 },
+    });
+    await expect.element(grid("Queries")).toBeVisible();
+    const canvas = find<HTMLCanvasElement>(app, "[aria-label=Queries] canvas");
+    const { width, height } = grid("Queries").element().getBoundingClientRect();
+    await expect.poll(() => pixel(canvas, width * 0.6, height * 0.9)[0]).toBeGreaterThan(180);
+    expect(pixel(canvas, width * 0.6, height * 0.2)).toEqual([128, 128, 128, 255]);
+    focus(grid("Queries"));
+    await userEvent.keyboard("{ArrowDown}{ArrowRight}");
+    // There is no token on the last patch.
+    expect(app.state.focus.value).toEqual({ query: 7, key: null });
+    await userEvent.click(grid("Queries"), { position: { x: width * 0.75, y: height * 0.75 } });
+    expect(app.state.query.value).toBe(5);
+  });
+
+  test("of the keys alone stand beside a list of the queries", async () => {
+    const record = pictured(IMAGE, CROPS);
+    const { stacks } = record.manifest as unknown as { stacks: Record<string, object>[] };
+    const words = LABELS.map((_, at) => `word${at}`);
+    const queries = { labels: words, segments: null, special: [], words: null, patches: null };
+    Object.assign(stacks[0], { queries, keys: stacks[0].queries });
+    const app = await mountApp({ record, choices: { head: 2 } });
+    await expect.element(grid("Keys")).toBeVisible();
+    expect(grid("Queries").elements()).toEqual([]);
+    expect(
+      withoutPatch("Queries")
+        .elements()
+        .map(({ textContent }) => textContent),
+    ).toEqual(words);
+    // The last word looks, until another is pointed at.
+    await expect
+      .element(withoutPatch("Keys").first())
+      .toHaveAccessibleName(`[CLS], weight ${weight(weightAt(0, 2, 8, 0))}`);
+    await userEvent.click(withoutPatch("Queries").nth(3));
+    expect(app.state.query.value).toBe(3);
+    await userEvent.hover(grid("Keys"), { position: { x: 4, y: 4 } });
+    await expect.element(page.getByRole("list", { name: "Strongest queries" })).toBeVisible();
+  });
+});
+
 describe("a damaged image", () => {
   const png = btoa(`\x89PNG\r\n\x1a\n${"\0".repeat(40)}`);
   const huge = btoa(atob(IMAGE).replace("\x2a\x40\x00\x20\x00", "\x2a\xff\x3f\xff\x3f"));
   test.for([7, "", "RIFF", png, huge])("is refused: %s", (image) => {
-    expect(() => readManifest(pictured(image).manifest)).toThrow("its manifest.image is not valid");
+    expect(() => readManifest(pictured(image).manifest)).toThrow(
+      "its manifest.images[0] is not valid",
+    );
   });
 
   test.for([
-    ["rows", { rows: 0 }],
-    ["columns", { columns: 2 ** 30 }],
+    ["grids", { grids: [] }],
+    ["grids[0].rows", { grids: [{ ...GRID, rows: 0 }] }],
+    ["grids[0].columns", { grids: [{ ...GRID, columns: 2 ** 30 }] }],
+    ["grids", { grids: [{ ...GRID, rows: 2 ** 11, columns: 2 ** 11 }] }],
+    ["grids[0].box", { grids: [{ ...GRID, box: [0, 0, 0, 1] }] }],
+    ["grids[0].box", { grids: [{ ...GRID, box: [0, 0, 1] }] }],
     ["of", { of: [0] }],
     ["of", { of: [null, 0, 0, 2, 3, 4, 5, 6, 7] }],
-    ["of", { of: [null, 0, 1, 2, 3, 4, 5, 6, null] }],
+    ["of", { of: Array(9).fill(null) }],
     ["of[1]", { of: [null, 8, 1, 2, 3, 4, 5, 6, 7] }],
+    ["soft", { soft: 1 }],
   ] as const)("and so are places: %s", ([where, change]) => {
     const { manifest } = pictured(IMAGE, { ...PATCHES, ...change });
     expect(() => readManifest(manifest)).toThrow(

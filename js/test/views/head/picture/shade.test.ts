@@ -1,8 +1,10 @@
 /** Shades and numbers of weights on a picture, and the sizes of its parts. */
 
 import { describe, expect, test } from "vitest";
+import { middleOf } from "../../../../src/data/manifest.ts";
 import { boxOf, layoutOf, patchAt } from "../../../../src/views/head/picture/layout.ts";
 import {
+  largestOn,
   shadesOf,
   strongestOf,
   strongestPatches,
@@ -18,17 +20,18 @@ describe("shades", () => {
   test("are those of the tokens on the patches, in their order", () => {
     expect([...TOKENS]).toEqual([2, 1, 3, 4, 5, 6]);
     const weights = [0.4, 0.01, 0.04, 0.16, 0, 0.09, 0.1, 0.2];
-    const { values, largest } = shadesOf(weights, TOKENS, [0]);
+    const largest = largestOn(weights, TOKENS, [0]);
     expect(largest).toBe(0.16);
+    const values = shadesOf(weights, TOKENS, largest);
     const shares = [0.04, 0.01, 0.16, 0, 0.09, 0.1].map((weight) => Math.sqrt(weight / 0.16));
     for (const [patch, value] of values.entries()) expect(value).toBeCloseTo(shares[patch], 6);
   });
 
   test("leave the weight of a patch on itself out of the scale", () => {
     const weights = [0, 0.9, 0.01, 0.04, 0, 0, 0, 0];
-    const { values, largest } = shadesOf(weights, TOKENS, [1]);
+    const largest = largestOn(weights, TOKENS, [1]);
     expect(largest).toBe(0.04);
-    expect([...values]).toEqual([0.5, 1, 1, 0, 0, 0]);
+    expect([...shadesOf(weights, TOKENS, largest)]).toEqual([0.5, 1, 1, 0, 0, 0]);
   });
 
   test.for([
@@ -36,7 +39,8 @@ describe("shades", () => {
     ["the patch itself alone", [0, 1, 0, 0, 0, 0, 0, 0], [0, 1, 0, 0, 0, 0]],
     ["numbers that are missing", Array(8).fill(Number.NaN), [0, 0, 0, 0, 0, 0]],
   ] as const)("of %s", ([, weights, shades]) => {
-    expect([...shadesOf(weights, TOKENS, [1]).values]).toEqual(shades);
+    const largest = largestOn(weights, TOKENS, [1]);
+    expect([...shadesOf(weights, TOKENS, largest)]).toEqual(shades);
   });
 });
 
@@ -50,11 +54,19 @@ test("the strongest come first, and none without weight", () => {
   expect(strongestOf([0, 0.2, 0, 0], 3)).toEqual([1]);
 });
 
+test("a patch without a token has no weight, and is not the middle", () => {
+  const grid = { rows: 3, columns: 3, of: [null, 0, 3, 8] };
+  expect([...tokensOf(grid)]).toEqual([1, -1, -1, 2, -1, -1, -1, -1, 3]);
+  expect(shadesOf([0, 1, 1, 1], tokensOf(grid), 1)[4]).toBe(0);
+  expect(middleOf(grid)).toBe(2);
+  expect(middleOf({ ...grid, of: [null] })).toBe(-1);
+});
+
 describe("the numbers of a query", () => {
   test("in the corner", () => {
     // Half on itself, a quarter on its neighbour below, a quarter two columns to its right.
     const weights = [0, 0, 0.5, 0.25, 0.25, 0, 0, 0];
-    const { entropy, distance, around, most } = summaryOf(weights, PATCHES, 2);
+    const { entropy, distance, around, most } = summaryOf(weights, PATCHES, 0);
     expect(entropy).toBeCloseTo(1.5 * Math.log(2), 6);
     expect(distance).toBeCloseTo(0.25 * 1 + 0.25 * 2, 6);
     expect(around).toBeCloseTo(0.75, 6);
@@ -62,20 +74,20 @@ describe("the numbers of a query", () => {
   });
 
   test("without a patch have no distance", () => {
-    const { distance, around, most } = summaryOf([0.95, 0, 0.05, 0, 0, 0, 0, 0], PATCHES, 0);
+    const { distance, around, most } = summaryOf([0.95, 0, 0.05, 0, 0, 0, 0, 0], PATCHES, null);
     expect([distance, around, most]).toEqual([null, null, 1]);
   });
 });
 
 describe("the layout", () => {
   test.for([240, 360, 560, 900, 1120, 1560])("fits into %i pixels", (width) => {
-    const { query, key, list, wide } = layoutOf(width, { rows: 14, columns: 14, of: [] }, 12);
+    const { query, key, list, wide } = layoutOf(width, 1, 12);
     expect(query.width + key.width + (wide ? list : 0)).toBeLessThan(width);
     expect(query.width).toBeLessThan(key.width);
   });
 
   test("keeps the shape of the image, and a tall one low", () => {
-    const { key, map } = layoutOf(1120, { rows: 40, columns: 10, of: [] }, 12);
+    const { key, map } = layoutOf(1120, 1 / 4, 12);
     expect(key).toEqual({ width: 130, height: 520 });
     expect(map.height).toBe(4 * map.width);
   });
