@@ -47,6 +47,7 @@ export function following<Name extends keyof Choices>(
     follow.off = [];
     follow.cut = [];
     follow.named_segments = [];
+    if (chosen.parts === "named") follow.parts = "sentences";
     const words = chosen.segments.split(" ").filter((word) => !word.includes(":"));
     follow.segments = words.join(" ") || "all";
   }
