@@ -164,7 +164,7 @@ test("what is selected in the prompt becomes a part, which is cut as any other a
   await expect.poll(() => sent("cut").length).toBe(1);
   expect(sent("cut")[0]).toMatchObject({ cuts: [{ keys: [1], heads: null }] });
   // Python knows nothing of it.
-  expect(model.get("part")).toBe(null);
+  expect(model.get("part") ?? null).toBe(null);
   await userEvent.click(table.getByRole("button", { name: "Remove your part" }));
   await expect.element(own).not.toBeInTheDocument();
   expect(root.activeElement).toBe(prompt.element());

@@ -1,6 +1,7 @@
 """What an answer was written from, and cuts of it, in a trained model."""
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,42 @@ def test_cuts_equal_those_of_intervene(answer: aw.Answer, smollm2: Loaded) -> No
         keys = list(range(*found.sentences[part]))
         with aw.intervene(model, aw.KnockOut(list(found.rows), keys)):
             assert changes[part] == pytest.approx(log_p() - before, abs=1e-4)
+
+
+def test_segments_in_place_of_sentences(answer: aw.Answer, smollm2: Loaded) -> None:
+    labels = answer.record.stack().keys.labels
+    mill, dogs = labels.index("mill"), labels.index("Dogs")
+    found = running_text(answer.record.stack())
+    assert found is not None
+    # The second has the tokens of a sentence.
+    given = [(mill - 1, mill + 1, "the mill"), (*found.sentences[2], "dogs")]
+    assert found.sentences[2][0] == dogs
+    named = replace(answer, named=tuple(given))
+    assert named.parts == ("village mill", "Dogs may visit the garden.")
+    cut = named.cut()
+    assert cut[1] == pytest.approx(answer.cut()[2], abs=1e-4)
+    span = named.span("village mill")
+    assert cut[0, slice(*span)].sum() < -2
+    table, of_sentences = named.table(span), answer.table(span)
+    assert table["name"].tolist() == ["the mill", "dogs"]
+    columns = ["text", "share", "even", "cut"]
+    assert table.loc[2, columns].tolist() == pytest.approx(
+        of_sentences.loc[3, columns].tolist(), abs=1e-4
+    )
+    rows = np.arange(found.rows.start + span[0], found.rows.start + span[1])
+    top = named.heads("the mill", span).iloc[0]
+    layer = answer.record.stack().layer(int(top["layer"]))
+    weights = layer.head_weights(int(top["head"]), rows)[:, mill - 1 : mill + 1]
+    assert top["share"] == pytest.approx(weights.sum(axis=1).mean(), abs=1e-5)
+    assert isinstance(named.without("the mill"), str)
+    with pytest.raises(ValueError, match="only sentences are put in other orders"):
+        named.shuffled()
+    widget = aw.show(named, static=True)
+    assert (widget.named_segments, widget.parts) == (given, "named")
+    sent = widget.shown_record().manifest["stacks"][0]["text"]["cuts"]
+    assert {(mill - 1, mill + 1), found.sentences[2]} <= {(c["start"], c["end"]) for c in sent}
+    with pytest.raises(ValueError, match="expected \\(start, end, name\\) of tokens of the prompt"):
+        aw.answer(answer.record, segments=[(3, 999, "beyond")])
 
 
 def test_heads_that_carry_a_link(answer: aw.Answer) -> None:

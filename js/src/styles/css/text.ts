@@ -26,7 +26,7 @@ export const TEXT = `
 .docked .said { max-height: 152px; overflow-y: auto }
 .beside .right { position: sticky; top: 0; align-self: start }
 .prompt { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 10px }
-.reader { position: relative; outline-offset: 4px }
+.reader { position: relative; outline-offset: -2px }
 .take { position: absolute; z-index: 2; padding: 2px 10px; border: 1px solid var(--accent); border-radius: 5px; background: var(--background); font: inherit; font-size: 12px; color: var(--accent); cursor: pointer }
 .prompt-strip canvas { position: sticky; top: 8px; display: block; cursor: pointer }
 .dock { padding-top: 12px }

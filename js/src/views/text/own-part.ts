@@ -1,6 +1,5 @@
 /** A part of the reader's own: what is selected in the prompt, by the pointer or by keys. */
 
-import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { button } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Prose, Tokens } from "./prose.ts";
@@ -26,9 +25,7 @@ export function selectedRange(element: Element): AbstractRange | null {
 
 export interface OwnPart {
   readonly element: HTMLElement;
-  /** The tokens that are selected. */
-  readonly selected: ReadonlySignal<Tokens | null>;
-  /** Makes them a part; does nothing where none are. */
+  /** Makes what is selected a part; does nothing where nothing is. */
   take(): void;
 }
 
@@ -42,12 +39,16 @@ export function ownPart(
   texts: readonly Prose[],
   make: (tokens: Tokens) => void,
 ): OwnPart {
-  const selected = signal<Tokens | null>(null);
+  // Not kept, since the browser tells of a change later than of the next key.
+  const selected = () => {
+    const range = selectedRange(prompt);
+    return (range && texts.map((text) => text.selected(range)).find(Boolean)) ?? null;
+  };
   const take = () => {
-    const tokens = selected.peek();
-    if (!tokens) return;
+    const found = selected();
+    if (!found) return;
     selectionOf(prompt)?.removeAllRanges();
-    make(tokens);
+    make(found.tokens);
   };
   const element = button(
     { class: "take", hidden: true, title: "Make what is selected a part (key p)" },
@@ -57,9 +58,7 @@ export function ownPart(
   // What is selected stays so.
   element.addEventListener("mousedown", (event) => event.preventDefault());
   const look = () => {
-    const range = selectedRange(prompt);
-    const found = range && texts.map((text) => text.selected(range)).find(Boolean);
-    selected.value = found?.tokens ?? null;
+    const found = selected();
     element.hidden = !found;
     if (!found) return;
     const { left, top, width } = prompt.getBoundingClientRect();
@@ -75,12 +74,12 @@ export function ownPart(
     if (!way || !selection || !first || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
-    if (!selected.peek()) selection.collapse(first.element, 0);
+    if (!selected()) selection.collapse(first.element, 0);
     else if (!event.shiftKey) {
       if (way === "right") selection.collapseToEnd();
       else selection.collapseToStart();
     }
     selection.modify("extend", way, "word");
   });
-  return { element, selected, take };
+  return { element, take };
 }
