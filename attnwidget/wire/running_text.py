@@ -29,8 +29,11 @@ _OF_TEXT = 3
 def text_of(record: AttentionRecord, stack: str) -> RunningText | None:
     """The running text that a view shows; None where there is none, or it is too long."""
     found = running_text(record.stack(stack))
+    if found is None:
+        return None
     # Of a plain text that nothing was generated from, other views say more.
-    if found is None or not (_written(record) if found.answered else found.keys.pieces):
+    is_several = found.keys.pieces is not None or len(found.messages) > 1
+    if not (_written(record) if found.answered else is_several):
         return None
     layers = record.stack(stack).layers
     heads = sum(layer.num_heads for layer in layers)

@@ -71,7 +71,8 @@ export function dock(
       "aria-label": answer ? "Answer" : "Tokens",
       "aria-multiselectable": "true",
     },
-    ...options,
+    // Labels have no spaces of their own.
+    ...(answer ? options : options.flatMap((option) => [option, " "])),
   );
   // It would select the text between two clicks.
   list.addEventListener("mousedown", (event) => event.shiftKey && event.preventDefault());
