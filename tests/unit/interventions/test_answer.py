@@ -10,6 +10,7 @@ import torch
 
 import attnwidget as aw
 from attnwidget.analysis import running_text
+from attnwidget.wire.running_text import text_of
 from tests.unit.interventions.test_live_effects import Conversation
 from tests.unit.tiny import Loaded, t5, tiny
 
@@ -166,6 +167,10 @@ def test_the_source_of_an_encoder_decoder_and_a_prompt_of_one_sentence(smollm2: 
     assert (found.stack, found.parts) == ("cross", ("A cat sat.", "It slept."))
     assert found.cut().shape == (2, 4)
     assert isinstance(found.without(2), str)
+    # A target that is given is looked at as any text.
+    given = text_of(aw.capture(model, tokenizer, "A cat sat.", target="It slept."), "cross")
+    assert given is not None
+    assert not given.answered
     model = tiny("LlamaForCausalLM", num_key_value_heads=2, vocab_size=len(tokenizer))
     one = aw.answer(model, tokenizer, "It slept.", generate=options)
     assert len(one.parts) == 1

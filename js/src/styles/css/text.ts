@@ -11,6 +11,7 @@ export const TEXT = `
 .sinks .chip { padding: 2px 10px; border: 1px solid var(--border); border-radius: 12px }
 .sinks b { color: var(--text); font-weight: 400 }
 .message { display: grid; grid-template-columns: 72px minmax(0, 1fr); gap: 14px; margin-bottom: 16px }
+.message > .said:only-child { grid-column: 2 }
 .role { position: sticky; top: 0; align-self: start; margin: 0; font-size: 12px; font-weight: 400; line-height: 28px; text-align: right; color: var(--muted) }
 .said { position: relative; isolation: isolate; padding-left: 14px; border-left: 2px solid var(--border) }
 .said > canvas { position: absolute; z-index: -1; top: 0; left: 14px }
@@ -94,6 +95,7 @@ export const TEXT = `
 .carriers tbody th { font-weight: 400; text-align: left }
 @container (max-width: 700px) {
   .message { grid-template-columns: none; gap: 0 }
+  .message > .said:only-child { grid-column: auto }
   .message .role { position: static; line-height: 20px; text-align: left }
   .player, .without { margin-left: 0 }
 }

@@ -133,7 +133,8 @@ export function dock(
       });
     });
   });
-  const role = answer ? "assistant" : "";
+  const isChat = text.messages.some(({ role }) => role === "user");
+  const role = answer ? (isChat ? "assistant" : "answer") : "";
   const note = answer
     ? ""
     : el("p", { class: "note" }, "The model generated nothing here: choose a token of the text.");

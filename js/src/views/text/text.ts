@@ -35,7 +35,7 @@ import { strip } from "./strip.ts";
 import { withoutPart } from "./without.ts";
 
 const NO_TEXT =
-  "Nothing was generated here and the text is no chat, or the places of its tokens are not known: capture with generate=, or pass messages, with a fast tokenizer.";
+  "Nothing was generated here and the text is no chat and no pair, or the places of its tokens are not known: capture with generate=, or pass messages, with a fast tokenizer.";
 
 const COMPARED = "Running texts of two records are not compared: show one of them.";
 
@@ -277,8 +277,9 @@ function runningText(
   });
   const named = computed(() => {
     const [first, last] = shown.value;
-    if (rows > 1 && first === 0 && last === rows - 1) return "the whole answer";
     const { answer } = text;
+    if (rows > 1 && first === 0 && last === rows - 1)
+      return `the whole ${answer ? "answer" : "text"}`;
     const places = answer?.offsets.slice(2 * first, 2 * last + 2).filter((place) => place >= 0);
     const written = places?.length && answer?.text.slice(places[0], places.at(-1)).trim();
     return `“${written || labels.slice(first, last + 1).join(" ")}”`;
