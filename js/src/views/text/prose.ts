@@ -68,6 +68,7 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
         const from = node === range.startContainer ? start + range.startOffset : start;
         return [[from, node === range.endContainer ? start + range.endOffset : end] as const];
       });
+      if (!places.length) return null;
       const tokens = Array.from({ length: offsets.length / 2 }, (_, token) => token).filter(
         (token) => {
           const [start, end] = lettersOf(token);
