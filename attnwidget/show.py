@@ -270,6 +270,8 @@ def _open_record(
 @_open.register
 def _open_answer(answer: Answer, static: bool, *inputs: Any, **options: Any) -> Opened:
     shown = {"view": "text", "stack": answer.stack, **options}
+    if answer.named is not None:
+        shown = {"named_segments": answer.named, "parts": "named", **shown}
     opened = _viewed("an answer", answer.record, static, shown, inputs)
     if answer.rerun is not None:
         opened._measure_with(answer.rerun)

@@ -42,8 +42,8 @@ class RunningText:
 
     Attributes:
         keys: the tokens, with their text and offsets.
-        messages: the tokens of each message of the prompt, its template included; one without a
-            role for a plain text.
+        messages: the tokens of each message of the prompt, its template included; "A" and "B" of a
+            text pair, and one without a role for a plain text.
         template: the keys outside of the messages' contents.
         sentences: those of the contents, by `sentence_spans`; an image among them is one.
         rows: the queries that are looked at: of an answer, those before each of its tokens, which
@@ -107,6 +107,8 @@ def running_text(stack: Stack) -> RunningText | None:
 
 def _messages(keys: Tokens, prompt: int) -> Iterator[Piece]:
     turns = keys.turns or ((0, prompt, ""),)
+    if not keys.turns and keys.split is not None:
+        turns = (0, keys.split, "A"), (keys.split, prompt, "B")
     for number, (start, end, role) in enumerate(turns):
         if start < prompt:
             yield Piece(start, min(end, prompt), role, number, False)

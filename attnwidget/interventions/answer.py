@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from .rerun import Rerun
 
 Named = int | str
-"""A part of a prompt: its number as the view has it, from 1, or words that stand in it alone."""
+"""A part of a prompt: its number as the view has it, from 1, words that stand in it alone, or the
+name of a segment."""
 
 # The most characters of an answer in its repr.
 _LONGEST = 100
@@ -52,6 +53,7 @@ def answer(
     generate: int | Mapping[str, Any] = 100,
     target: str | None = None,
     stack: str | None = None,
+    segments: Iterable[tuple[int, int, str]] | None = None,
 ) -> Answer:
     """Find what a model's answer was written from: its attention by sentence, and cuts of these.
 
@@ -69,13 +71,16 @@ def answer(
         generate: the number of new tokens, or arguments for `model.generate`.
         stack: the stack whose attention and links are meant; None for the first whose queries were
             generated and whose text is known.
+        segments: parts of the prompt in place of its sentences, as (start, end, name): the
+            positions of the first token and of the one after the last, as views take them.
 
     Raises:
         TypeError, ValueError: see `attnwidget.capture`; or nothing was generated, or the text or
-            the places of its tokens in it are not known.
+            the places of its tokens in it are not known; or a segment is not of the prompt.
     """
+    named = None if segments is None else tuple(segments)
     if isinstance(x, AttentionRecord):
-        return Answer(x, _stack_of(x, stack))
+        return Answer(x, _stack_of(x, stack), named=named)
     # Imported here, so that a record is read without torch.
     from attnwidget.capture import captured_pass
 
@@ -83,7 +88,7 @@ def answer(
 
     read = captured_pass(x, tokenizer, text, text_pair, generate=generate, target=target)
     rerun = Rerun(x, tokenizer, read.inputs, read.generation)
-    return Answer(read.record, _stack_of(read.record, stack), rerun)
+    return Answer(read.record, _stack_of(read.record, stack), rerun, named)
 
 
 def _stack_of(record: AttentionRecord, name: str | None) -> str:
@@ -107,11 +112,24 @@ class Answer(Tabular):
         record: the record.
         stack: the name of the stack whose attention is read.
         rerun: the model with its text, which measures cuts; None for a record alone.
+        named: the parts of the prompt, as (start, end, name); None for its sentences.
     """
 
     record: AttentionRecord
     stack: str
     rerun: Rerun | None = None
+    named: tuple[tuple[int, int, str], ...] | None = None
+
+    def __post_init__(self) -> None:
+        for each in self.named or ():
+            start, end, name = each
+            if not (isinstance(name, str) and 0 <= start < end <= self._running.prompt):
+                raise ValueError(
+                    f"segments are {each!r:.100}; expected (start, end, name) of tokens of the "
+                    f"prompt, which are 0 to {self._running.prompt - 1}"
+                )
+        if not self._running.sentences:
+            raise ValueError("there are no parts: give segments, or None for sentences")
 
     @property
     def tokens(self) -> tuple[Written, ...]:
@@ -126,7 +144,7 @@ class Answer(Tabular):
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The sentences of the prompt, in order; the first is number 1."""
+        """The texts of the parts of the prompt, in order; the first is number 1."""
         keys = self._running.keys
         assert keys.text is not None
         assert keys.offsets is not None
@@ -137,7 +155,7 @@ class Answer(Tabular):
                 texts.append(f"image {image + 1}")
                 continue
             places = [span for span in keys.offsets[start:end] if span is not None]
-            texts.append(keys.text[places[0][0] : places[-1][1]].strip())
+            texts.append(keys.text[places[0][0] : places[-1][1]].strip() if places else "")
         return tuple(texts)
 
     def cut(self) -> Doubles:
@@ -169,9 +187,12 @@ class Answer(Tabular):
             in its message, or sinks alone.
 
         Raises:
-            ValueError: there is no model, or its prompt is more than tokens of text.
+            ValueError: there is no model, its prompt is more than tokens of text, or the parts are
+                not its sentences.
             ReferenceError: the model was deleted.
         """
+        if self.named is not None:
+            raise ValueError("only sentences are put in other orders, and these are segments")
         keys = counted_keys(self._running, self._shares.sinks)
         return self._model().shuffled(self.stack, self._running, keys)
 
@@ -195,10 +216,10 @@ class Answer(Tabular):
             of: the tokens of the answer that are looked at.
 
         Returns:
-            A row per part, by its number: text, share (of what the prompt gets beyond sinks, mean
-            of all heads), even (the null: each token as much); shuffled, after it, the null of
-            `shuffled`; and, once a cut was measured, cut (the change of the tokens' log probability
-            without it, nats; NaN where it was not).
+            A row per part, by its number: text (before it, the name of a segment), share (of what
+            the prompt gets beyond sinks, mean of all heads), even (the null: each token as much);
+            shuffled, after it, the null of `shuffled`; and, once a cut was measured, cut (the
+            change of the tokens' log probability without it, nats; NaN where it was not).
 
         Raises:
             ValueError: there are no such tokens.
@@ -207,6 +228,7 @@ class Answer(Tabular):
         rows = self._rows(of)
         texts, found = self.parts, self._shares_of(rows)
         columns: dict[str, list[Any]] = {
+            **({} if self.named is None else {"name": [self.named[n.number][2] for n in found]}),
             "text": [texts[each.number] for each in found],
             "share": [each.share for each in found],
             "even": [each.even for each in found],
@@ -312,7 +334,9 @@ class Answer(Tabular):
     def _running(self) -> RunningText:
         found = running_text(self._of_stack)
         assert found is not None
-        return found
+        if self.named is None:
+            return found
+        return replace(found, sentences=tuple((start, end) for start, end, _ in self.named))
 
     @cached_property
     def _shares(self) -> TextShares:
@@ -338,7 +362,7 @@ class Answer(Tabular):
 
     def _of_places(self, rows: slice, found: Sequence[PartShare]) -> list[float]:
         ratios = None if self.rerun is None else self.rerun.shuffles.get(self.stack)
-        if ratios is None:
+        if ratios is None or self.named is not None:
             return [float("nan")] * len(found)
         return [each.even * float(ratios[rows, each.number].mean()) for each in found]
 
@@ -354,6 +378,9 @@ class Answer(Tabular):
 
     def _number(self, part: Named) -> int:
         if isinstance(part, str):
+            names = [name for _, _, name in self.named or ()]
+            if names.count(part) == 1:
+                return names.index(part) + 1
             found = [at for at, text in enumerate(self.parts, 1) if part in text]
             if len(found) != 1:
                 many = f"in parts {', '.join(map(str, found))}" if found else "in no part"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnwidget.analysis import counted_keys, running_text, text_shares
+from attnwidget.analysis import counted_keys, part_shares, running_text, text_shares
 from attnwidget.interventions.answer import Answer
 from attnwidget.record import Floats
 
@@ -19,11 +19,17 @@ STRONGEST = (0.5, 0.56)
 
 @dataclass(frozen=True)
 class Piece:
-    """The text of a token, the shade below it from 0 to 1, and whether it is looked at."""
+    """The text of a token, and the shade below it, from 0 to 1.
+
+    Attributes:
+        is_looked_at: True for a token of the answer that is looked at.
+        is_named: True for a token of the prompt within a segment with a name.
+    """
 
     text: str
     shade: float
     is_looked_at: bool = False
+    is_named: bool = False
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,7 @@ class Prose:
         even, largest: the weight of a token of the prompt if all got the same, and the largest.
         sinks: the share of the attention on sinks, which are left out.
         heads: the number of heads whose mean it is.
+        named: the segments with names, each with its share.
     """
 
     blocks: Sequence[Block]
@@ -50,6 +57,7 @@ class Prose:
     largest: float
     sinks: float
     heads: int
+    named: Sequence[str] = ()
 
     @property
     def notes(self) -> list[str]:
@@ -57,6 +65,7 @@ class Prose:
         return [
             f"mean of {self.heads} heads, {100 * self.sinks:.0f}% on sinks left out",
             f"shade: from an even share, {self.even:.2g}, to {self.largest:.2g}",
+            *self.named,
         ]
 
 
@@ -88,6 +97,8 @@ def prose_of(found: Answer, first: int, end: int) -> Prose:
     keys = running.keys
     assert keys.text is not None
     assert keys.offsets is not None
+    segments = found.named or ()
+    inside = {at for start, end, _ in segments for at in range(start, end)}
     blocks = []
     for message in running.messages:
         pieces: list[Piece] = []
@@ -99,7 +110,8 @@ def prose_of(found: Answer, first: int, end: int) -> Prose:
             # What no token holds, as spaces, goes with the next; several may hold one letter.
             begin = span[0] if last is None else last
             if span[1] > begin:
-                pieces.append(Piece(keys.text[begin : span[1]], float(shades[at])))
+                text = keys.text[begin : span[1]]
+                pieces.append(Piece(text, float(shades[at]), is_named=at in inside))
                 last = span[1]
         if pieces:
             blocks.append(Block(message.role, pieces))
@@ -110,7 +122,13 @@ def prose_of(found: Answer, first: int, end: int) -> Prose:
     ]
     blocks.append(Block("assistant" if keys.turns else "answer", said))
     sinks = float(weights[[key for sink in shares.sinks for key in sink.keys]].sum())
-    return Prose(blocks, even, largest, sinks, sum(layer.num_heads for layer in stack.layers))
+    spans = tuple((start, stop) for start, stop, _ in segments)
+    named = [
+        f"{segments[part.number][2]}: {part.share:.1%}, even {part.even:.1%}"
+        for part in part_shares(replace(running, sentences=spans), shares, slice(first, end))
+    ]
+    heads = sum(layer.num_heads for layer in stack.layers)
+    return Prose(blocks, even, largest, sinks, heads, named)
 
 
 def placed(

@@ -8,6 +8,7 @@ orientation, line thumbnails, muted and sorted neurons, folded columns, what is 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -81,9 +82,17 @@ class Shown(ShownRecord):
     def answer(self) -> Answer | None:
         """The answer that the text view shows; None where nothing was generated."""
         try:
-            return answer_of(self.record, stack=self.stack)
+            found = answer_of(self.record, stack=self.stack)
         except ValueError:
             return None
+        keys, named = self.record.stack(found.stack).keys, self.choices["named_segments"]
+        prompt = len(keys) if keys.generated is None else keys.generated
+        parts = [(start, min(end, prompt), name) for start, end, name in named if start < prompt]
+        return (
+            replace(found, named=tuple(parts))
+            if self.choices["parts"] == "named" and parts
+            else found
+        )
 
     def looked_at(self, found: Answer) -> tuple[int, int]:
         """The tokens of an answer that are locked: the first, and the one after the last; else all.

@@ -36,7 +36,8 @@ def text(
     sinks are left out, as in the text view.
 
     Args:
-        record: a record of a generated text, or an `attnwidget.Answer`.
+        record: a record of a generated text, or an `attnwidget.Answer`, whose segments, if it has
+            any, are underlined, with their shares in the caption.
         answer: the tokens of the answer that are looked at, outlined: words of it, or the number of
             the first, from 0, and of the one after the last; None for all.
         stack: as for `attnwidget.answer`.
@@ -105,6 +106,9 @@ def _draw(
             if piece.shade > 0:
                 alpha = strongest * piece.shade
                 ax.add_patch(Rectangle(at, width, height, color=palette.ink, alpha=alpha, lw=0))
+            if piece.is_named:
+                below = (each.x, each.y + 1.5 * size)
+                ax.add_patch(Rectangle(below, width, 0.08 * size, color=palette.muted, lw=0))
             if piece.is_looked_at:
                 ax.add_patch(Rectangle(at, width, height, fill=False, edgecolor=palette.accent))
         written: dict[str, Any] = {"fontproperties": fonts, **style, **PLAIN}

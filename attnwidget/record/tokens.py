@@ -52,7 +52,7 @@ class Tokens:
         generated: the position of the first token that the model generated, the others being the
             prompt; None if it generated none of them.
         text: the text in which offsets count, of a chat or an answer with all that the model has
-            read; or None if it is not known, or a pair.
+            read; of a pair, both with a blank line between them; or None if it is not known.
         pieces: of a chat, the tokens of each message, in order and without gaps; else None.
     """
 

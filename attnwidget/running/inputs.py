@@ -113,9 +113,12 @@ def prepare(
     if "input_ids" in tokens:
         words = _in_words(encoding, batch_index, kept["input_ids"], text, text_pair)
         own = tokens["input_ids"] = replace(tokens["input_ids"], **words)
-        if isinstance(text, str) and text_pair is None and own.offsets is not None:
-            own = replace(own, text=text, pieces=pieces_of(chat, own.offsets))
-            tokens["input_ids"] = own
+        if isinstance(text, str) and own.offsets is not None:
+            tokens["input_ids"] = own = (
+                replace(own, text=text, pieces=pieces_of(chat, own.offsets))
+                if text_pair is None
+                else _of_pair(own, text, text_pair)
+            )
         positions = kept["input_ids"].kept
         if read is not None and size == 1 and len(positions) == kept["input_ids"].length:
             ids = tensors["input_ids"][0].tolist()
@@ -171,6 +174,17 @@ def _in_words(
     words, offsets = word_spans(encoding, index, positions, texts)
     segments = segments_of(encoding, index, positions)
     return {"segments": segments, "words": words, "offsets": offsets}
+
+
+def _of_pair(tokens: Tokens, text: str, pair: str) -> Tokens:
+    """Tokens with offsets in one text, in which a blank line is between those of a pair."""
+    joined = f"{text}\n\n{pair}"
+    before = len(joined) - len(pair)
+    if tokens.segments is None:
+        return tokens
+    places = zip(tokens.offsets or (), tokens.segments, strict=True)
+    offsets = tuple(span and (span[0] + of * before, span[1] + of * before) for span, of in places)
+    return replace(tokens, text=joined, offsets=offsets)
 
 
 def labelled(tokenizer: Any, ids: list[int]) -> Tokens:

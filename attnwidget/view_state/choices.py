@@ -126,7 +126,8 @@ class Choices(traitlets.HasTraits):
         sent = next(each for each in self._manifest["stacks"] if each["name"] == self.stack)
         if sent.get("text") is None:
             raise TraitError(f"stack {self.stack!r} has no running text with parts")
-        count = len(sent["text"]["sentences"])
+        named = self.named_segments if self.parts == "named" else ()
+        count = max(len(sent["text"]["sentences"]), len(named))
         if not 1 <= proposal.value <= count:
             raise TraitError(f"part {proposal.value} does not exist: there are 1 to {count}")
         return proposal.value
@@ -140,6 +141,14 @@ class Choices(traitlets.HasTraits):
         if not count:
             raise TraitError(f"stack {self.stack!r} has no grids of patches")
         return _in_range("grid", proposal.value, count)
+
+    @traitlets.validate("parts")
+    def _valid_parts(self, proposal: Any) -> Any:
+        if proposal.value == "named" and not self.named_segments:
+            raise TraitError(
+                'parts="named" needs segments with names: named_segments=[(1, 5, "subject")]'
+            )
+        return proposal.value
 
     @traitlets.validate("named_segments")
     def _valid_named_segments(self, proposal: Any) -> Any:

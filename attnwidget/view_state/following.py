@@ -48,14 +48,16 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         follow["cut"] = []
         follow["named_segments"] = []
         follow["grid"] = None
-    if name in ("stack", "parts"):
-        # Part 7 of another text, or of another kind, is another one.
-        follow["part"] = None
     if name in ("stack", "named_segments"):
         named = follow.get("named_segments", chosen["named_segments"])
+        if not named and chosen["parts"] == "named":
+            follow["parts"] = "sentences"
         spans = ("", *(f"{start}-{end}" for start, end, _ in named))
         words = [word for word in chosen["segments"].split() if word.partition(":")[2] in spans]
         follow["segments"] = " ".join(words) or "all"
+    if name in ("stack", "parts") or (name == "named_segments" and chosen["parts"] == "named"):
+        # Part 7 of another text, or of another kind, is another one.
+        follow["part"] = None
     if name in ("stack", "query", "key"):
         follow["also"] = _also(stack, before, {**chosen, **follow})
     if name in ("stack", "layer") or follow.get("head", chosen["head"]) != before["head"]:

@@ -42,7 +42,7 @@ Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
 Orientation = Literal["vertical", "horizontal"]
 Thumbnails = Literal["matrix", "lines"]
 Neurons = Literal["model", "pair", "sum"]
-Parts = Literal["sentences", "paragraphs", "messages"]
+Parts = Literal["sentences", "paragraphs", "messages", "named"]
 Numbers = Iterable[SupportsIndex]
 
 PAIR = "pair"
@@ -118,9 +118,10 @@ class ChoiceOptions(TypedDict, total=False):
         cut: links of this stack that are cut, each an `attnwidget.KnockOut` of positions, layers
             and heads: their scores are -inf, and the softmax is taken anew. As `off` besides.
         expanded: True if the neuron view shows vectors, False for lines alone.
-        parts: the parts of the prompt that the text view counts: "sentences", "paragraphs" or
-            "messages". The tokens of the answer that it looks at are those before which `query` and
-            `also` stand, since their rows wrote them.
+        parts: the parts of the prompt that the text view counts: "sentences", "paragraphs",
+            "messages", or "named" for those of `named_segments` that are in the prompt. The tokens
+            of the answer that it looks at are those before which `query` and `also` stand, since
+            their rows wrote them.
         part: the number of the part that is locked in the text view, from 1, or None; none is
             where there are fewer paragraphs or messages.
         map_x, map_y: the metrics on the axes of the map.

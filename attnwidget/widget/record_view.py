@@ -63,7 +63,10 @@ if TYPE_CHECKING:
     from attnwidget.plot.shown import Shown
 
 
-_LAST = ("heads", "also", "muted", "off", "cut", "named_segments", "segments", "part", "grid")
+_LAST = (
+    *("heads", "also", "muted", "off", "cut"),
+    *("named_segments", "segments", "parts", "part", "grid"),
+)
 
 
 class RecordOptions(ChoiceOptions, total=False):

@@ -28,11 +28,15 @@ _OF_TEXT = 3
 
 def text_of(record: AttentionRecord, stack: str) -> RunningText | None:
     """The running text that a view shows; None where there is none, or it is too long."""
-    found = running_text(record.stack(stack))
-    # Of a plain text that nothing was generated from, other views say more.
-    if found is None or not (_written(record) if found.answered else found.keys.pieces):
+    own = record.stack(stack)
+    found = running_text(own)
+    if found is None:
         return None
-    layers = record.stack(stack).layers
+    # Of a plain text that nothing was generated from, other views say more.
+    is_several = found.keys.pieces or len(found.messages) > 1 or own.queries != own.keys
+    if not (_written(record) if found.answered else is_several):
+        return None
+    layers = own.layers
     heads = sum(layer.num_heads for layer in layers)
     numbers = len(found.rows) * max(len(found.keys), heads * len(found.sentences))
     return found if numbers <= _MOST_SHARES else None

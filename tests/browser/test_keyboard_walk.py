@@ -56,7 +56,7 @@ def tab(view: View, press: Press, target: Locator) -> None:
 def test_the_head_view(view: View, press: Press, record: aw.AttentionRecord) -> None:
     labels, _ = record.tokens()
     tab(view, press, view.tab("Head"))
-    press("ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight")
+    press(*["ArrowRight"] * 5)
     expect(view.tab("Head")).to_have_attribute("aria-selected", "true")
 
     tab(view, press, view.layer)

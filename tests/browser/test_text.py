@@ -40,6 +40,30 @@ def test_numbers_of_random_spans(answer: aw.Answer, answer_page: Path, open_page
     expect(table.get_by_role("row", name=f"without sentence {number}")).to_be_visible()
 
 
+def test_named_segments_and_their_heads(
+    answer: aw.Answer, open_page: OpenPage, tmp_path: Path
+) -> None:
+    start, end = aw.analysis.running_text(answer.record.stack()).sentences[1]  # type: ignore[union-attr]
+    named = aw.answer(answer.record, segments=[(start + 1, end - 1, "inside"), (start, end, "all")])
+    aw.save_html(tmp_path / "named.html", named)
+    view = View(open_page(tmp_path / "named.html", height=1400))
+    table = view.within.get_by_role("table", name="Where it looks")
+    table.get_by_role("button", name=re.compile("^inside · ")).click()
+    view.within.get_by_role("listbox", name="Answer").get_by_role("option").nth(4).click()
+    row, own = table.get_by_role("row", name=re.compile("^inside, ")), named.table((4, 5)).loc[1]
+    share, even = (cell.inner_text().rstrip("%") for cell in row.get_by_role("cell").all()[1:])
+    assert float(share) == pytest.approx(100 * own["share"], abs=0.51)
+    assert float(even) == pytest.approx(100 * own["even"], abs=0.51)
+    # It is no whole sentence, so that its heads are read from the layers.
+    strongest = named.heads("inside", (4, 5)).iloc[0]
+    head = f"{strongest['layer']:.0f}-{strongest['head']:.0f}: {strongest['share']:.2f}, elsewhere"
+    expect(
+        view.within.get_by_role("table", name="The heads that look most")
+        .get_by_role("button")
+        .first
+    ).to_have_accessible_name(re.compile(re.escape(head)))
+
+
 def test_the_list_of_parts_by_keys(answer_page: Path, open_page: OpenPage) -> None:
     view = View(open_page(answer_page, height=1400))
     rows = view.within.get_by_role("table", name="Where it looks").get_by_role("row")

@@ -32,6 +32,7 @@ def follows() -> list[Json]:
         (drawn, {"layer": 7}),
         (drawn, {"stack": "encoder"}),
         (named, {"stack": "cross"}),
+        (named | {"parts": "named", "part": 1}, {"stack": "cross"}),
         (content, {"stack": "cross"}),
         ({"segments": "content ab"}, {"stack": "cross"}),
         (drawn | {"include_layers": [7], "include_heads": [5]}, {"stack": "encoder"}),

@@ -33,7 +33,7 @@ export const SCHEMA = {
   off: pairs([]),
   cut: links([]),
   expanded: flag(true),
-  parts: oneOf("sentences", "paragraphs", "messages"),
+  parts: oneOf("sentences", "paragraphs", "messages", "named"),
   part: index(null),
   map_x: text("distance"),
   map_y: text("entropy"),

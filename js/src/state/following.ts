@@ -48,6 +48,7 @@ export function following<Name extends keyof Choices>(
     follow.cut = [];
     follow.named_segments = [];
     follow.grid = null;
+    if (chosen.parts === "named") follow.parts = "sentences";
     const words = chosen.segments.split(" ").filter((word) => !word.includes(":"));
     follow.segments = words.join(" ") || "all";
   }

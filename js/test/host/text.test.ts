@@ -141,3 +141,33 @@ test("cuts are measured by the kernel, one or all, and in some heads", async () 
   );
   await expect.element(table.getByRole("columnheader", { name: "shuffled" })).toBeVisible();
 });
+
+test("what is selected in the prompt becomes a part, which is cut as any other and removed", async () => {
+  const model = await shown();
+  const prompt = page.getByRole("group", { name: "Prompt" });
+  const table = page.getByRole("table", { name: "Where it looks" });
+  const own = table.getByRole("button", { name: /^your part · / });
+  const look = page.getByRole("button", { name: "Look at this part" });
+  await expect.element(prompt).toBeVisible();
+  const [text] = prompt.element().querySelectorAll(".prose span");
+  getSelection()?.setBaseAndExtent(text.firstChild as Text, 1, text.firstChild as Text, 2);
+  await userEvent.click(look);
+  await expect.element(own).toHaveTextContent("your part · b");
+  await expect.element(own).toHaveAttribute("aria-pressed", "true");
+  const root = prompt.element().getRootNode() as ShadowRoot;
+  expect(root.activeElement).toBe(own.element());
+  // Half of the first sentence's three quarters.
+  await expect.element(table.getByRole("row", { name: /^your part/ })).toHaveTextContent("37%");
+  await expect.element(look).not.toBeInTheDocument();
+  const sent = (op: string) => model.sent.filter((each) => each.op === op);
+  await userEvent.keyboard("k");
+  await expect.poll(() => sent("cut").length).toBe(1);
+  expect(sent("cut")[0]).toMatchObject({ cuts: [{ keys: [1], heads: null }] });
+  // Python knows nothing of it.
+  expect(model.get("part") ?? null).toBe(null);
+  await userEvent.click(table.getByRole("button", { name: "Remove your part" }));
+  await expect.element(own).not.toBeInTheDocument();
+  expect(root.activeElement).toBe(prompt.element());
+  await userEvent.keyboard("{ArrowRight}p");
+  await expect.element(own).toHaveTextContent(/^your part · ab/);
+});

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from attnwidget import capture
+from attnwidget.wire.running_text import text_of
 from tests.unit.tiny import Loaded, llama, token_ids
 
 
@@ -61,7 +62,23 @@ def test_a_pair_has_words_and_offsets(minilm: Loaded) -> None:
     assert tokens.labels[1:4] == ("token", "##izer", "##s")
     assert tokens.words == (None, 0, 0, 0, 1, None, 2, None)
     assert tokens.offsets is not None
-    assert tokens.offsets[1:7] == ((0, 5), (5, 9), (9, 10), (10, 11), None, (0, 5))
+    # The second text stands below the first.
+    assert tokens.text == "Tokenizers.\n\nThree"
+    assert tokens.offsets[1:7] == ((0, 5), (5, 9), (9, 10), (10, 11), None, (13, 18))
+
+
+def test_a_pair_is_two_messages_of_a_running_text(minilm: Loaded) -> None:
+    record = capture(*minilm, "A cat sat. It slept.", "Dogs bark.")
+    text = text_of(record, "self")
+    assert text is not None
+    labels = text.keys.labels
+    assert [(labels[m.start], m.role, labels[m.end - 1]) for m in text.messages] == [
+        ("[CLS]", "A", "[SEP]"),
+        ("dogs", "B", "[SEP]"),
+    ]
+    said = [labels[start:end] for start, end in text.sentences]
+    assert said == [("a", "cat", "sat", "."), ("it", "slept", "."), ("dogs", "bark", ".")]
+    assert (text.template, text.answered) == (record.stack().keys.special, False)
 
 
 @pytest.mark.parametrize("texts", [("One two.",), ("One two.", "")])

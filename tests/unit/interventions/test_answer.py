@@ -1,6 +1,7 @@
 """What an answer was written from, and cuts of it, in a trained model."""
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import torch
 
 import attnwidget as aw
 from attnwidget.analysis import running_text
+from attnwidget.wire.running_text import text_of
 from tests.unit.interventions.test_live_effects import Conversation
 from tests.unit.tiny import Loaded, t5, tiny
 
@@ -83,6 +85,42 @@ def test_cuts_equal_those_of_intervene(answer: aw.Answer, smollm2: Loaded) -> No
             assert changes[part] == pytest.approx(log_p() - before, abs=1e-4)
 
 
+def test_segments_in_place_of_sentences(answer: aw.Answer, smollm2: Loaded) -> None:
+    labels = answer.record.stack().keys.labels
+    mill, dogs = labels.index("mill"), labels.index("Dogs")
+    found = running_text(answer.record.stack())
+    assert found is not None
+    # The second has the tokens of a sentence.
+    given = [(mill - 1, mill + 1, "the mill"), (*found.sentences[2], "dogs")]
+    assert found.sentences[2][0] == dogs
+    named = replace(answer, named=tuple(given))
+    assert named.parts == ("village mill", "Dogs may visit the garden.")
+    cut = named.cut()
+    assert cut[1] == pytest.approx(answer.cut()[2], abs=1e-4)
+    span = named.span("village mill")
+    assert cut[0, slice(*span)].sum() < -2
+    table, of_sentences = named.table(span), answer.table(span)
+    assert table["name"].tolist() == ["the mill", "dogs"]
+    columns = ["text", "share", "even", "cut"]
+    assert table.loc[2, columns].tolist() == pytest.approx(
+        of_sentences.loc[3, columns].tolist(), abs=1e-4
+    )
+    rows = np.arange(found.rows.start + span[0], found.rows.start + span[1])
+    top = named.heads("the mill", span).iloc[0]
+    layer = answer.record.stack().layer(int(top["layer"]))
+    weights = layer.head_weights(int(top["head"]), rows)[:, mill - 1 : mill + 1]
+    assert top["share"] == pytest.approx(weights.sum(axis=1).mean(), abs=1e-5)
+    assert isinstance(named.without("the mill"), str)
+    with pytest.raises(ValueError, match="only sentences are put in other orders"):
+        named.shuffled()
+    widget = aw.show(named, static=True)
+    assert (widget.named_segments, widget.parts) == (given, "named")
+    sent = widget.shown_record().manifest["stacks"][0]["text"]["cuts"]
+    assert {(mill - 1, mill + 1), found.sentences[2]} <= {(c["start"], c["end"]) for c in sent}
+    with pytest.raises(ValueError, match="expected \\(start, end, name\\) of tokens of the prompt"):
+        aw.answer(answer.record, segments=[(3, 999, "beyond")])
+
+
 def test_heads_that_carry_a_link(answer: aw.Answer) -> None:
     checked = answer.check_heads(2, "village mill", draws=3)
     first, end = answer.span("village mill")
@@ -129,6 +167,10 @@ def test_the_source_of_an_encoder_decoder_and_a_prompt_of_one_sentence(smollm2: 
     assert (found.stack, found.parts) == ("cross", ("A cat sat.", "It slept."))
     assert found.cut().shape == (2, 4)
     assert isinstance(found.without(2), str)
+    # A target that is given is looked at as any text.
+    given = text_of(aw.capture(model, tokenizer, "A cat sat.", target="It slept."), "cross")
+    assert given is not None
+    assert not given.answered
     model = tiny("LlamaForCausalLM", num_key_value_heads=2, vocab_size=len(tokenizer))
     one = aw.answer(model, tokenizer, "It slept.", generate=options)
     assert len(one.parts) == 1

@@ -69,6 +69,25 @@ def test_the_figure_of_a_text_view_has_its_words(record: AttentionRecord, tmp_pa
         aw.AttentionWidget(AttentionRecord({"self": record.stack()}), view="text").figure()
 
 
+def test_named_segments_are_underlined_and_their_shares_said(
+    record: AttentionRecord, tmp_path: Path
+) -> None:
+    text = running_text(record.stack())
+    assert text is not None
+    named = [(*span, f"part {n}") for n, span in enumerate(text.sentences, 1)]
+    ax = aw.plot.text(aw.answer(record, segments=named), answer=(2, 4))
+    plain = aw.plot.text(record, answer=(2, 4))
+    tokens = sum(end - start for start, end, _ in named)
+    assert len(ax.patches) == len(plain.patches) + tokens
+    [caption] = (each.get_text() for each in ax.texts if each.get_gid() == "caption")
+    first = aw.answer(record).table((2, 4)).loc[1]
+    said = f"part 1: {first['share']:.1%}, even {first['even']:.1%}"
+    assert said in caption.replace("\n", " ")
+    choices = {"query": 7, "also": [8], "named_segments": named, "parts": "named"}
+    aw.AttentionWidget(record, view="text", **choices).save_figure(tmp_path / "named.svg")
+    assert "part 1: " in (tmp_path / "named.svg").read_text(encoding="utf-8")
+
+
 def test_what_has_no_answer(record: AttentionRecord) -> None:
     with pytest.raises(ValueError, match="no tokens of the answer"):
         aw.plot.text(record, answer=(7, 99))
@@ -84,3 +103,8 @@ def test_a_part_of_the_text_is_a_choice(record: AttentionRecord) -> None:
     assert widget.part is None
     with pytest.raises(TraitError, match="part 3 does not exist: there are 1 to 2"):
         widget.part = 3
+    with pytest.raises(TraitError, match="needs segments with names"):
+        widget.parts = "named"
+    named = [(1, 2, "a"), (2, 3, "b"), (1, 3, "both")]
+    widget = aw.AttentionWidget(record, view="text", segments=named, parts="named", part=3)
+    assert (widget.parts, widget.part) == ("named", 3)

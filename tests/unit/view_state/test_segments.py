@@ -70,7 +70,14 @@ def test_what_does_not_exist_is_said(chosen: str) -> None:
     ],
 )
 def test_a_segment_that_is_named_no_more_is_not_shown_either(chosen: str, left: str) -> None:
-    before = {"segments": chosen, "named_segments": NAMED, "head": 0}
+    before = {"segments": chosen, "named_segments": NAMED, "head": 0, "parts": "sentences"}
     stack = Stack(TOKENS, TOKENS, (LAYER,))
     follow = following(stack, before, "named_segments", [(4, 6, "the object")])
     assert follow == {"segments": left}
+
+
+def test_named_parts_end_with_their_segments() -> None:
+    before = {"segments": "all", "named_segments": NAMED, "head": 0, "parts": "named", "part": 2}
+    stack = Stack(TOKENS, TOKENS, (LAYER,))
+    follow = following(stack, before, "named_segments", [])
+    assert follow == {"segments": "all", "parts": "sentences", "part": None}

@@ -13,14 +13,14 @@ export const ADAPT = `
   .pair-chip { max-width: 40cqi }
   /* The icons are beside the tabs, and what changes the view below them. */
   [role=tablist], .common { order: -1 }
-  .common { flex-basis: calc(100% - 300px) }
+  .common { flex-basis: calc(100% - 345px) }
 }
 @container (max-width: 660px) {
   footer.open .status { height: 5.6em }
   :is([data-view=neuron], [data-view=model]) footer.open .status { height: 7em }
   header { padding: 8px 12px }
   .below .options { left: 12px; right: 12px }
-  [role=tab] { padding: 0 11px }
+  [role=tab] { padding: 0 8px }
   .control { padding: 0 7px }
   .column-headers { font-size: 12px }
   .notes, .alert { padding: 6px 12px }

@@ -11,6 +11,7 @@ export const TEXT = `
 .sinks .chip { padding: 2px 10px; border: 1px solid var(--border); border-radius: 12px }
 .sinks b { color: var(--text); font-weight: 400 }
 .message { display: grid; grid-template-columns: 72px minmax(0, 1fr); gap: 14px; margin-bottom: 16px }
+.message > .said:only-child { grid-column: 2 }
 .role { position: sticky; top: 0; align-self: start; margin: 0; font-size: 12px; font-weight: 400; line-height: 28px; text-align: right; color: var(--muted) }
 .said { position: relative; isolation: isolate; padding-left: 14px; border-left: 2px solid var(--border) }
 .said > canvas { position: absolute; z-index: -1; top: 0; left: 14px }
@@ -26,6 +27,8 @@ export const TEXT = `
 .docked .said { max-height: 152px; overflow-y: auto }
 .beside .right { position: sticky; top: 0; align-self: start }
 .prompt { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 10px }
+.reader { position: relative; outline-offset: -2px }
+.take { position: absolute; z-index: 2; padding: 2px 10px; border: 1px solid var(--accent); border-radius: 5px; background: var(--background); font: inherit; font-size: 12px; color: var(--accent); cursor: pointer }
 .prompt-strip canvas { position: sticky; top: 8px; display: block; cursor: pointer }
 .dock { padding-top: 12px }
 .dock .said { border-color: var(--accent) }
@@ -55,6 +58,7 @@ export const TEXT = `
 .parts tbody th { display: flex; gap: 6px; align-items: baseline; min-width: 0; padding: 3px 0; font-weight: 400; text-align: left }
 .parts .number { flex: none; width: 18px; font-size: 11px; text-align: right; color: var(--muted) }
 .parts th button, .carriers th button, .more { overflow: hidden; padding: 0; border: 0; background: none; font: inherit; text-align: left; white-space: nowrap; text-overflow: ellipsis; color: inherit; cursor: pointer }
+.parts th .close { flex: none; padding: 0 3px; color: var(--muted) }
 .parts tr.marked { font-weight: 700 }
 .parts tr.marked .number { color: var(--accent) }
 .parts tr.pointed, .parts tr:has([aria-pressed=true]) { background: var(--highlight) }
@@ -77,7 +81,7 @@ export const TEXT = `
 .figure .without mark { background: none; text-decoration: underline }
 .figure .docked .said { max-height: none }
 .figure .text-columns .title, .figure .parts th button { white-space: normal }
-.figure :is(.prompt-strip, .play, .count-sinks, .parts .more, .check button, .without .close) { display: none }
+.figure :is(.prompt-strip, .play, .count-sinks, .take, .parts .close, .parts .more, .check button, .without .close) { display: none }
 .check { margin-top: 10px }
 .check button { padding: 3px 12px; border: 1px solid var(--border); border-radius: 5px; background: none; font: inherit; font-size: 12px; color: var(--text); cursor: pointer }
 .carriers .current th button { color: var(--accent); font-weight: 700 }
@@ -91,6 +95,7 @@ export const TEXT = `
 .carriers tbody th { font-weight: 400; text-align: left }
 @container (max-width: 700px) {
   .message { grid-template-columns: none; gap: 0 }
+  .message > .said:only-child { grid-column: auto }
   .message .role { position: static; line-height: 20px; text-align: left }
   .player, .without { margin-left: 0 }
 }

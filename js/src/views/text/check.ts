@@ -6,7 +6,7 @@ import { button, el, replaceContent } from "../../parts/dom.ts";
 import type { Context } from "../shared/view.ts";
 import { strongestOf } from "./carriers.ts";
 import { type Cutting, nats } from "./cutting.ts";
-import type { Carrier, Span } from "./shares.ts";
+import type { Carrier, Part, Span } from "./shares.ts";
 
 /** An odd number, which has a middle. */
 const DRAWS = 11;
@@ -19,14 +19,13 @@ interface Checked {
   /** Changes when something else is locked. */
   readonly locked: ReadonlySignal<unknown>;
   readonly cutting: Cutting;
-  /** The word for a part. */
-  readonly unit: string;
+  readonly parts: readonly Part[];
 }
 
 export function checkOfHeads(
   { scope }: Context,
   heads: readonly Head[],
-  { found, linked, span, locked, cutting, unit }: Checked,
+  { found, linked, span, locked, cutting, parts }: Checked,
 ): HTMLElement {
   const element = el("div", { class: "check" });
   const names = (numbers: readonly number[]) =>
@@ -48,7 +47,7 @@ export function checkOfHeads(
       const middle = [...draws].sort((a, b) => a - b)[draws.length >> 1];
       replaceContent(
         element,
-        rowsOf(`${unit} ${part + 1}`, [
+        rowsOf(parts[part].name, [
           [`Cut in these ${most.length}: Δ log p`, these],
           [`in the ${rest.length} others`, others],
           [`in all ${heads.length}`, all],

@@ -71,7 +71,8 @@ export function dock(
       "aria-label": answer ? "Answer" : "Tokens",
       "aria-multiselectable": "true",
     },
-    ...options,
+    // Labels have no spaces of their own.
+    ...(answer ? options : options.flatMap((option) => [option, " "])),
   );
   // It would select the text between two clicks.
   list.addEventListener("mousedown", (event) => event.shiftKey && event.preventDefault());
@@ -132,7 +133,8 @@ export function dock(
       });
     });
   });
-  const role = answer ? "assistant" : "";
+  const isChat = text.messages.some(({ role }) => role === "user");
+  const role = answer ? (isChat ? "assistant" : "answer") : "";
   const note = answer
     ? ""
     : el("p", { class: "note" }, "The model generated nothing here: choose a token of the text.");

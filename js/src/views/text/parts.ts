@@ -16,8 +16,8 @@ const FEW = 8;
 interface Listed {
   readonly text: RunningText;
   readonly parts: readonly Part[];
-  /** The word for a part. */
-  readonly unit: string;
+  /** Takes the reader's own part away again. */
+  readonly remove: (() => void) | null;
   readonly look: ReadonlySignal<Look>;
   readonly part: Bound<number | null>;
   readonly pointed: Signal<number | null>;
@@ -34,7 +34,7 @@ export const partText = ({ text, offsets }: RunningText, { start, end }: Part): 
 
 export function partList(
   scope: Scope,
-  { text, parts, unit, look, part, pointed, span, cutting }: Listed,
+  { text, parts, remove, look, part, pointed, span, cutting }: Listed,
 ): HTMLElement {
   const { cuts, live, without } = cutting;
   const body = el("tbody", {});
@@ -62,7 +62,7 @@ export function partList(
     const change = changeOf(cuts.value[index], span.value);
     const pressed = without.value === index;
     if (change === null && !live) return el("span", {}, "–");
-    const label = `Cut ${unit} ${index + 1}`;
+    const label = `Cut ${parts[index].name}`;
     const cut = button(
       {
         class: change !== null && change <= -0.5 ? "less" : "",
@@ -84,7 +84,8 @@ export function partList(
   // Rows are kept, so that what has the focus keeps it.
   const rows = parts.map((each, index) => {
     const said = partText(text, each);
-    const lock = button({ "data-part": index, dir: "auto" }, said, () => {
+    const shown = each.isNamed ? `${each.name} · ${said}` : said;
+    const lock = button({ "data-part": index, dir: "auto" }, shown, () => {
       part.value = part.value === index ? null : index;
     });
     const cells = Array.from({ length: hasCuts ? 4 : 3 }, () => el("td", {}));
@@ -92,6 +93,10 @@ export function partList(
     cells[2].classList.add("range");
     const number = el("span", { class: "number" }, `${index + 1}`);
     const row = el("tr", {}, el("th", { scope: "row", title: said }, number, lock), ...cells);
+    if (remove && index === parts.length - 1) {
+      const label = `Remove ${each.name}`;
+      lock.after(button({ class: "close", title: label, "aria-label": label }, "×", remove));
+    }
     row.addEventListener("pointerenter", () => {
       pointed.value = index;
     });
@@ -119,7 +124,7 @@ export function partList(
       cells[2].textContent = compared;
       const change = changeOf(cuts.value[index], span.peek());
       row.ariaLabel =
-        `${unit} ${index + 1}, ${partText(text, parts[index])}, share ${percent(share)}, ${now.beside} ${compared}` +
+        `${parts[index].name}, ${partText(text, parts[index])}, share ${percent(share)}, ${now.beside} ${compared}` +
         (change === null ? "" : `, if cut ${nats(change)}`);
     }
     const found = shown.map(({ index }) => rows[index].row);

@@ -5,8 +5,16 @@ import { el } from "../../parts/dom.ts";
 /** The rectangles of a token in CSS pixels, from the corner of the prose. */
 export type Boxes = readonly DOMRect[];
 
+/** The first of several tokens, and the one after the last. */
+export interface Tokens {
+  readonly start: number;
+  readonly end: number;
+}
+
 export interface Prose {
   readonly element: HTMLElement;
+  /** The tokens with letters in a range, and the place of its last ones; null if there are none. */
+  selected(range: AbstractRange): { readonly tokens: Tokens; readonly end: DOMRect } | null;
   /** The rectangles of each token, measured now; none for a token that is not shown. */
   measure(): readonly Boxes[];
 }
@@ -42,15 +50,40 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
     }
     element.append(block);
   }
+  /** The place of a token, without spaces. */
+  const lettersOf = (token: number) => {
+    let [start, end] = offsets.slice(2 * token, 2 * token + 2);
+    while (start < end && /\s/.test(text[start])) start++;
+    while (start < end && /\s/.test(text[end - 1])) end--;
+    return [start, end] as const;
+  };
   return {
     element,
+    selected(given) {
+      const range = document.createRange();
+      range.setStart(given.startContainer, given.startOffset);
+      range.setEnd(given.endContainer, given.endOffset);
+      const places = nodes.flatMap(({ start, end, node }) => {
+        if (!range.intersectsNode(node)) return [];
+        const from = node === range.startContainer ? start + range.startOffset : start;
+        return [[from, node === range.endContainer ? start + range.endOffset : end] as const];
+      });
+      if (!places.length) return null;
+      const tokens = Array.from({ length: offsets.length / 2 }, (_, token) => token).filter(
+        (token) => {
+          const [start, end] = lettersOf(token);
+          return start < end && places.some(([from, to]) => start < to && end > from);
+        },
+      );
+      const box = [...range.getClientRects()].at(-1);
+      if (!tokens.length || !box) return null;
+      return { tokens: { start: tokens[0], end: tokens[tokens.length - 1] + 1 }, end: box };
+    },
     measure() {
       const { left, top } = element.getBoundingClientRect();
       const range = document.createRange();
       return Array.from({ length: offsets.length / 2 }, (_, token) => {
-        let [start, end] = offsets.slice(2 * token, 2 * token + 2);
-        while (start < end && /\s/.test(text[start])) start++;
-        while (start < end && /\s/.test(text[end - 1])) end--;
+        const [start, end] = lettersOf(token);
         return nodes.flatMap((run) => {
           const [from, to] = [Math.max(start, run.start), Math.min(end, run.end)];
           if (from >= to) return [];

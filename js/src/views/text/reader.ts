@@ -8,7 +8,8 @@ import type { Bound } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
-import { type Boxes, fenced, linesOf, prose, type Run } from "./prose.ts";
+import { type OwnPart, ownPart, selectedRange } from "./own-part.ts";
+import { type Boxes, fenced, linesOf, type Prose, prose, type Run, type Tokens } from "./prose.ts";
 import { isMarked, type Look, type Part } from "./shares.ts";
 
 /** With the strongest shade, letters stand out by 4.5 to 1. */
@@ -25,21 +26,35 @@ interface Reading {
   readonly pointed: Signal<number | null>;
   /** The part that is cut. */
   readonly without: ReadonlySignal<number | null>;
+  /** Makes some tokens a part. */
+  readonly make: (tokens: Tokens) => void;
 }
 
-export function reader({ scope, palette }: Context, reading: Reading): HTMLElement {
+export function reader(
+  { scope, palette }: Context,
+  reading: Reading,
+): Pick<OwnPart, "element" | "take"> {
   const { text, parts, look, part, pointed, without } = reading;
-  const element = el("div", { class: "reader" });
+  const element = el("div", {
+    class: "reader",
+    role: "group",
+    "aria-label": "Prompt",
+    tabindex: 0,
+  });
+  const texts: Prose[] = [];
   for (const { role, start, end } of text.messages) {
+    // Of parts within others, the smallest is pointed at.
     const inside = parts
-      .map(({ start: from, end: to, sentences }, index) => ({ from, to, index, sentences }))
-      .filter(({ from }) => from >= start && from < end);
+      .map(({ start: from, end: to }, index) => ({ from, to, index }))
+      .filter(({ from, to }) => from < end && to > start)
+      .sort((a, b) => a.to - a.from - (b.to - b.from));
     const places = text.offsets.slice(2 * start, 2 * end);
     const shown = places.filter(
       (place, n) => place >= 0 && !text.template.includes(start + (n >> 1)),
     );
     if (!shown.length) continue;
-    const written = prose(text.text, text.offsets, blocksOf(text, inside, shown));
+    const written = prose(text.text, text.offsets, blocksOf(text, parts, shown, { start, end }));
+    texts.push(written);
     const canvas = el("canvas", { "aria-hidden": "true" });
     const said = el("div", { class: "said" }, canvas, written.element);
     element.append(
@@ -65,7 +80,7 @@ export function reader({ scope, palette }: Context, reading: Reading): HTMLEleme
         shade(painter, now, places, colors, letters);
         for (const { index, color, width, dash } of outlined) {
           const { start: from, end: to } = index === null ? NO_PART : parts[index];
-          if (from < start || from >= end) continue;
+          if (to <= start || from >= end) continue;
           painter.strokeStyle = letters ?? color;
           painter.lineWidth = width;
           painter.setLineDash(dash);
@@ -98,7 +113,7 @@ export function reader({ scope, palette }: Context, reading: Reading): HTMLEleme
     });
     written.element.addEventListener("click", (event) => {
       // A selection of text is no choice of a part.
-      if (!(getSelection()?.isCollapsed ?? true)) return;
+      if (selectedRange(element)) return;
       const index = at(event);
       part.value = index === part.value ? null : index;
     });
@@ -110,24 +125,37 @@ export function reader({ scope, palette }: Context, reading: Reading): HTMLEleme
       }
     });
   }
-  return element;
+  const own = ownPart(scope, element, texts, reading.make);
+  element.append(own.element);
+  return { element, take: own.take };
 }
 
-/** Paragraphs of sentences, of which the first of a part has its number, and blocks of code; a blank line ends one. */
+/**
+ * Paragraphs of sentences, and blocks of code; a blank line ends one. The beginnings of parts have
+ * their numbers.
+ *
+ * @param shown the places of the tokens that are shown
+ * @param message the tokens of the message
+ */
 export function blocksOf(
   text: Pick<RunningText, "text" | "sentences" | "offsets">,
-  parts: readonly (Pick<Part, "sentences"> & { readonly index: number })[],
+  parts: readonly Pick<Part, "start">[],
   shown: readonly number[],
+  message: Tokens,
 ): Run[][] {
   const [begin, end] = [Math.min(...shown), Math.max(...shown)];
-  const starts = parts.flatMap(({ sentences: [first, after], index }, n) =>
-    text.sentences.slice(first, after).map(([from], sentence) => {
-      let at = text.offsets[2 * from];
-      while (/\s/.test(text.text[at] ?? "")) at++;
-      const isFirst = sentence === 0;
-      return { at: n === 0 && isFirst ? begin : at, number: isFirst ? `${index + 1}` : undefined };
-    }),
-  );
+  const numbers = new Map<number, string | undefined>();
+  const add = (token: number, number?: string) => {
+    if (token < message.start || token >= message.end) return;
+    let at = text.offsets[2 * token];
+    while (/\s/.test(text.text[at] ?? "")) at++;
+    numbers.set(at, numbers.get(at) ?? number);
+  };
+  for (const [start] of text.sentences) add(start);
+  for (const [index, { start }] of parts.entries()) add(start, `${index + 1}`);
+  const starts = [...numbers]
+    .sort(([a], [b]) => a - b)
+    .map(([at, number], n) => ({ at: n ? at : begin, number }));
   const blocks: Run[][] = [[]];
   starts.forEach(({ at, number }, n) => {
     const to = starts[n + 1]?.at ?? end;

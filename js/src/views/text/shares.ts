@@ -2,18 +2,20 @@
 
 import type { Ratios } from "../../data/effect.ts";
 import type { RunningText } from "../../data/manifest.ts";
-import type { TextShares } from "../../data/stack-store.ts";
 import type { Choices } from "../../state/choices.ts";
 
 /** The first and the last of several rows. */
 export type Span = readonly [first: number, last: number];
 
-/** A part of the prompt: a sentence, a paragraph or a message. */
+/** A part of the prompt: a sentence, a paragraph, a message, or other tokens in a row. */
 export interface Part {
-  /** Its tokens, and its sentences: the first, and the one after the last. */
+  /** As "sentence 2", or as somebody has named it. */
+  readonly name: string;
+  readonly isNamed: boolean;
+  /** Its tokens, and its sentences: the first, and the one after the last; null if it has no whole ones. */
   readonly start: number;
   readonly end: number;
-  readonly sentences: readonly [first: number, end: number];
+  readonly sentences: readonly [first: number, end: number] | null;
 }
 
 export interface PartShare {
@@ -61,8 +63,29 @@ export const isMarked = ({ share, beside }: Pick<PartShare, "share" | "beside">)
 /** The number of keys of the prompt. */
 export const promptOf = ({ messages }: RunningText): number => messages.at(-1)?.end ?? 0;
 
+/** Some tokens of the prompt as a part; none if they are all of the answer. */
+export function partAt(
+  text: RunningText,
+  name: string,
+  start: number,
+  after: number,
+): readonly Part[] {
+  const end = Math.min(after, promptOf(text));
+  const first = text.sentences.findIndex(([from]) => from === start);
+  const last = text.sentences.findIndex(([, to]) => to === end);
+  const sentences = first >= 0 && last >= first ? ([first, last + 1] as const) : null;
+  return start < end ? [{ name, isNamed: true, start, end, sentences }] : [];
+}
+
 /** The parts of the prompt; a blank line ends a paragraph. */
-export function partsOf(text: RunningText, level: Choices["parts"]): readonly Part[] {
+export function partsOf(
+  text: RunningText,
+  level: Choices["parts"],
+  named: Choices["named_segments"] = [],
+): readonly Part[] {
+  if (level === "named") {
+    return named.flatMap(([start, end, name]) => partAt(text, name, start, end));
+  }
   const { sentences, messages, offsets } = text;
   const messageOf = (at: number) => messages.findIndex(({ end }) => sentences[at][0] < end);
   const isBroken = (at: number) => {
@@ -82,7 +105,13 @@ export function partsOf(text: RunningText, level: Choices["parts"]): readonly Pa
   );
   return begins.map((first, n) => {
     const end = begins[n + 1] ?? sentences.length;
-    return { start: sentences[first][0], end: sentences[end - 1][1], sentences: [first, end] };
+    return {
+      name: `${level.slice(0, -1)} ${n + 1}`,
+      isNamed: false,
+      start: sentences[first][0],
+      end: sentences[end - 1][1],
+      sentences: [first, end],
+    };
   });
 }
 
@@ -126,7 +155,9 @@ export function lookOf(
   const ofOthers = hasRest ? sum(0, prompt, counted, others) || 1 : 1;
   const evenOf = (start: number, end: number) => count(start, end) / tokens;
   /** What the places of a part's sentences get, the mean of the rows; null if one is not known. */
-  const ofPlaces = (ratios: Ratios, { sentences: [from, to] }: Part) => {
+  const ofPlaces = (ratios: Ratios, { sentences }: Part) => {
+    if (!sentences) return null;
+    const [from, to] = sentences;
     const places = text.sentences.slice(from, to).flatMap(([start, end], at) =>
       ratios.slice(first, last + 1).map((row) => {
         const ratio = row[from + at];
@@ -233,22 +264,28 @@ export interface Carrier {
   readonly elsewhere: number | null;
 }
 
-/** Every head by its attention on a part, without sinks. */
+/**
+ * Every head by its attention on several pieces of the prompt, without sinks.
+ *
+ * @param shares [rows, pieces, heads]
+ * @param pieces all of them
+ * @param looked the first, and the one after the last
+ */
 export function carriers(
-  { shares }: TextShares,
-  { sentences }: RunningText,
+  shares: Float32Array,
   rows: number,
-  { sentences: [begin, end] }: Part,
+  pieces: number,
+  [begin, end]: readonly [number, number],
   [first, last]: Span,
 ): readonly Carrier[] {
-  const heads = shares.length / (rows * sentences.length);
+  const heads = shares.length / (rows * pieces);
   const inside = last - first + 1;
   return Array.from({ length: heads }, (_, head) => {
     let [share, all] = [0, 0];
     for (let row = 0; row < rows; row++) {
       let weight = 0;
       for (let at = begin; at < end; at++) {
-        weight += shares[(row * sentences.length + at) * heads + head];
+        weight += shares[(row * pieces + at) * heads + head];
       }
       all += weight;
       if (row >= first && row <= last) share += weight;

@@ -1,8 +1,9 @@
 /** The text view: a prompt as running text, its answer, and what the answer was written from. */
 
-import { computed, type Signal, signal } from "@preact/signals-core";
+import { batch, computed, type Signal, signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
 import { layerNumber } from "../../data/pairing.ts";
+import type { TextShares } from "../../data/stack-store.ts";
 import { type Bound, choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent, revealWithin } from "../../parts/dom.ts";
 import { hint, percent, strong } from "../../parts/text.ts";
@@ -14,8 +15,10 @@ import { carrierList, headsOf } from "./carriers.ts";
 import { checkOfHeads } from "./check.ts";
 import { changeOf, cutting, nats } from "./cutting.ts";
 import { dock } from "./dock.ts";
+import { partHeads } from "./part-heads.ts";
 import { partList, partText, unmeasured } from "./parts.ts";
 import { player } from "./player.ts";
+import type { Tokens } from "./prose.ts";
 import { reader } from "./reader.ts";
 import {
   type Beside,
@@ -23,6 +26,8 @@ import {
   isMarked,
   lookersAt,
   lookOf,
+  type Part,
+  partAt,
   partsOf,
   type Span,
 } from "./shares.ts";
@@ -30,14 +35,21 @@ import { strip } from "./strip.ts";
 import { withoutPart } from "./without.ts";
 
 const NO_TEXT =
-  "Nothing was generated here and the text is no chat, or the places of its tokens are not known: capture with generate=, or pass messages, with a fast tokenizer.";
+  "Nothing was generated here and the text is no chat and no pair, or the places of its tokens are not known: capture with generate=, or pass messages, with a fast tokenizer.";
 
 const COMPARED = "Running texts of two records are not compared: show one of them.";
+
+const NO_LAYERS = "The heads of this part need all layers, which are not all here.";
 
 /** Beside the reader from so many CSS pixels on. */
 const BESIDE = 900;
 
-const LEVELS = { sentences: "Sentences", paragraphs: "Paragraphs", messages: "Messages" } as const;
+const LEVELS = {
+  sentences: "Sentences",
+  paragraphs: "Paragraphs",
+  messages: "Messages",
+  named: "Named segments",
+} as const;
 const NULLS = {
   even: "Even share",
   shuffled: "Shuffled sentences",
@@ -57,6 +69,9 @@ interface Own {
   readonly beside: Signal<Beside>;
   /** True if sinks count as any other token. */
   readonly sinks: Signal<boolean>;
+  /** A part of the reader's own, and whether it is locked. */
+  readonly part: Signal<(Tokens & { readonly stack: string }) | null>;
+  readonly locked: Signal<boolean>;
 }
 
 export function textView(context: Context): View {
@@ -65,6 +80,8 @@ export function textView(context: Context): View {
     alone: signal(false),
     beside: signal<Beside>("even"),
     sinks: signal(false),
+    part: signal(null),
+    locked: signal(false),
   };
   const { alone } = own;
   const element = el("div", { class: "text-view" });
@@ -81,7 +98,10 @@ export function textView(context: Context): View {
     const loaded = context.store.stack(stack.name).text().value;
     if (loaded.status === "failed") return waiting(loaded.message);
     if (loaded.status === "loading") return waiting("Waiting for the running text.");
-    const parts = state.parts.value;
+    const level = state.parts.value;
+    const parts = [...partsOf(text, level, state.named_segments.value)];
+    const mine = own.part.value;
+    if (mine?.stack === stack.name) parts.push(...partAt(text, "your part", mine.start, mine.end));
     const shown = runningText({ ...context, scope: inner }, text, parts, loaded.data, own);
     content.value = shown;
     replaceContent(element, shown.element);
@@ -90,7 +110,15 @@ export function textView(context: Context): View {
     element,
     tools: [
       toggle(scope, "Head alone", "Show the current head in place of the mean of all", alone),
-      choice(scope, "Parts", optionsOf<"parts">(LEVELS), state.parts),
+      choice(
+        scope,
+        "Parts",
+        () =>
+          optionsOf<"parts">(LEVELS).filter(
+            ({ value }) => value !== "named" || state.named_segments.value.length,
+          ),
+        state.parts,
+      ),
       choice(
         scope,
         "Beside",
@@ -115,8 +143,6 @@ export function textView(context: Context): View {
     }),
   };
 }
-
-type Shares = Parameters<typeof carriers>[0];
 
 /** The rows that are locked, as the first and the last of those of the text: all views have them. */
 function lockedRows(state: State, first: number, rows: number): Bound<Span | null> {
@@ -145,8 +171,8 @@ function lockedRows(state: State, first: number, rows: number): Bound<Span | nul
 function runningText(
   context: Context,
   text: RunningText,
-  level: keyof typeof LEVELS,
-  shares: Shares,
+  parts: readonly Part[],
+  shares: TextShares,
   own: Own,
 ): ViewContent {
   const { scope, state, store } = context;
@@ -154,16 +180,20 @@ function runningText(
   const rows = text.answer?.labels.length ?? stack.queries.labels.length;
   const labels = text.answer?.labels ?? stack.queries.labels;
   const tokens = stack.keys.labels.length;
-  // In the singular.
-  const [parts, unit] = [partsOf(text, level), level.slice(0, -1)];
+  const mine = own.part.peek()?.stack === stack.name ? parts.length - 1 : -1;
   const span = lockedRows(state, text.first, rows);
   const part: Bound<number | null> = {
     get value() {
       const number = state.part.value;
-      return number !== null && number <= parts.length ? number - 1 : null;
+      if (number === null && mine >= 0 && own.locked.value) return mine;
+      const count = mine >= 0 ? mine : parts.length;
+      return number !== null && number <= count ? number - 1 : null;
     },
     set value(index) {
-      state.part.value = index === null ? null : index + 1;
+      batch(() => {
+        own.locked.value = index === mine;
+        state.part.value = index === null || index === mine ? null : index + 1;
+      });
     },
   };
   const [hovered, pointed] = [signal<number | null>(null), signal<number | null>(null)];
@@ -193,9 +223,42 @@ function runningText(
     return lookOf(looked, row.value, shown.value);
   });
   const linked = computed(() => pointed.value ?? part.value ?? look.value.parts[0]?.index ?? null);
+  // Of parts that are no whole sentences, heads are read from all layers, once they are looked at.
+  const others = parts.filter(({ sentences }) => !sentences);
+  const ofOthers = signal<Float32Array | null>(null);
+  const ofHeadsNote = el("p", { class: "note", role: "status" });
+  let isAsked = false;
+  scope.effect(() => {
+    const at = linked.value;
+    const isOther = at !== null && !parts[at].sentences;
+    ofHeadsNote.hidden = !isOther || Boolean(ofOthers.value);
+    if (!isOther || isAsked) return;
+    isAsked = true;
+    const keysOf = ({ start, end }: Part) =>
+      Array.from({ length: end - start }, (_, n) => start + n).filter(
+        (key) => !shares.sinks[key] && !text.template.includes(key),
+      );
+    ofHeadsNote.textContent = "Reading all layers …";
+    const source = store.stack(stack.name);
+    partHeads(source, others.map(keysOf), text.first, rows, scope.signal).then(
+      (all) => {
+        ofOthers.value = all;
+        if (!all) ofHeadsNote.textContent = NO_LAYERS;
+      },
+      (error) => {
+        ofHeadsNote.textContent = error.message;
+      },
+    );
+  });
   const found = computed(() => {
     const at = linked.value;
-    return at === null ? null : carriers(shares, text, rows, parts[at], shown.value);
+    if (at === null) return null;
+    const { sentences } = parts[at];
+    if (sentences) {
+      return carriers(shares.shares, rows, text.sentences.length, sentences, shown.value);
+    }
+    const [all, n] = [ofOthers.value, others.indexOf(parts[at])];
+    return all && carriers(all, rows, others.length, [n, n + 1], shown.value);
   });
   // The other way round: without a token, a locked part shows which words look at it.
   const isOther = computed(() => part.value !== null && !span.value && hovered.value === null);
@@ -214,8 +277,9 @@ function runningText(
   });
   const named = computed(() => {
     const [first, last] = shown.value;
-    if (rows > 1 && first === 0 && last === rows - 1) return "the whole answer";
     const { answer } = text;
+    if (rows > 1 && first === 0 && last === rows - 1)
+      return `the whole ${answer ? "answer" : "text"}`;
     const places = answer?.offsets.slice(2 * first, 2 * last + 2).filter((place) => place >= 0);
     const written = places?.length && answer?.text.slice(places[0], places.at(-1)).trim();
     return `“${written || labels.slice(first, last + 1).join(" ")}”`;
@@ -238,11 +302,7 @@ function runningText(
     const scale = `${ofHeads.value} · shade: from an even share`;
     title.replaceChildren(
       ...(isOther.value
-        ? [
-            "Which words look at ",
-            el("strong", {}, `${unit} ${(part.value ?? 0) + 1}`),
-            ` · ${scale}`,
-          ]
+        ? ["Which words look at ", el("strong", {}, parts[part.value ?? 0].name), ` · ${scale}`]
         : [
             "What ",
             el("strong", {}, named.value),
@@ -281,10 +341,22 @@ function runningText(
     barText.textContent = pieces.map(({ name, share }) => `${name} ${percent(share)}`).join(" · ");
     linkTitle.replaceChildren(
       el("strong", {}, "Which heads look at it"),
-      linked.value === null ? "" : ` ${named.value} → ${unit} ${linked.value + 1}`,
+      linked.value === null ? "" : ` ${named.value} → ${parts[linked.value].name}`,
     );
   });
-  const prompt = reader(context, { text, parts, look, part, pointed, without: cuts.without });
+  const make = (tokens: Tokens | null) => {
+    const root = element.parentElement;
+    batch(() => {
+      part.value = null;
+      own.locked.value = tokens !== null;
+      own.part.value = tokens && { ...tokens, stack: stack.name };
+    });
+    // All is new, and the focus stays where it was needed.
+    const to = tokens ? `[data-part="${mine < 0 ? parts.length : mine}"]` : ".reader";
+    root?.querySelector<HTMLElement>(to)?.focus({ preventScroll: true });
+  };
+  const reading = { text, parts, look, part, pointed, without: cuts.without, make };
+  const { element: prompt, take } = reader(context, reading);
   const left = el(
     "div",
     { class: "left" },
@@ -296,10 +368,11 @@ function runningText(
       { class: "docked" },
       dock(context, { text, labels, span, hovered, cutting: cuts, lookers }),
       text.answer ? player(scope, text.answer, span, named) : "",
-      withoutPart(scope, text, cuts, shown, unit),
+      withoutPart(scope, text, cuts, shown, parts),
     ),
   );
-  const lists = { text, parts, unit, look, part, pointed, span: shown, cutting: cuts };
+  const remove = mine < 0 ? null : () => make(null);
+  const lists = { text, parts, remove, look, part, pointed, span: shown, cutting: cuts };
   const right = el(
     "div",
     { class: "right" },
@@ -313,8 +386,9 @@ function runningText(
     barText,
     partList(scope, lists),
     linkTitle,
+    ofHeadsNote,
     carrierList(context, heads, { found, alone: own.alone }),
-    checkOfHeads(context, heads, { found, linked, span: shown, locked, cutting: cuts, unit }),
+    checkOfHeads(context, heads, { found, linked, span: shown, locked, cutting: cuts, parts }),
   );
   const element = el("div", { class: "text-columns" }, left, right);
   // Only what is locked scrolls the prompt, so that it stays under a pointer that moves.
@@ -333,6 +407,7 @@ function runningText(
       if (at !== null && (cuts.live || cuts.cuts.peek()[at])) cuts.toggle(at);
     },
     e: () => cuts.measure(unmeasured(cuts)),
+    p: take,
   };
   element.addEventListener("keydown", (event) => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -354,7 +429,7 @@ function runningText(
       if (!link || at === null) return [strong(named.value)];
       const cut = changeOf(cuts.cuts.value[at], shown.value);
       return [
-        strong(`${named.value} → ${unit} ${at + 1}`),
+        strong(`${named.value} → ${parts[at].name}`),
         `  ${percent(link.share)} of what the prompt gets beyond sinks${link.beside === null ? "" : ` · ${now.beside} ${percent(link.beside)}`}`,
         cut === null ? "" : ` · if cut ${nats(cut)}`,
         hint(" · Esc releases"),
@@ -373,7 +448,7 @@ function runningText(
     ),
     tables: computed(() => [
       tableOf("Where it looks", look.value.parts, () => [
-        { name: unit, of: ({ index }) => index + 1 },
+        { name: "part", of: ({ index }) => parts[index].name },
         { name: "text", of: ({ index }) => partText(text, parts[index]) },
         { name: "share", of: ({ share }) => share },
         { name: look.value.beside, of: ({ beside }) => beside ?? Number.NaN },

@@ -5,21 +5,18 @@ import type { RunningText } from "../../data/manifest.ts";
 import { button, el, replaceContent } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type Cutting, changeOf, nats } from "./cutting.ts";
-import type { Span } from "./shares.ts";
+import type { Part, Span } from "./shares.ts";
 
 /** The most tokens whose probabilities are listed one by one. */
 const MOST = 5;
 
-/**
- * @param span the tokens of the answer that are looked at
- * @param unit the word for a part
- */
+/** @param span the tokens of the answer that are looked at */
 export function withoutPart(
   scope: Scope,
   { answer }: RunningText,
   { cuts, without, toggle }: Cutting,
   span: ReadonlySignal<Span>,
-  unit: string,
+  parts: readonly Part[],
 ): HTMLElement {
   const element = el("section", { class: "without" });
   scope.effect(() => {
@@ -27,7 +24,7 @@ export function withoutPart(
     const cut = part === null ? null : cuts.value[part];
     element.hidden = part === null;
     if (part === null || !answer) return;
-    const named = `${unit} ${part + 1}`;
+    const named = parts[part].name;
     const chip = button({ class: "chip", title: "Show the answer as it was" }, named, () =>
       toggle(part),
     );

@@ -46,8 +46,8 @@ test("code is a block of its own, whose lines stay, from left to right", () => {
     ] as const,
     offsets: [0, 6, 6, 19, 19, 23],
   };
-  const parts = [0, 1, 2].map((index) => ({ index, sentences: [index, index + 1] as const }));
-  const blocks = blocksOf({ text, sentences, offsets }, parts, offsets);
+  const parts = [0, 1, 2].map((start) => ({ start }));
+  const blocks = blocksOf({ text, sentences, offsets }, parts, offsets, { start: 0, end: 3 });
   const { element } = prose(text, offsets, blocks);
   const found = [...element.children].map((block) => [
     block.className,

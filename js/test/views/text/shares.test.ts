@@ -67,7 +67,7 @@ test("a span has the mean of its rows, and those above their even share come fir
 test("heads have their attention on a sentence, and that of the other rows", () => {
   // [rows, sentences, heads]
   const shares = Float32Array.of(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8);
-  const found = carriers({ shares, mean: shares, sinks: kinds }, text, 2, parts[1], [1, 1]);
+  const found = carriers(shares, 2, 2, [1, 2], [1, 1]);
   expect(
     found.map(({ head, share, elsewhere }) => [
       head,
@@ -77,6 +77,27 @@ test("heads have their attention on a sentence, and that of the other rows", () 
   ).toEqual([
     [0, 0.7, 0.3],
     [1, 0.8, 0.4],
+  ]);
+});
+
+test("named parts keep to the prompt, and have sentences only where they are whole ones", () => {
+  const named = partsOf(text, "named", [
+    [2, 4, "middle"],
+    [3, 9, "end"],
+    [5, 7, "of the answer"],
+  ]);
+  const isNamed = true;
+  expect(named).toEqual([
+    { name: "middle", isNamed, start: 2, end: 4, sentences: null },
+    { name: "end", isNamed, start: 3, end: 5, sentences: [1, 2] },
+  ]);
+  const ofPlaces = { ...looked, parts: named, beside: "shuffled", shuffled: [[2, 1]] } as const;
+  const look = lookOf(ofPlaces, (at) => rows[at], [0, 0]);
+  const found = look.parts.map(({ index, share, beside }) => [index, +share.toFixed(4), beside]);
+  // What the place of a half sentence gets in other orders is not known.
+  expect(found).toEqual([
+    [0, 0.75, null],
+    [1, 0.25, 1 / 3],
   ]);
 });
 
