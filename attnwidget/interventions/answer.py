@@ -180,7 +180,7 @@ class Answer(Tabular):
             ValueError, ReferenceError: see `cut`; or there is no such part.
         """
         keys, rerun = self._keys(part), self._model()
-        if (self.stack, keys) not in rerun.measured:
+        if (self.stack, Cut(keys)) not in rerun.measured:
             self._changes([Cut(keys)])
         return rerun.answer_without(self.stack, self._running.rows.start, keys)
 
@@ -329,7 +329,7 @@ class Answer(Tabular):
 
     def _measured(self, part: int, rows: slice) -> float:
         found = {} if self.rerun is None else self.rerun.measured
-        cut = found.get((self.stack, self._keys(part)))
+        cut = found.get((self.stack, Cut(self._keys(part))))
         return float("nan") if cut is None else float(cut.changes[rows].sum())
 
     def _of_places(self, rows: slice, found: Sequence[PartShare]) -> list[float]:

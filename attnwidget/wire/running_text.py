@@ -71,13 +71,14 @@ def with_measured(manifest: Mapping[str, Any], rerun: Rerun) -> dict[str, Any]:
             return sent
         cuts = [
             {
-                "start": keys[0],
-                "end": keys[-1] + 1,
-                "changes": np.round(cut.changes, _DIGITS).tolist(),
-                "answer": None if cut.answer is None else sendable(cut.answer),
+                "start": cut.keys[0],
+                "end": cut.keys[-1] + 1,
+                "heads": None if cut.heads is None else sorted(map(list, cut.heads)),
+                "changes": np.round(found.changes, _DIGITS).tolist(),
+                "answer": None if found.answer is None else sendable(found.answer),
             }
-            for (stack, keys), cut in list(rerun.measured.items())
-            if stack == sent["name"] and len(keys) == keys[-1] + 1 - keys[0]
+            for (stack, cut), found in list(rerun.measured.items())
+            if stack == sent["name"] and len(cut.keys) == cut.keys[-1] + 1 - cut.keys[0]
         ]
         ratios = rerun.shuffles.get(sent["name"])
         shuffled = None if ratios is None else encode_ratios(ratios)

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import attnwidget as aw
+from attnwidget.analysis import running_text
 from tests.browser.view import View
 from tests.support import OpenPage
 
@@ -38,6 +39,33 @@ def test_numbers_of_random_spans(answer: aw.Answer, answer_page: Path, open_page
     view.within.get_by_role("button", name=re.compile(f"^Cut sentence {number}: ")).click()
     table = view.within.get_by_role("table", name=f"Without sentence {number}")
     expect(table.get_by_role("row", name=f"without sentence {number}")).to_be_visible()
+
+
+def test_a_page_has_the_check_of_heads(
+    answer: aw.Answer, open_page: OpenPage, tmp_path: Path
+) -> None:
+    part = answer.parts.index("After that, it ran on electricity from the village mill.") + 1
+    first, end = answer.span("village mill")
+    checked = answer.check_heads(part, "village mill", draws=4)
+    written = running_text(answer.record.stack())
+    assert written is not None
+    *also, query = range(written.rows.start + first, written.rows.start + end)
+    saved = aw.show(answer, static=True, view="text", part=part, query=query, also=also)
+    aw.save_html(tmp_path / "checked.html", saved, views=["text"])
+    view = View(open_page(tmp_path / "checked.html", height=1400))
+    table = view.within.get_by_role("table", name=f"The link to sentence {part} cut in some heads")
+    rows = table.get_by_role("row").all()
+    names = ["Cut in these 8", "in the 262 others", "in all 270", "in 8 random, median of 4"]
+    for row, name, number in zip(rows, names, checked.values(), strict=True):
+        text = row.inner_text()
+        assert name in text
+        assert float(text.split("\t")[-1].replace("−", "-")) == pytest.approx(number, abs=0.0056)
+    # Another sentence was not checked, and no kernel can.
+    view.within.get_by_role("table", name="Where it looks").get_by_role("rowheader").get_by_role(
+        "button"
+    ).nth(1).click()
+    expect(table).to_have_count(0)
+    expect(view.button("Check by cutting")).not_to_be_visible()
 
 
 def test_the_list_of_parts_by_keys(answer_page: Path, open_page: OpenPage) -> None:

@@ -97,8 +97,7 @@ def test_equal_those_of_intervene(case: Any) -> None:
     for cut, numbers in zip(cuts, found[1:], strict=True):
         assert numbers - found[0] == pytest.approx(by_intervene(model, read, stack, cut), abs=1e-4)
     assert np.abs(found[1] - found[0]).max() > 1e-3
-    # Those of some heads are not what a page says of a part.
-    assert set(rerun.measured) == {(stack, KEYS), (stack, (4,))}
+    assert set(rerun.measured) == {(stack, cut) for cut in cuts}
 
 
 @torch.no_grad()

@@ -21,11 +21,10 @@ export interface Cutting {
   toggle(part: number): void;
   /** Reads the answer after other orders of the sentences. */
   shuffle(): void;
-  /** The changes of several cuts of one part, in some heads. */
-  inHeads(
-    part: number,
-    heads: readonly Cut["heads"][],
-  ): Promise<readonly (readonly number[])[]> | null;
+  /** What is measured of a part, in all heads and in some. */
+  of(part: number): readonly MeasuredCut[];
+  /** Cuts a part in each of these sets of heads, if that is not measured. */
+  inHeads(part: number, heads: readonly Cut["heads"][]): Promise<void>;
 }
 
 /** The change of the log probability of several tokens, in nats; null where it is not measured. */
@@ -40,6 +39,8 @@ export const nats = (change: number): string => {
   return `${written === "0.00" ? "" : change < 0 ? "−" : "+"}${written}`;
 };
 
+const isOf = (cut: MeasuredCut, heads: Cut["heads"]): boolean => `${cut.heads}` === `${heads}`;
+
 export function cutting(
   { scope, store, state }: Context,
   parts: readonly Part[],
@@ -49,11 +50,12 @@ export function cutting(
   const all = store.stack(name).cuts;
   const model = isAnswered ? store.cuts : null;
   const [without, message] = [signal<number | null>(null), signal("")];
+  const of = (part: number) => {
+    const { start, end } = parts[part];
+    return all.value.filter((cut) => cut.start === start && cut.end === end);
+  };
   const cuts = computed(() =>
-    parts.map(({ start, end }) => {
-      const found = all.value.find((cut) => cut.start === start && cut.end === end);
-      return found ?? null;
-    }),
+    parts.map((_, part) => of(part).find(({ heads }) => heads === null) ?? null),
   );
   const keysOf = (part: number) => {
     const { start, end } = parts[part];
@@ -62,10 +64,15 @@ export function cutting(
   const fail = (error: Error) => {
     if (!scope.signal.aborted) message.value = error.message;
   };
-  const keep = (part: number, changes: readonly number[], answer: string | null) => {
+  const keep = (
+    part: number,
+    changes: readonly number[],
+    answer: string | null,
+    heads: Cut["heads"] = null,
+  ) => {
     const { start, end } = parts[part];
-    const others = all.peek().filter((cut) => cut.start !== start || cut.end !== end);
-    all.value = [...others, { start, end, changes: [...changes], answer }];
+    const others = all.peek().filter((cut) => !(isOf(cut, heads) && of(part).includes(cut)));
+    all.value = [...others, { start, end, heads, changes, answer }];
   };
   // Those that the kernel was asked for, so that it is asked once.
   const [underWay, answered] = [new Set<number>(), new Set<number>()];
@@ -142,9 +149,14 @@ export function cutting(
       without.value = without.peek() === part ? null : part;
       if (!cuts.peek()[part]) measure([part]);
     },
-    inHeads(part, heads) {
-      const asked = heads.map((each) => ({ keys: keysOf(part), heads: each }));
-      return model?.cut(name, asked, scope.signal) ?? null;
+    of,
+    async inHeads(part, sets) {
+      const missing = sets.filter((heads) => !of(part).some((cut) => isOf(cut, heads)));
+      const asked = missing.map((heads) => ({ keys: keysOf(part), heads }));
+      const found = await model?.cut(name, asked, scope.signal);
+      batch(() => {
+        for (const [at, changes] of (found ?? []).entries()) keep(part, changes, null, missing[at]);
+      });
     },
   };
 }

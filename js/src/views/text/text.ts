@@ -206,7 +206,7 @@ function runningText(
     const most = Math.max(...all) - even;
     return all.map((share) => (share > even ? Math.sqrt((share - even) / (most || 1)) : 0));
   });
-  const locked = computed(() => [span.value, part.value]);
+  const pointing = computed(() => hovered.value !== null || pointed.value !== null);
   const heads = headsOf(stack);
   const cuts = cutting(context, parts, Boolean(text.answer));
   scope.effect(() => {
@@ -314,7 +314,7 @@ function runningText(
     partList(scope, lists),
     linkTitle,
     carrierList(context, heads, { found, alone: own.alone }),
-    checkOfHeads(context, heads, { found, linked, span: shown, locked, cutting: cuts, unit }),
+    checkOfHeads(context, heads, { found, linked, span: shown, pointing, cutting: cuts, unit }),
   );
   const element = el("div", { class: "text-columns" }, left, right);
   // Only what is locked scrolls the prompt, so that it stays under a pointer that moves.
