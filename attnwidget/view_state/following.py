@@ -49,7 +49,7 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         follow["named_segments"] = []
     if name in ("stack", "parts"):
         # Part 7 of another text, or of another kind, is another one.
-        follow["part"] = None
+        follow["part"] = follow["cut_part"] = None
     if name in ("stack", "named_segments"):
         named = follow.get("named_segments", chosen["named_segments"])
         spans = ("", *(f"{start}-{end}" for start, end, _ in named))

@@ -121,6 +121,7 @@ class ChoiceOptions(TypedDict, total=False):
             `also` stand, since their rows wrote them.
         part: the number of the part that is locked in the text view, from 1, or None; none is
             where there are fewer paragraphs or messages.
+        cut_part: likewise, the part without whose links the text view shows the answer.
         map_x, map_y: the metrics on the axes of the map.
         map_size: the metric whose magnitude is the size of the map's points, or "none".
         theme: "auto" (as the notebook), "light" or "dark".
@@ -156,6 +157,7 @@ class ChoiceOptions(TypedDict, total=False):
     expanded: Annotated[bool, Bool(True)]
     parts: Annotated[Parts, one_of(Parts)]
     part: Annotated[SupportsIndex | None, Integer(None)]
+    cut_part: Annotated[SupportsIndex | None, Integer(None)]
     map_x: Annotated[str, Name("distance")]
     map_y: Annotated[str, Name("entropy")]
     map_size: Annotated[str, Name(NO_SIZE, beside=(NO_SIZE,))]

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from attnwidget.plot.shown import Shown
 
 
-_LAST = ("heads", "also", "muted", "off", "cut", "named_segments", "segments", "part")
+_LAST = ("heads", "also", "muted", "off", "cut", "named_segments", "segments", "part", "cut_part")
 
 
 class RecordOptions(ChoiceOptions, total=False):

@@ -41,7 +41,7 @@ def test_numbers_of_random_spans(answer: aw.Answer, answer_page: Path, open_page
     expect(table.get_by_role("row", name=f"without sentence {number}")).to_be_visible()
 
 
-def test_a_page_has_the_check_of_heads(
+def test_a_page_has_the_cut_that_was_shown_and_the_check_of_heads(
     answer: aw.Answer, open_page: OpenPage, tmp_path: Path
 ) -> None:
     part = answer.parts.index("After that, it ran on electricity from the village mill.") + 1
@@ -50,7 +50,8 @@ def test_a_page_has_the_check_of_heads(
     written = running_text(answer.record.stack())
     assert written is not None
     *also, query = range(written.rows.start + first, written.rows.start + end)
-    saved = aw.show(answer, static=True, view="text", part=part, query=query, also=also)
+    choices: Any = {"part": part, "cut_part": part, "query": query, "also": also}
+    saved = aw.show(answer, static=True, view="text", **choices)
     aw.save_html(tmp_path / "checked.html", saved, views=["text"])
     view = View(open_page(tmp_path / "checked.html", height=1400))
     table = view.within.get_by_role("table", name=f"The link to sentence {part} cut in some heads")
@@ -60,6 +61,7 @@ def test_a_page_has_the_check_of_heads(
         text = row.inner_text()
         assert name in text
         assert float(text.split("\t")[-1].replace("−", "-")) == pytest.approx(number, abs=0.0056)
+    expect(view.within.get_by_role("table", name=f"Without sentence {part}")).to_be_visible()
     # Another sentence was not checked, and no kernel can.
     view.within.get_by_role("table", name="Where it looks").get_by_role("rowheader").get_by_role(
         "button"

@@ -101,6 +101,7 @@ test("cuts are measured by the kernel, one or all, and in some heads", async () 
   await expect
     .element(table.getByRole("button", { name: "Cut sentence 2: −1.50" }))
     .toHaveAttribute("aria-pressed", "true");
+  expect(model.get("cut_part")).toBe(2);
   await expect.poll(() => sent("answer").length).toBe(1);
   expect(sent("answer")[0]).toMatchObject({ keys: second });
   model.deliver({ id: sent("answer")[0].id, text: "yw" }, []);

@@ -59,6 +59,7 @@ CHOICES: dict[str, Any] = {
     "expanded": False,
     "parts": "messages",
     "part": None,
+    "cut_part": None,
     "map_x": "first",
     "map_y": "special",
     "map_size": "entropy",

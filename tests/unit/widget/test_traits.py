@@ -61,6 +61,7 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "parts": ("sentences", "messages"),
     # There is none without a running text.
     "part": (None, None),
+    "cut_part": (None, None),
     "map_x": ("distance", "first"),
     "map_y": ("entropy", "special"),
     "map_size": ("none", "entropy"),
@@ -103,7 +104,7 @@ def test_every_choice_can_be_made_from_the_start_and_later(record: AttentionReco
     assert set(later.get_state()) >= set(OTHERS)
 
 
-@pytest.mark.parametrize("name", sorted(set(CHOICES) - {"stack", "compared", "part"}))
+@pytest.mark.parametrize("name", sorted(set(CHOICES) - {"stack", "compared", "part", "cut_part"}))
 def test_every_choice_can_be_observed(record: AttentionRecord, name: str) -> None:
     before = {"also": {"query": 2}}.get(name, {})
     widget = AttentionWidget(record, **before)

@@ -3,6 +3,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { MeasuredCut } from "../../data/manifest.ts";
 import type { Cut } from "../../data/requests.ts";
+import type { Bound } from "../../parts/choice.ts";
 import type { Context } from "../shared/view.ts";
 import type { Part, Span } from "./shares.ts";
 
@@ -10,7 +11,7 @@ export interface Cutting {
   /** By part, what its cut changes; null where it is not measured. */
   readonly cuts: ReadonlySignal<readonly (MeasuredCut | null)[]>;
   /** The part without which the answer is shown. */
-  readonly without: Signal<number | null>;
+  readonly without: Bound<number | null>;
   /** True where the kernel can cut. */
   readonly live: boolean;
   /** Why there is no number: it is being measured, or could not be; else "". */
@@ -39,6 +40,20 @@ export const nats = (change: number): string => {
   return `${written === "0.00" ? "" : change < 0 ? "−" : "+"}${written}`;
 };
 
+/** A choice of a part by its number from 1, as an index; null where there is none. */
+export const byNumber = (
+  choice: Signal<number | null>,
+  isThere: (index: number) => boolean,
+): Bound<number | null> => ({
+  get value() {
+    const { value } = choice;
+    return value !== null && isThere(value - 1) ? value - 1 : null;
+  },
+  set value(index) {
+    choice.value = index === null ? null : index + 1;
+  },
+});
+
 const isOf = (cut: MeasuredCut, heads: Cut["heads"]): boolean => `${cut.heads}` === `${heads}`;
 
 export function cutting(
@@ -49,13 +64,18 @@ export function cutting(
   const { name } = state.shown.stack.peek();
   const all = store.stack(name).cuts;
   const model = isAnswered ? store.cuts : null;
-  const [without, message] = [signal<number | null>(null), signal("")];
+  const message = signal("");
   const of = (part: number) => {
     const { start, end } = parts[part];
     return all.value.filter((cut) => cut.start === start && cut.end === end);
   };
   const cuts = computed(() =>
     parts.map((_, part) => of(part).find(({ heads }) => heads === null) ?? null),
+  );
+  // A page shows what it has.
+  const without = byNumber(
+    state.cut_part,
+    (part) => part < parts.length && Boolean(model || cuts.value[part]),
   );
   const keysOf = (part: number) => {
     const { start, end } = parts[part];
@@ -110,8 +130,10 @@ export function cutting(
   };
   scope.effect(() => {
     const part = without.value;
-    const cut = part === null ? null : cuts.value[part];
-    if (!model || part === null || !cut || cut.answer !== null || answered.has(part)) return;
+    if (!model || part === null) return;
+    const cut = cuts.value[part];
+    if (!cut) return measure([part]);
+    if (cut.answer !== null || answered.has(part)) return;
     answered.add(part);
     const settle = (text: string) => keep(part, cuts.peek()[part]?.changes ?? cut.changes, text);
     model.answer(name, keysOf(part), scope.signal).then(settle, (error) => {
@@ -146,8 +168,7 @@ export function cutting(
     message,
     measure,
     toggle(part) {
-      without.value = without.peek() === part ? null : part;
-      if (!cuts.peek()[part]) measure([part]);
+      without.value = without.value === part ? null : part;
     },
     of,
     async inHeads(part, sets) {

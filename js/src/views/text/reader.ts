@@ -24,7 +24,7 @@ interface Reading {
   readonly part: Bound<number | null>;
   readonly pointed: Signal<number | null>;
   /** The part that is cut. */
-  readonly without: ReadonlySignal<number | null>;
+  readonly without: Bound<number | null>;
 }
 
 export function reader({ scope, palette }: Context, reading: Reading): HTMLElement {

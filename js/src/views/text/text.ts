@@ -12,7 +12,7 @@ import { type Context, figureOf, type View, type ViewContent } from "../shared/v
 import { legendLine, tableOf } from "../shared/words.ts";
 import { carrierList, headsOf } from "./carriers.ts";
 import { checkOfHeads } from "./check.ts";
-import { changeOf, cutting, nats } from "./cutting.ts";
+import { byNumber, changeOf, cutting, nats } from "./cutting.ts";
 import { dock } from "./dock.ts";
 import { partList, partText, percent, unmeasured } from "./parts.ts";
 import { player } from "./player.ts";
@@ -157,15 +157,7 @@ function runningText(
   // In the singular.
   const [parts, unit] = [partsOf(text, level), level.slice(0, -1)];
   const span = lockedRows(state, text.first, rows);
-  const part: Bound<number | null> = {
-    get value() {
-      const number = state.part.value;
-      return number !== null && number <= parts.length ? number - 1 : null;
-    },
-    set value(index) {
-      state.part.value = index === null ? null : index + 1;
-    },
-  };
+  const part = byNumber(state.part, (index) => index < parts.length);
   const [hovered, pointed] = [signal<number | null>(null), signal<number | null>(null)];
   const shown = computed((): Span => {
     const at = hovered.value;
