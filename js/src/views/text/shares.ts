@@ -235,7 +235,7 @@ export interface Carrier {
 
 /** Every head by its attention on a part, without sinks. */
 export function carriers(
-  { shares }: TextShares,
+  { shares }: Pick<TextShares, "shares">,
   { sentences }: RunningText,
   rows: number,
   { sentences: [begin, end] }: Part,

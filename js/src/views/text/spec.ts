@@ -14,6 +14,7 @@ export const text: ViewSpec = {
       "click a sentence": "which heads look at it",
       k: "cut the answer's links to it: what the answer loses without it",
       e: "cut each sentence in turn",
+      v: "the next weighting of the menu",
       Esc: "release the sentence, then the token",
     },
   },

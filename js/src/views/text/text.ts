@@ -3,11 +3,15 @@
 import { computed, type Signal, signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
 import { layerNumber } from "../../data/pairing.ts";
+import type { TextShares } from "../../data/stack-store.ts";
+import { lensMatrix } from "../../lenses/index.ts";
 import { type Bound, choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent, revealWithin } from "../../parts/dom.ts";
 import { hint, strong } from "../../parts/text.ts";
+import { attentionOf, isAttention, textLens } from "../../state/lens.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
+import { weighting } from "../shared/tools.ts";
 import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
 import { legendLine, tableOf } from "../shared/words.ts";
 import { carrierList, headsOf } from "./carriers.ts";
@@ -67,6 +71,7 @@ export function textView(context: Context): View {
     sinks: signal(false),
   };
   const { alone } = own;
+  const lens = weighting(scope, state, store);
   const element = el("div", { class: "text-view" });
   const content = signal<ViewContent | null>(null);
   scope.scopedEffect((inner) => {
@@ -90,6 +95,7 @@ export function textView(context: Context): View {
     element,
     tools: [
       toggle(scope, "Head alone", "Show the current head in place of the mean of all", alone),
+      lens.control,
       choice(scope, "Parts", optionsOf<"parts">(LEVELS), state.parts),
       choice(
         scope,
@@ -109,14 +115,13 @@ export function textView(context: Context): View {
     legend: computed(() => content.value?.legend.value ?? []),
     tables: computed(() => content.value?.tables.value ?? []),
     figure: () => content.peek()?.figure() ?? null,
+    keys: { v: lens.next },
     idle: computed(() => {
       const why = alone.value ? "" : "All heads of all layers are shown as one";
       return { layer: why, head: why };
     }),
   };
 }
-
-type Shares = Parameters<typeof carriers>[0];
 
 /** The rows that are locked, as the first and the last of those of the text: all views have them. */
 function lockedRows(state: State, first: number, rows: number): Bound<Span | null> {
@@ -146,7 +151,7 @@ function runningText(
   context: Context,
   text: RunningText,
   level: keyof typeof LEVELS,
-  shares: Shares,
+  loaded: TextShares,
   own: Own,
 ): ViewContent {
   const { scope, state, store } = context;
@@ -169,16 +174,22 @@ function runningText(
     return loaded.status === "ready" ? loaded.data.whole : null;
   });
   const head = state.shown.head;
+  const lens = computed(() => {
+    const chosen = textLens(state);
+    return loaded.ofLenses.has(chosen.name) ? chosen : attentionOf(state);
+  });
+  const shares = computed(() => ({ ...loaded, ...loaded.ofLenses.get(lens.value.name) }));
   const row = computed(() => {
-    const [one, at] = [layer.value, head.value];
+    const [one, { mean }] = [layer.value, shares.value];
+    const matrix = one && lensMatrix(lens.value, one, head.value);
     return (n: number) =>
-      one ? one.weightRow(at, text.first + n) : shares.mean.subarray(n * tokens, (n + 1) * tokens);
+      matrix?.row(text.first + n) ?? mean.subarray(n * tokens, (n + 1) * tokens);
   });
   const none = new Float32Array(tokens);
   const look = computed(() => {
-    const kinds = own.sinks.value ? none : shares.sinks;
-    // Other orders were read without sinks, by the mean of all heads.
-    const differs = own.sinks.value || layer.value;
+    const kinds = own.sinks.value ? none : loaded.sinks;
+    // Other orders were read without sinks, by the mean of all heads' attention.
+    const differs = own.sinks.value || layer.value || !isAttention(lens.value);
     const shuffled = differs ? null : store.stack(stack.name).shuffled.value;
     const measure = { kinds, parts, rows, beside: own.beside.value, shuffled };
     const looked = { text, labels: stack.keys.labels, ...measure };
@@ -187,7 +198,7 @@ function runningText(
   const linked = computed(() => pointed.value ?? part.value ?? look.value.parts[0]?.index ?? null);
   const found = computed(() => {
     const at = linked.value;
-    return at === null ? null : carriers(shares, text, rows, parts[at], shown.value);
+    return at === null ? null : carriers(shares.value, text, rows, parts[at], shown.value);
   });
   // The other way round: without a token, a locked part shows which words look at it.
   const isOther = computed(() => part.value !== null && !span.value && hovered.value === null);
@@ -212,11 +223,12 @@ function runningText(
     const written = places?.length && answer?.text.slice(places[0], places.at(-1)).trim();
     return `“${written || labels.slice(first, last + 1).join(" ")}”`;
   });
-  const ofHeads = computed(() =>
-    layer.value
-      ? `head ${layerNumber(state.shown.layer.value)}-${head.value}`
-      : `mean of ${heads.length} heads${own.alone.value ? ", this layer is not here" : ""}`,
-  );
+  const ofHeads = computed(() => {
+    const by = isAttention(lens.value) ? "" : `${lens.value.label.toLowerCase()}, `;
+    return layer.value
+      ? `${by}head ${layerNumber(state.shown.layer.value)}-${head.value}`
+      : `${by}mean of ${heads.length} heads${own.alone.value ? ", this layer is not here" : ""}`;
+  });
   const title = el("p", { class: "title" });
   const sinks = el("p", { class: "sinks" });
   const countThem = toggle(scope, "Count them", "Shade sinks as any other token", own.sinks);

@@ -67,7 +67,7 @@ test("a span has the mean of its rows, and those above their even share come fir
 test("heads have their attention on a sentence, and that of the other rows", () => {
   // [rows, sentences, heads]
   const shares = Float32Array.of(0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8);
-  const found = carriers({ shares, mean: shares, sinks: kinds }, text, 2, parts[1], [1, 1]);
+  const found = carriers({ shares }, text, 2, parts[1], [1, 1]);
   expect(
     found.map(({ head, share, elsewhere }) => [
       head,
