@@ -86,9 +86,9 @@ class ChoiceOptions(TypedDict, total=False):
         lens: the numbers that the head view and the model view show: "attention"; "scores",
             which go into the softmax (not of layers that are weights alone); "values", the
             value-weighted norms ‖w f(x)‖ of Kobayashi et al. 2020 as shares of each row, of records
-            of `capture(..., values=True)`, which the text view shows, too; "rollout" of all layers up to the one shown (Abnar and
-            Zuidema 2020), in the head view alone; or one of `lenses`. See
-            `attnwidget.analysis.LENSES`.
+            of `capture(..., values=True)`, which the text view shows, too; "rollout" of all layers
+            up to the one shown (Abnar and Zuidema 2020), in the head view alone; or one of
+            `lenses`. See `attnwidget.analysis.LENSES`.
         words: True if the head view joins the tokens of a word: the attention to a word is the
             sum over its tokens, that from a word the mean.
         arcs_shown: True if the head view draws `arcs`.
