@@ -94,7 +94,7 @@ def _stack_of(record: AttentionRecord, name: str | None) -> str:
         if found is not None and found.answered and found.sentences and written:
             return each
     raise ValueError(
-        "this record has no answer of two tokens or more with its text: capture a chat or a prompt "
+        "this record has no answer with its text: capture a chat or a prompt "
         "with generate=, and with a fast tokenizer, which tells the places of tokens"
     )
 

@@ -194,7 +194,9 @@ class Rerun:
         options.pop("streamer", None)
         if CACHES.isdisjoint(options) and (whole := cache_of_all(model)) is not None:
             options |= {cache_name(model): whole, "cache_implementation": None}
-        with on_step(lambda: None), editing(model, knocked, sites), drawn_again(generation):
+        # The new answer may end with its first token.
+        edited = editing(model, knocked, sites, may_miss=True)
+        with on_step(lambda: None), edited, drawn_again(generation):
             answer = generated(model, self._tokenizer, prompt, options)
         text = "".join(each.text for each in answer.written)
         part = stack, Cut(tuple(keys))
