@@ -26,7 +26,7 @@ from .sites import Site, SiteFinder, sites_of
 # In bytes, of the cache, the mask of a layer, and the logits of a batch of cuts.
 _LARGEST = 1 << 29
 # Of few cuts, a batch is as fast as a line, which is checked by one.
-_FEW = 6
+_FEW = 12
 # The rows of a line: enough for fast products, and few beside the keys of a long prompt.
 _ROWS = 256
 # The cuts in its first pass, by which it is checked.

@@ -117,6 +117,7 @@ def test_many_cuts_stand_in_a_line_where_the_model_reads_it_so(name: str, monkey
 
     monkeypatch.setattr(AnswerCuts, "_in_line", in_line)
     monkeypatch.setattr(answer_cuts, "_ROWS", 20)  # four cuts
+    monkeypatch.setattr(answer_cuts, "_FEW", 6)
     cuts = [Cut((key, key + 1)) for key in range(10)]
     rerun = Rerun(model, None, read.inputs, read.generation)
     found = rerun.cut(stack, probabilities(read), cuts)
