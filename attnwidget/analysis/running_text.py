@@ -3,7 +3,7 @@ token of the answer was written from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attnwidget.record import Floats, Piece, Stack, Tokens
 
+from .lenses import row_shares
 from .sentences import sentence_spans
 
 # A token of the text that every row gives so many even shares is a sink, if there are so many rows:
@@ -178,25 +179,30 @@ class TextShares:
     sinks: tuple[Sink, ...]
 
 
-def text_shares(stack: Stack, text: RunningText) -> TextShares:
+def text_shares(
+    stack: Stack, text: RunningText, factors: Mapping[int, Floats] | None = None
+) -> TextShares:
     """Sum the attention of a running text's rows, over heads and over sentences.
 
     Sinks are the first token, the template's tokens, and each token of the contents to which every
     row gives at least 2.5 times an even share of what it sees: a heuristic, for answers of eight
     tokens or more.
+
+    Args:
+        factors: by the number of a layer, as `attnwidget.analysis.value_norms`: in place of its
+            weights, their products with these are summed, as shares of each head's row. Sinks stay
+            those of the weights.
     """
     rows = np.arange(text.rows.start, text.rows.stop)
     mean = mean_rows(stack, rows)
     sinks = _sinks(text, mean, stack)
+    if factors is not None:
+        mean = mean_rows(stack, rows, factors)
     counted = counted_keys(text, sinks)
     number = np.zeros((len(text.keys), len(text.sentences)), np.float32)
     for at, (start, end) in enumerate(text.sentences):
         number[start:end, at] = counted[start:end]
-    of_heads = [
-        layer.head_weights(head, rows) @ number
-        for layer in stack.layers
-        for head in range(layer.num_heads)
-    ]
+    of_heads = [weights @ number for weights in _rows_of_heads(stack, rows, factors)]
     return TextShares(mean, np.stack(of_heads, axis=2), sinks)
 
 
@@ -240,16 +246,31 @@ def counted_keys(text: RunningText, sinks: Sequence[Sink]) -> NDArray[np.bool_]:
     return counted
 
 
-def mean_rows(stack: Stack, rows: NDArray[np.intp]) -> Floats:
-    """The weights of some queries, the mean of all heads of all layers: float32 [rows, Tk]."""
+def mean_rows(
+    stack: Stack, rows: NDArray[np.intp], factors: Mapping[int, Floats] | None = None
+) -> Floats:
+    """The weights of some queries, the mean of all heads of all layers: float32 [rows, Tk].
+
+    Args:
+        factors: see `text_shares`.
+    """
     total = np.zeros((len(rows), len(stack.keys)))
-    heads = 0
-    for layer in stack.layers:
-        for head in range(layer.num_heads):
-            total += layer.head_weights(head, rows)
-        heads += layer.num_heads
+    for weights in _rows_of_heads(stack, rows, factors):
+        total += weights
+    heads = sum(layer.num_heads for layer in stack.layers)
     mean: Floats = (total / heads).astype(np.float32)
     return mean
+
+
+def _rows_of_heads(
+    stack: Stack, rows: NDArray[np.intp], factors: Mapping[int, Floats] | None
+) -> Iterator[Floats]:
+    for layer in stack.layers:
+        for head in range(layer.num_heads):
+            weights = layer.head_weights(head, rows)
+            if factors is not None:
+                weights = row_shares(weights * factors[layer.number][head])
+            yield weights
 
 
 def _sinks(text: RunningText, mean: Floats, stack: Stack) -> tuple[Sink, ...]:

@@ -99,7 +99,7 @@ def _stack_of(record: AttentionRecord, name: str | None) -> str:
         if found is not None and found.answered and found.sentences and written:
             return each
     raise ValueError(
-        "this record has no answer of two tokens or more with its text: capture a chat or a prompt "
+        "this record has no answer with its text: capture a chat or a prompt "
         "with generate=, and with a fast tokenizer, which tells the places of tokens"
     )
 
@@ -205,7 +205,7 @@ class Answer(Tabular):
             ValueError, ReferenceError: see `cut`; or there is no such part.
         """
         keys, rerun = self._keys(part), self._model()
-        if (self.stack, keys) not in rerun.measured:
+        if (self.stack, Cut(keys)) not in rerun.measured:
             self._changes([Cut(keys)])
         return rerun.answer_without(self.stack, self._running.rows.start, keys)
 
@@ -357,7 +357,7 @@ class Answer(Tabular):
 
     def _measured(self, part: int, rows: slice) -> float:
         found = {} if self.rerun is None else self.rerun.measured
-        cut = found.get((self.stack, self._keys(part)))
+        cut = found.get((self.stack, Cut(self._keys(part))))
         return float("nan") if cut is None else float(cut.changes[rows].sum())
 
     def _of_places(self, rows: slice, found: Sequence[PartShare]) -> list[float]:

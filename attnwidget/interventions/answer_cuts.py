@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,36 @@ from .sites import Site, SiteFinder, sites_of
 
 # In bytes, of the cache, the mask of a layer, and the logits of a batch of cuts.
 _LARGEST = 1 << 29
+# Of few cuts, a batch is as fast as a line, which is checked by one.
+_FEW = 12
+# The rows of a line: enough for fast products, and few beside the keys of a long prompt.
+_ROWS = 256
+# The cuts in its first pass, by which it is checked.
+_LEAST = 3
 # In nats: a pass that goes on from a prompt's cache counts if it is the plain one up to rounding.
 _ROUNDING, _ROUNDING_IN_HALF = 1e-3, 0.1
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """A prompt that was read, and what is to be read after it.
+
+    Attributes:
+        cache: what the prompt left, and `taken`, the model's argument for it.
+        rest: the arguments for the rows of the answer; the mask is of all tokens.
+        sites: the calls whose links are cut.
+        kept: the positions of the record's keys.
+        prompt: the number of tokens in the cache.
+        vocabulary: that of logits.
+    """
+
+    cache: Any
+    taken: str
+    rest: dict[str, torch.Tensor]
+    sites: Sequence[Site]
+    kept: torch.Tensor
+    prompt: int
+    vocabulary: int
 
 
 class AnswerCuts:
@@ -53,8 +82,9 @@ class AnswerCuts:
         """The log probability of each token of the answer, before and after each cut.
 
         Of a decoder, the prompt is read once, and all cuts go on from what it left in the cache,
-        if the answer without a cut then has the probabilities that it was generated with. Else
-        each pass reads the whole text.
+        if the answer without a cut then has the probabilities that it was generated with: many in
+        one line of rows, if the model reads that as it reads a batch. Else each pass reads the
+        whole text.
 
         Returns:
             Nats, [1 + cuts, tokens], the first without any cut.
@@ -102,21 +132,82 @@ class AnswerCuts:
         if not hasattr(cache, "batch_repeat_interleave"):
             return None
         sites = sites_of(finder.sites(model, 1).found, self._stack)
-        each = 4 * rows * read.logits.shape[-1] + _bytes(cache)
+        begun = _Begun(cache, taken, rest, sites, text.kept.cpu(), prompt, read.logits.shape[-1])
+        has_room = 4 * _LEAST * rows * begun.vocabulary <= _LARGEST
+        if len(cuts) > _FEW and has_room and not any(cut.heads for cut in cuts):
+            with suppress(Exception):  # other models do not take such a mask
+                in_line = self._in_line(model, cuts, begun)
+                if in_line is not None:
+                    return in_line
+        return self._in_batches(model, cuts, begun)
+
+    def _in_batches(
+        self, model: torch.nn.Module, cuts: Sequence[Cut], begun: _Begun
+    ) -> Doubles | None:
+        """The cuts as the items of batches, each with the cache."""
+        rows, length = self._count, begun.prompt + self._count
+        each = 4 * rows * begun.vocabulary + sum(x.nbytes for x in _tensors(begun.cache))
         found: list[Doubles] = []
-        for some in _chunks(cuts, each + 4 * rows * length * _heads(cuts, sites)):
-            several = copy.deepcopy(cache)
+        for some in _chunks(cuts, each + 4 * rows * length * _heads(cuts, begun.sites)):
+            several = copy.deepcopy(begun.cache)
             several.batch_repeat_interleave(len(some))
-            batch = {name: _rows(value, len(some)) for name, value in rest.items()}
-            editor = _CutLinks(sites, some, text.kept, prompt, length)
+            batch = {name: _rows(value, len(some)) for name, value in begun.rest.items()}
+            editor = _CutLinks(begun.sites, some, begun.kept, begun.prompt, length)
             with trace(model, editor, len(some)):
                 # Not by `run`, which would copy the cache once more.
-                output = model(**batch, **{taken: several, "use_cache": True})
-            found.append(self._read(output))
+                output = model(**batch, **{begun.taken: several, "use_cache": True})
+            found.append(self._read(output.logits))
             # The first is without a cut.
             if len(found) == 1 and not self._is_plain(model, found[0][0]):
                 return None
         return np.concatenate(found)
+
+    def _in_line(
+        self, model: torch.nn.Module, cuts: Sequence[Cut], begun: _Begun
+    ) -> Doubles | None:
+        """The cuts one after the other in passes of one item, which share the cache.
+
+        A mask hides from the rows of each cut those of the others. None if the model does not read
+        it so: without a cut, after other rows, or with all cuts in one, its numbers are others than
+        those of a batch.
+        """
+        plain, whole = Cut(()), Cut(tuple(sorted({key for cut in cuts for key in cut.keys})))
+        expected = self._in_batches(model, [plain, whole], begun)
+        if expected is None:
+            return None
+        rows, prompt = self._count, begun.prompt
+        length, asked = prompt + rows, [plain, whole, plain, *cuts[1:]]
+        seen = torch.ones(rows, length, dtype=torch.bool).tril(prompt)
+        if (mask := begun.rest.get("attention_mask")) is not None:
+            seen &= mask[0].cpu().bool()
+        rest = {name: x for name, x in begun.rest.items() if name != "attention_mask"}
+        ids = rest["input_ids"]
+        rest.setdefault("position_ids", torch.arange(prompt, length, device=ids.device)[None])
+        dtype = next(x.dtype for x in _tensors(begun.cache) if x.is_floating_point())
+        size, found = max(_LEAST, _ROWS // rows), list[Doubles]()
+        for at in range(0, len(asked), size):
+            some = asked[at : at + size]
+            shown = torch.zeros(len(some), rows, prompt + len(some) * rows, dtype=torch.bool)
+            for place, cut in enumerate(some):
+                own = seen.clone()
+                own[:, begun.kept[list(cut.keys)]] = False
+                own.diagonal(prompt)[:] = True
+                shown[place, :, :prompt] = own[:, :prompt]
+                first = prompt + place * rows
+                shown[place, :, first : first + rows] = own[:, prompt:]
+            hidden = torch.zeros(shown.shape, dtype=dtype)
+            hidden.masked_fill_(~shown, torch.finfo(dtype).min)
+            batch = {name: torch.cat([x] * len(some), dim=-1) for name, x in rest.items()}
+            batch["attention_mask"] = hidden.flatten(0, 1)[None, None].to(ids.device)
+            output = model(**batch, **{begun.taken: copy.deepcopy(begun.cache), "use_cache": True})
+            found.append(self._read(output.logits[0].unflatten(0, (len(some), rows))))
+            if at == 0:
+                apart = np.abs(found[0][:_LEAST] - expected[[0, 1, 0]])
+                apart /= np.maximum(1, -found[0][:_LEAST])
+                if apart.max() > _rounding(model):
+                    return None
+        numbers = np.concatenate(found)
+        return np.concatenate([numbers[:1], numbers[3:]])
 
     def _whole(self, model: torch.nn.Module, cuts: Sequence[Cut]) -> Doubles:
         tensors = {**self._given.batch.tensors, **self._last(model, self._count)}
@@ -137,7 +228,7 @@ class AnswerCuts:
             for part in [some] if rows > 1 else [[cut] for cut in some]:
                 editor = _CutLinks(sites, part, kept, queries - self._count, None)
                 with trace(model, editor, len(part)):
-                    found.append(self._read(run(model, batch.tensors)))
+                    found.append(self._read(run(model, batch.tensors).logits))
         if not self._is_plain(model, found[0][0]):
             raise ValueError(
                 "the model no longer gives this answer the probabilities that it was generated "
@@ -147,8 +238,7 @@ class AnswerCuts:
 
     def _is_plain(self, model: torch.nn.Module, numbers: Doubles) -> bool:
         """True if the answer without a cut is as likely as in its generation, up to rounding."""
-        rounding = _ROUNDING_IN_HALF if in_half_precision(model) else _ROUNDING
-        return bool(np.abs(numbers - self._expected).max() <= rounding)
+        return bool(np.abs(numbers - self._expected).max() <= _rounding(model))
 
     @staticmethod
     def _last(model: torch.nn.Module, rows: int) -> dict[str, int]:
@@ -164,8 +254,8 @@ class AnswerCuts:
         assert keys is not None
         return keys.kept, own.length
 
-    def _read(self, output: Any) -> Doubles:
-        logits = output.logits[:, -self._count :].float()
+    def _read(self, logits: torch.Tensor) -> Doubles:
+        logits = logits[:, -self._count :].float()
         chosen = torch.tensor(self._answer, device=logits.device)
         own = logits.gather(2, chosen[None, :, None].expand(len(logits), -1, 1))[..., 0]
         numbers: Doubles = (own.double() - logits.logsumexp(2).double()).cpu().numpy()
@@ -253,11 +343,14 @@ def _heads(cuts: Sequence[Cut], sites: Sequence[Site]) -> int:
     return sites[0].heads if any(cut.heads is not None for cut in cuts) else 1
 
 
-def _bytes(cache: Any) -> int:
-    tensors = [
+def _tensors(cache: Any) -> list[torch.Tensor]:
+    return [
         tensor
         for layer in cache.layers
         for tensor in vars(layer).values()
         if isinstance(tensor, torch.Tensor)
     ]
-    return sum(tensor.nbytes for tensor in tensors)
+
+
+def _rounding(model: torch.nn.Module) -> float:
+    return _ROUNDING_IN_HALF if in_half_precision(model) else _ROUNDING

@@ -120,13 +120,9 @@ class Cut:
     heads: frozenset[tuple[int, int]] | None = None
 
 
-Part = tuple[str, tuple[int, ...]]
-"""The name of a stack, and positions of keys in it."""
-
-
 @dataclass(frozen=True)
 class MeasuredCut:
-    """The effect of cutting all links of an answer to some keys.
+    """The effect of a cut of an answer's links.
 
     Attributes:
         changes: of the log probability of each of its tokens, in nats.

@@ -31,7 +31,7 @@ from .editor import editing, intervene
 from .edits import KnockOut
 from .effect import Doubles, Effect, Predicts, Softmax
 from .measure import effect_between, labels, read_output
-from .off import Cut, MeasuredCut, Off, Part
+from .off import Cut, MeasuredCut, Off
 from .sites import Site, SiteFinder, followed, sites_of
 from .skipping import Block, BlockFinder, ExactSkips
 
@@ -63,8 +63,8 @@ class Rerun:
         values: True if `record` has values, as in `attnwidget.capture`.
 
     Attributes:
-        measured: what an answer was found to be without all of its links to a part, for pages,
-            which cannot run the model.
+        measured: what an answer was found to be without some of its links, by stack and cut, for
+            pages, which cannot run the model.
         shuffles: likewise what `shuffled` has found, by the stack.
     """
 
@@ -91,7 +91,7 @@ class Rerun:
         self._tokenizer, self._inputs = tokenizer, replace(inputs, tensors=tensors)
         self._generation, self._values = generation, values
         self._kept: _KeptPass | None = None
-        self.measured: dict[Part, MeasuredCut] = {}
+        self.measured: dict[tuple[str, Cut], MeasuredCut] = {}
         self.shuffles: dict[str, Doubles] = {}
 
     def effect(self, off: Off) -> tuple[Effect, Predicts]:
@@ -153,10 +153,9 @@ class Rerun:
         given, answer = one_item(self._on_device(model)), self._inputs.answer
         found = AnswerCuts(given, answer, probabilities, stack).log_probabilities(model, cuts)
         for cut, numbers in zip(cuts, found[1:], strict=True):
-            if cut.heads is None:
-                before = self.measured.get((stack, cut.keys))
-                text = None if before is None else before.answer
-                self.measured[stack, cut.keys] = MeasuredCut(numbers - found[0], text)
+            before = self.measured.get((stack, cut))
+            text = None if before is None else before.answer
+            self.measured[stack, cut] = MeasuredCut(numbers - found[0], text)
         return found
 
     def answer_without(self, stack: str, rows: int, keys: Sequence[int]) -> str:
@@ -195,10 +194,12 @@ class Rerun:
         options.pop("streamer", None)
         if CACHES.isdisjoint(options) and (whole := cache_of_all(model)) is not None:
             options |= {cache_name(model): whole, "cache_implementation": None}
-        with on_step(lambda: None), editing(model, knocked, sites), drawn_again(generation):
+        # The new answer may end with its first token.
+        edited = editing(model, knocked, sites, may_miss=True)
+        with on_step(lambda: None), edited, drawn_again(generation):
             answer = generated(model, self._tokenizer, prompt, options)
         text = "".join(each.text for each in answer.written)
-        part = stack, tuple(keys)
+        part = stack, Cut(tuple(keys))
         if part in self.measured:
             self.measured[part] = replace(self.measured[part], answer=text)
         return text

@@ -50,7 +50,8 @@ class Tokens:
             special tokens); or None if unknown.
         patches: the places of the tokens on the record's images; or None if they have none.
         generated: the position of the first token that the model generated, the others being the
-            prompt; None if it generated none of them.
+            prompt; their number, if it generated one token alone, which it has not read; None if it
+            generated none.
         text: the text in which offsets count, of a chat or an answer with all that the model has
             read; of a pair, both with a blank line between them; or None if it is not known.
         pieces: of a chat, the tokens of each message, in order and without gaps; else None.
@@ -90,7 +91,7 @@ class Tokens:
         if self.offsets is not None and not all(o is None or _is_span(o) for o in self.offsets):
             raise ValueError("offsets must be (start, end) from 0, or None")
         if self.generated is not None and not (
-            is_count(self.generated) and self.generated < len(self)
+            is_count(self.generated) and self.generated <= len(self)
         ):
             raise ValueError("the first generated position lies outside the tokens")
         if self.text is not None and not isinstance(self.text, str):

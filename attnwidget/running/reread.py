@@ -160,7 +160,7 @@ def _labelled(
             tokens = _in_text(
                 tokenizer, own, tokens, begin, asked or Tokens(("",) * begin, text="")
             )
-    return replace(tokens, generated=begin if begin < len(tokens) else None)
+    return replace(tokens, generated=begin)
 
 
 def _in_text(tokenizer: Any, ids: list[int], tokens: Tokens, begin: int, asked: Tokens) -> Tokens:

@@ -119,7 +119,7 @@ class Choices(traitlets.HasTraits):
             if at != getattr(self, side)
         ]
 
-    @traitlets.validate("part")
+    @traitlets.validate("part", "cut_part")
     def _valid_part(self, proposal: Any) -> Any:
         if proposal.value is None:
             return None

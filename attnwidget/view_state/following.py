@@ -57,7 +57,7 @@ def following(stack: Stack, before: Mapping[str, Any], name: str, value: object)
         follow["segments"] = " ".join(words) or "all"
     if name in ("stack", "parts") or (name == "named_segments" and chosen["parts"] == "named"):
         # Part 7 of another text, or of another kind, is another one.
-        follow["part"] = None
+        follow["part"] = follow["cut_part"] = None
     if name in ("stack", "query", "key"):
         follow["also"] = _also(stack, before, {**chosen, **follow})
     if name in ("stack", "layer") or follow.get("head", chosen["head"]) != before["head"]:

@@ -86,9 +86,9 @@ class ChoiceOptions(TypedDict, total=False):
         lens: the numbers that the head view and the model view show: "attention"; "scores",
             which go into the softmax (not of layers that are weights alone); "values", the
             value-weighted norms ‖w f(x)‖ of Kobayashi et al. 2020 as shares of each row, of records
-            of `capture(..., values=True)`; "rollout" of all layers up to the one shown (Abnar and
-            Zuidema 2020), in the head view alone; or one of `lenses`. See
-            `attnwidget.analysis.LENSES`.
+            of `capture(..., values=True)`, which the text view shows, too; "rollout" of all layers
+            up to the one shown (Abnar and Zuidema 2020), in the head view alone; or one of
+            `lenses`. See `attnwidget.analysis.LENSES`.
         words: True if the head view joins the tokens of a word: the attention to a word is the
             sum over its tokens, that from a word the mean.
         arcs_shown: True if the head view draws `arcs`.
@@ -124,6 +124,7 @@ class ChoiceOptions(TypedDict, total=False):
             their rows wrote them.
         part: the number of the part that is locked in the text view, from 1, or None; none is
             where there are fewer paragraphs or messages.
+        cut_part: likewise, the part without whose links the text view shows the answer.
         map_x, map_y: the metrics on the axes of the map.
         map_size: the metric whose magnitude is the size of the map's points, or "none".
         theme: "auto" (as the notebook), "light" or "dark".
@@ -160,6 +161,7 @@ class ChoiceOptions(TypedDict, total=False):
     expanded: Annotated[bool, Bool(True)]
     parts: Annotated[Parts, one_of(Parts)]
     part: Annotated[SupportsIndex | None, Integer(None)]
+    cut_part: Annotated[SupportsIndex | None, Integer(None)]
     map_x: Annotated[str, Name("distance")]
     map_y: Annotated[str, Name("entropy")]
     map_size: Annotated[str, Name(NO_SIZE, beside=(NO_SIZE,))]

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 _LAST = (
     *("heads", "also", "muted", "off", "cut"),
-    *("named_segments", "segments", "parts", "part", "grid"),
+    *("named_segments", "segments", "parts", "part", "cut_part", "grid"),
 )
 
 

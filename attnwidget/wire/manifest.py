@@ -217,7 +217,8 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
         "special": list(tokens.special),
         "words": _words(tokens),
         "patches": None if tokens.patches is None else asdict(tokens.patches),
-        "generated": tokens.generated,
+        # The one token of an answer that is not read is none of these.
+        "generated": None if tokens.generated == len(tokens) else tokens.generated,
     }
 
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import RunningText, running_text, text_shares
+from attnwidget.analysis import (
+    LENSES,
+    FactorLens,
+    RunningText,
+    TextShares,
+    running_text,
+    text_shares,
+)
 from attnwidget.record import AttentionRecord, Replay, Tokens
 
 from .block import Block
@@ -75,13 +82,14 @@ def with_measured(manifest: Mapping[str, Any], rerun: Rerun) -> dict[str, Any]:
             return sent
         cuts = [
             {
-                "start": keys[0],
-                "end": keys[-1] + 1,
-                "changes": np.round(cut.changes, _DIGITS).tolist(),
-                "answer": None if cut.answer is None else sendable(cut.answer),
+                "start": cut.keys[0],
+                "end": cut.keys[-1] + 1,
+                "heads": None if cut.heads is None else sorted(map(list, cut.heads)),
+                "changes": np.round(found.changes, _DIGITS).tolist(),
+                "answer": None if found.answer is None else sendable(found.answer),
             }
-            for (stack, keys), cut in list(rerun.measured.items())
-            if stack == sent["name"] and len(keys) == keys[-1] + 1 - keys[0]
+            for (stack, cut), found in list(rerun.measured.items())
+            if stack == sent["name"] and len(cut.keys) == cut.keys[-1] + 1 - cut.keys[0]
         ]
         ratios = rerun.shuffles.get(sent["name"])
         shuffled = None if ratios is None else encode_ratios(ratios)
@@ -95,7 +103,8 @@ def encode_shares(record: AttentionRecord, stack: str) -> Block:
 
     "mean" is [rows, Tk]; "shares" [rows, sentences, heads], with all heads of all layers, has
     integers n for shares of ((n + 128) / 255)², within .004 of them; "sinks" [Tk] has 1 for the
-    first token, 2 for the template, 3 for a sink of the text, else 0.
+    first token, 2 for the template, 3 for a sink of the text, else 0. "mean values" and
+    "shares values" are the same by value-weighted norms, if all layers have these.
 
     Raises:
         ValueError: the stack has no running text.
@@ -103,16 +112,27 @@ def encode_shares(record: AttentionRecord, stack: str) -> Block:
     found = text_of(record, stack)
     if found is None:
         raise ValueError(f"stack {stack!r:.100} has no running text")
-    shares = text_shares(record.stack(stack), found)
+    own = record.stack(stack)
+    shares = text_shares(own, found)
     kinds = np.zeros(len(found.keys), np.int8)
     for sink in shares.sinks:
         kinds[list(sink.keys)] = _KINDS.get(sink.label, _OF_TEXT)
     block = Block([], [])
-    block.add_floats("mean", shares.mean)
-    levels = np.round(np.sqrt(np.clip(shares.heads, 0, 1)) * 255) - 128
-    block.add("shares", "i8", levels.astype(np.int8))
+    _add_shares(block, "", shares)
     block.add("sinks", "i8", kinds)
+    for lens in LENSES:
+        if isinstance(lens, FactorLens) and not any(
+            lens.why_not(record, stack, number) for number in own.numbers
+        ):
+            factors = {number: lens.factors(record, stack, number) for number in own.numbers}
+            _add_shares(block, f" {lens.name}", text_shares(own, found, factors))
     return block
+
+
+def _add_shares(block: Block, of: str, shares: TextShares) -> None:
+    block.add_floats(f"mean{of}", shares.mean)
+    levels = np.round(np.sqrt(np.clip(shares.heads, 0, 1)) * 255) - 128
+    block.add(f"shares{of}", "i8", levels.astype(np.int8))
 
 
 def _written(record: AttentionRecord) -> bool:

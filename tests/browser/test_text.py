@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import attnwidget as aw
+from attnwidget.analysis import part_shares, running_text, text_shares, value_norms
 from tests.browser.view import View
 from tests.support import OpenPage
 
@@ -62,6 +63,55 @@ def test_named_segments_and_their_heads(
         .get_by_role("button")
         .first
     ).to_have_accessible_name(re.compile(re.escape(head)))
+
+
+def test_a_page_has_the_cut_that_was_shown_and_the_check_of_heads(
+    answer: aw.Answer, open_page: OpenPage, tmp_path: Path
+) -> None:
+    part = answer.parts.index("After that, it ran on electricity from the village mill.") + 1
+    first, end = answer.span("village mill")
+    checked = answer.check_heads(part, "village mill", draws=4)
+    written = running_text(answer.record.stack())
+    assert written is not None
+    *also, query = range(written.rows.start + first, written.rows.start + end)
+    choices: Any = {"part": part, "cut_part": part, "query": query, "also": also}
+    saved = aw.show(answer, static=True, view="text", **choices)
+    aw.save_html(tmp_path / "checked.html", saved, views=["text"])
+    view = View(open_page(tmp_path / "checked.html", height=1400))
+    table = view.within.get_by_role("table", name=f"The link to sentence {part} cut in some heads")
+    rows = table.get_by_role("row").all()
+    names = ["Cut in these 8", "in the 262 others", "in all 270", "in 8 random, median of 4"]
+    for row, name, number in zip(rows, names, checked.values(), strict=True):
+        text = row.inner_text()
+        assert name in text
+        assert float(text.split("\t")[-1].replace("−", "-")) == pytest.approx(number, abs=0.0056)
+    expect(view.within.get_by_role("table", name=f"Without sentence {part}")).to_be_visible()
+    # Another sentence was not checked, and no kernel can.
+    view.within.get_by_role("table", name="Where it looks").get_by_role("rowheader").get_by_role(
+        "button"
+    ).nth(1).click()
+    expect(table).to_have_count(0)
+    expect(view.button("Check by cutting")).not_to_be_visible()
+
+
+def test_shares_are_value_weighted(smollm2: Any, open_page: OpenPage, tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "The lamp burned oil. Dogs may visit. What did it burn?"}]
+    record = aw.capture(*smollm2, chat, generate=6, values=True)
+    stack = record.stack()
+    text = running_text(stack)
+    assert text is not None
+    aw.save_html(tmp_path / "values.html", record, view="text", views=["text"])
+    view = View(open_page(tmp_path / "values.html", height=1200))
+    table = view.within.get_by_role("table", name="Where it looks")
+    factors = {layer.number: value_norms(layer) for layer in stack.layers}
+    for weighting, by in (("Attention", None), ("Value-weighted", factors)):
+        view.within.get_by_role("combobox", name="Weighting").select_option(weighting)
+        for each in part_shares(text, text_shares(stack, text, by), slice(None)):
+            row = table.get_by_role("row", name=re.compile(f"^sentence {each.number + 1}, "))
+            share = re.search(r"share (\S+)%", row.get_attribute("aria-label") or "")
+            assert share is not None
+            assert float(share[1]) == pytest.approx(100 * each.share, abs=0.51)
+    expect(view.within.get_by_text("value-weighted, mean of 270 heads")).to_be_visible()
 
 
 def test_the_list_of_parts_by_keys(answer_page: Path, open_page: OpenPage) -> None:

@@ -124,15 +124,27 @@ export function combinedShapes({ queries, keys }: StackInfo): Shapes {
   return new Map(["mean", "max", "head"].map((name) => [name, axes]));
 }
 
-/** The mean of all heads of the rows of a running text, their shares of sentences, and sinks. */
-export function textShapes({ queries, keys, layers, text }: StackInfo): Shapes {
+/**
+ * The mean of all heads of the rows of a running text, their shares of sentences, and sinks; and
+ * the first two by lenses of factors, where all layers have them.
+ */
+export function textShapes(
+  { name, queries, keys, layers, text }: StackInfo,
+  lenses: readonly LensInfo[],
+): Shapes {
   const rows = [text?.answer?.labels.length ?? queries.labels.length];
   const heads = layers.reduce((sum, layer) => sum + layer.heads, 0);
   const tokens = [keys.labels.length];
+  const factors = lenses.filter(
+    (lens) => lens.kind === "factors" && !layers.some(({ number }) => whyNot(lens, name, number)),
+  );
+  const ofLenses = ["", ...factors.map((lens) => ` ${lens.name}`)];
   return new Map([
-    ["mean", [rows, tokens]],
-    ["shares", [rows, [text?.sentences.length ?? 0], [heads]]],
     ["sinks", [tokens]],
+    ...ofLenses.flatMap((of): [string, number[][]][] => [
+      [`mean${of}`, [rows, tokens]],
+      [`shares${of}`, [rows, [text?.sentences.length ?? 0], [heads]]],
+    ]),
   ]);
 }
 

@@ -285,6 +285,8 @@ const runningText = fields({
         /** The tokens of the part. */
         start: integer(0),
         end: integer(0),
+        /** Those whose links are cut, as [layer, head]; null for all. */
+        heads: orNull(list(tuple(integer(0), integer(0)))),
         /** The change of the log probability of each token of the answer, in nats. */
         changes: list(number),
         /** What the model then writes; null if that was not asked for. */

@@ -101,11 +101,16 @@ export class RecordStack extends StackStore {
       const { info, source } = this;
       if (!source.text) throw new Absent("The running text is not in this page.");
       const [, arrays] = await checked(await source.text(info.name, signal), () =>
-        textShapes(info),
+        textShapes(info, this.lenses),
       );
       const part = (name: string) => arrays.get(name)?.values ?? new Float32Array(0);
-      const shares = part("shares").map((level) => ((level + 128) / 255) ** 2);
-      const data = { mean: part("mean"), shares, sinks: part("sinks") };
+      const by = (of: string) => ({
+        mean: part(`mean${of}`),
+        shares: part(`shares${of}`).map((level) => ((level + 128) / 255) ** 2),
+      });
+      const lenses = this.lenses.filter(({ name }) => arrays.has(`mean ${name}`));
+      const ofLenses = new Map(lenses.map(({ name }) => [name, by(` ${name}`)]));
+      const data = { ...by(""), sinks: part("sinks"), ofLenses };
       return { data, bytes: bytesIn(arrays) };
     });
   }

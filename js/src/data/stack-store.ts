@@ -22,12 +22,18 @@ export interface LensNumbers {
   readonly rounding: readonly number[];
 }
 
-/** The attention of a running text, each array row by row. */
-export interface TextShares {
+/** What the rows of a running text attend to, each array row by row. */
+interface Shares {
   /** [rows, Tk], over all heads of all layers. */
   readonly mean: Float32Array;
   /** [rows, sentences, heads], without sinks. */
   readonly shares: Float32Array;
+}
+
+/** The attention of a running text. */
+export interface TextShares extends Shares {
+  /** The same by other lenses that all layers have, by name. */
+  readonly ofLenses: ReadonlyMap<string, Shares>;
   /** The kind of each key: 1 for the first token, 2 for the template, 3 for a sink of the text, else 0. */
   readonly sinks: Float32Array;
 }

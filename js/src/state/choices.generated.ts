@@ -35,6 +35,7 @@ export const SCHEMA = {
   expanded: flag(true),
   parts: oneOf("sentences", "paragraphs", "messages", "named"),
   part: index(null),
+  cut_part: index(null),
   map_x: text("distance"),
   map_y: text("entropy"),
   map_size: text("none"),

@@ -53,7 +53,10 @@ export function following<Name extends keyof Choices>(
     follow.segments = words.join(" ") || "all";
   }
   // Part 7 of another text, or of another kind, is another one.
-  if (name === "stack" || name === "parts") follow.part = null;
+  if (name === "stack" || name === "parts") {
+    follow.part = null;
+    follow.cut_part = null;
+  }
   if (name === "stack" || name === "query" || name === "key") {
     follow.also = also(stack, before, { ...chosen, ...follow });
   }

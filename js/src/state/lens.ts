@@ -2,15 +2,20 @@
 
 import { ATTENTION, type LensInfo, layerOf, type StackInfo } from "../data/manifest.ts";
 import { isKnown, lackOf } from "../lenses/index.ts";
-import { combination } from "./choices.ts";
+import { type Choices, combination } from "./choices.ts";
 import type { State } from "./state.ts";
 
-/** The lenses that a view of single heads, or of a layer, can show. */
+/** The lenses that a view can show: the model view of single heads, the text view of their means. */
 export const lensesOf = (
   { manifest }: Pick<State, "manifest">,
-  ofHeads: boolean,
+  view: Choices["view"],
 ): readonly LensInfo[] =>
-  manifest.value.lenses.filter((lens) => isKnown(lens) && !(ofHeads && lens.kind === "layers"));
+  manifest.value.lenses.filter(
+    (lens) =>
+      isKnown(lens) &&
+      (view !== "text" || isAttention(lens) || lens.kind === "factors") &&
+      !(view === "model" && lens.kind === "layers"),
+  );
 
 /** The reason why a layer lacks a lens, and the side of a comparison of which it is said; null if it has it. */
 export function lensLack(
@@ -25,23 +30,30 @@ export function lensLack(
   return a ? { ...a, side: "A" } : b && { ...b, side: "B" };
 }
 
-/** The reason why a stack lacks a lens, in a few words; null if a layer has it. */
-export function lensRefusal(stack: StackInfo, lens: LensInfo): string | null {
+/**
+ * The reason why a stack lacks a lens, in a few words; null if a layer has it.
+ *
+ * @param ofAll true if each layer has to have it
+ */
+export function lensRefusal(stack: StackInfo, lens: LensInfo, ofAll = false): string | null {
   const all = stack.layers.map(({ number }) => lensLack(lens, stack, number));
-  const [first] = all;
-  if (!first || !all.every(Boolean)) return null;
+  const first = all.find(Boolean);
+  if (!first || !(ofAll || all.every(Boolean))) return null;
   return first.side ? `${first.side}: ${first.brief}` : first.brief;
 }
 
-const chosen = (state: Pick<State, "lens" | "manifest">, ofHeads: boolean): LensInfo =>
-  lensesOf(state, ofHeads).find(({ name }) => name === state.lens.value) ?? ATTENTION;
+const chosen = (state: Pick<State, "lens" | "manifest">, view: Choices["view"]): LensInfo =>
+  lensesOf(state, view).find(({ name }) => name === state.lens.value) ?? ATTENTION;
 
 /** The lens that the head view shows: combinations of all layers are of attention. */
 export const shownLens = (state: State): LensInfo =>
-  combination(state.combine.value)?.over === "layers" ? attentionOf(state) : chosen(state, false);
+  combination(state.combine.value)?.over === "layers" ? attentionOf(state) : chosen(state, "head");
 
 /** The lens that the model view shows, of single heads. */
-export const headLens = (state: State): LensInfo => chosen(state, true);
+export const headLens = (state: State): LensInfo => chosen(state, "model");
+
+/** The lens that the text view shows. */
+export const textLens = (state: State): LensInfo => chosen(state, "text");
 
 /** Attention, as the record describes it. */
 export const attentionOf = ({ manifest }: Pick<State, "manifest">): LensInfo =>

@@ -101,6 +101,7 @@ test("cuts are measured by the kernel, one or all, and in some heads", async () 
   await expect
     .element(table.getByRole("button", { name: "Cut sentence 2: −1.50" }))
     .toHaveAttribute("aria-pressed", "true");
+  expect(model.get("cut_part")).toBe(2);
   await expect.poll(() => sent("answer").length).toBe(1);
   expect(sent("answer")[0]).toMatchObject({ keys: second });
   model.deliver({ id: sent("answer")[0].id, text: "yw" }, []);
@@ -116,14 +117,25 @@ test("cuts are measured by the kernel, one or all, and in some heads", async () 
   await expect.element(without).toHaveTextContent("without any one of 1 others0.6420.250+0.25");
   await userEvent.click(page.getByRole("button", { name: "Check by cutting" }));
   await expect.poll(() => sent("cut").length).toBe(3);
-  const { cuts } = sent("cut")[2] as unknown as { cuts: { heads: unknown[] | null }[] };
+  const checked = (at: number) =>
+    (sent("cut")[at] as unknown as { cuts: { heads: unknown[] | null }[] }).cuts.map(
+      (cut) => cut.heads?.length,
+    );
   const several = Math.min(8, heads);
-  expect(cuts.map((cut) => cut.heads?.length ?? null)).toEqual([
-    ...[several, heads - several, null],
-    ...Array(11).fill(several),
-  ]);
+  // In all heads, it is measured.
+  expect(checked(2)).toEqual([several, heads - several, ...Array(11).fill(several)]);
   model.deliver({ id: sent("cut")[2].id, error: "The scores cannot be changed." }, []);
   await expect.element(page.getByText("The scores cannot be changed.")).toBeVisible();
+  await userEvent.click(page.getByRole("button", { name: "Check by cutting" }));
+  await expect.poll(() => sent("cut").length).toBe(4);
+  const changes = checked(3).map((_, at) => (at === 0 ? [0.2, 0] : at === 1 ? [0.1, 0] : [0, 0]));
+  model.deliver({ id: sent("cut")[3].id, changes }, []);
+  const check = page.getByRole("table", { name: "The link to sentence 1 cut in some heads" });
+  await expect
+    .element(check)
+    .toHaveTextContent(
+      `Cut in these ${several}: Δ log p+0.20in the ${heads - several} others+0.10in all ${heads}+0.25`,
+    );
 
   await page.viewport(1900, 1000);
   const beside = page.getByRole("combobox", { name: "Beside" });

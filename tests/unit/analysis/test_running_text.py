@@ -73,6 +73,13 @@ def test_shares_are_sums_of_the_rows_that_wrote_the_answer() -> None:
     ]
     np.testing.assert_allclose(shares.heads[:, 0], weights[:, :, 1:3].sum(2).T, atol=1e-6)
     np.testing.assert_allclose(shares.heads[:, 1], weights[:, :, 4].T, atol=1e-6)
+    factors = np.arange(1, 3 * len(found.keys) + 1, dtype=np.float32).reshape(3, -1)
+    weighted = text_shares(stack, found, {0: factors})
+    own = weights * factors[:, None]
+    own /= own.sum(-1, keepdims=True)
+    np.testing.assert_allclose(weighted.mean, own.mean(0), atol=1e-6)
+    np.testing.assert_allclose(weighted.heads[:, 0], own[:, :, 1:3].sum(2).T, atol=1e-6)
+    assert weighted.sinks == shares.sinks
 
 
 def test_what_a_short_answer_was_written_from_is_no_sink() -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -155,8 +156,29 @@ def test_what_is_not_there(answer: aw.Answer, smollm2: Loaded) -> None:
         answer.without(0)
     with pytest.raises(ValueError, match="a cut runs the model"):
         aw.answer(answer.record).cut()
-    with pytest.raises(ValueError, match="no answer of two tokens or more"):
+    with pytest.raises(ValueError, match="has no answer with its text"):
         aw.answer(aw.capture(*smollm2, "A dog."))
+
+
+def test_an_answer_of_one_token(smollm2: Loaded, tmp_path: Path) -> None:
+    model, tokenizer = smollm2
+    one = aw.answer(model, tokenizer, CHAT, generate=1)
+    more = aw.answer(model, tokenizer, CHAT, generate=2)
+    assert one.tokens == more.tokens[:1]
+    assert one.parts == more.parts
+    assert one.cut() == pytest.approx(more.cut()[:, :1], abs=1e-3)
+    assert one.table()["share"].tolist() == pytest.approx(more.table((0, 1))["share"].tolist())
+    # The new answer, too, ends with the row that the prompt has.
+    assert isinstance(one.without(4), str)
+    one.record.save(tmp_path / "one.attn")
+    loaded = aw.AttentionRecord.load(tmp_path / "one.attn")
+    assert aw.answer(loaded).text == one.text
+    sent = aw.show(one, static=True).shown_record().manifest["stacks"][0]
+    assert sent["queries"]["generated"] is None
+    assert sent["text"]["first"] == len(sent["queries"]["labels"]) - 1
+    source = t5("T5ForConditionalGeneration", vocab_size=len(tokenizer))
+    crossed = aw.answer(source, tokenizer, "A cat sat. It slept.", generate=1)
+    assert (crossed.stack, crossed.cut().shape) == ("cross", (2, 1))
 
 
 def test_the_source_of_an_encoder_decoder_and_a_prompt_of_one_sentence(smollm2: Loaded) -> None:

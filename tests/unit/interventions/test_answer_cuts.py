@@ -97,8 +97,33 @@ def test_equal_those_of_intervene(case: Any) -> None:
     for cut, numbers in zip(cuts, found[1:], strict=True):
         assert numbers - found[0] == pytest.approx(by_intervene(model, read, stack, cut), abs=1e-4)
     assert np.abs(found[1] - found[0]).max() > 1e-3
-    # Those of some heads are not what a page says of a part.
-    assert set(rerun.measured) == {(stack, KEYS), (stack, (4,))}
+    assert set(rerun.measured) == {(stack, cut) for cut in cuts}
+
+
+IN_LINE = {"grouped keys": True, "learned positions": True, "padded on the left": True}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_many_cuts_stand_in_a_line_where_the_model_reads_it_so(name: str, monkeypatch: Any) -> None:
+    build, inputs, stack = CASES[name]
+    model = build()
+    read = answered(model, inputs)
+    original, lines = AnswerCuts._in_line, []
+
+    def in_line(*args: Any) -> Any:
+        lines.append(None)
+        lines[-1] = original(*args)
+        return lines[-1]
+
+    monkeypatch.setattr(AnswerCuts, "_in_line", in_line)
+    monkeypatch.setattr(answer_cuts, "_ROWS", 20)  # four cuts
+    monkeypatch.setattr(answer_cuts, "_FEW", 6)
+    cuts = [Cut((key, key + 1)) for key in range(10)]
+    rerun = Rerun(model, None, read.inputs, read.generation)
+    found = rerun.cut(stack, probabilities(read), cuts)
+    for cut, numbers in zip(cuts, found[1:], strict=True):
+        assert numbers - found[0] == pytest.approx(by_intervene(model, read, stack, cut), abs=1e-4)
+    assert any(line is not None for line in lines) == IN_LINE.get(name, False)
 
 
 @torch.no_grad()

@@ -216,6 +216,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "parts": "messages",
         "part": None,
         "grid": None,
+        "cut_part": None,
         "map_x": "first",
         "map_y": "special",
         "map_size": "entropy",

@@ -92,15 +92,15 @@ def test_what_has_no_answer(record: AttentionRecord) -> None:
     with pytest.raises(ValueError, match="no tokens of the answer"):
         aw.plot.text(record, answer=(7, 99))
     plain = AttentionRecord({"self": record.stack()})
-    with pytest.raises(ValueError, match="no answer of two tokens or more"):
+    with pytest.raises(ValueError, match="has no answer with its text"):
         aw.plot.text(plain)
 
 
 def test_a_part_of_the_text_is_a_choice(record: AttentionRecord) -> None:
-    widget = aw.AttentionWidget(record, view="text", parts="messages", part=1)
-    assert (widget.parts, widget.part) == ("messages", 1)
+    widget = aw.AttentionWidget(record, view="text", parts="messages", part=1, cut_part=1)
+    assert (widget.parts, widget.part, widget.cut_part) == ("messages", 1, 1)
     widget.parts = "sentences"
-    assert widget.part is None
+    assert (widget.part, widget.cut_part) == (None, None)
     with pytest.raises(TraitError, match="part 3 does not exist: there are 1 to 2"):
         widget.part = 3
     with pytest.raises(TraitError, match="needs segments with names"):

@@ -151,7 +151,7 @@ def test_tokens_and_segments_must_fit() -> None:
         {"special": (1.0,)},
         {"segments": (0, 2)},
         {"segments": (0,)},
-        {"generated": 2},
+        {"generated": 3},
         {"generated": -1},
         {"words": (0,)},
         {"words": (0, -1)},

@@ -60,6 +60,7 @@ CHOICES: dict[str, Any] = {
     "parts": "messages",
     "part": None,
     "grid": None,
+    "cut_part": None,
     "map_x": "first",
     "map_y": "special",
     "map_size": "entropy",

@@ -62,6 +62,7 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     # There is none without a running text, and none without an image.
     "part": (None, None),
     "grid": (None, None),
+    "cut_part": (None, None),
     "map_x": ("distance", "first"),
     "map_y": ("entropy", "special"),
     "map_size": ("none", "entropy"),
@@ -104,7 +105,9 @@ def test_every_choice_can_be_made_from_the_start_and_later(record: AttentionReco
     assert set(later.get_state()) >= set(OTHERS)
 
 
-@pytest.mark.parametrize("name", sorted(set(CHOICES) - {"stack", "compared", "part", "grid"}))
+@pytest.mark.parametrize(
+    "name", sorted(set(CHOICES) - {"stack", "compared", "part", "cut_part", "grid"})
+)
 def test_every_choice_can_be_observed(record: AttentionRecord, name: str) -> None:
     before = {"also": {"query": 2}}.get(name, {})
     widget = AttentionWidget(record, **before)

@@ -18,7 +18,7 @@ export function refusalOf(state: State, store: Store, lens: LensInfo): string | 
   const inHead = state.view.value === "head";
   if (inHead && combinesLayers(state)) return "not of all layers as one";
   if (!inHead && store.manifest.texts !== null) return "of a single text";
-  const refusal = lensRefusal(stack.value, lens);
+  const refusal = lensRefusal(stack.value, lens, state.view.value === "text");
   if (refusal || !hasMatrices(lens) || !inHead) return refusal;
   const isHere = store.stack(stack.value.name).hasNumbers(layer.value.number, lens);
   return isHere ? null : "not saved in this page";

@@ -7,7 +7,7 @@ import { type Bound, choice, type Option } from "../../parts/choice.ts";
 import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { PAIR } from "../../state/choices.ts";
-import { headLens, lensesOf, shownLens } from "../../state/lens.ts";
+import { headLens, lensesOf, shownLens, textLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { colorOf } from "./all-heads/color.ts";
 import { refusalOf } from "./lenses.ts";
@@ -64,9 +64,10 @@ export function weighting(
   state: State,
   store: Store,
 ): { readonly control: HTMLElement; next(): void } {
-  const ofHeads = state.view.peek() === "model";
-  const lenses = () => lensesOf(state, ofHeads);
-  const shown = shownAs(state.lens, () => (ofHeads ? headLens(state) : shownLens(state)).name);
+  const view = state.view.peek();
+  const lenses = () => lensesOf(state, view);
+  const lensOf = view === "model" ? headLens : view === "text" ? textLens : shownLens;
+  const shown = shownAs(state.lens, () => lensOf(state).name);
   const options = () =>
     lenses().map((lens): Option => {
       const refusal = refusalOf(state, store, lens);

@@ -1,23 +1,28 @@
 /** The check of heads by cutting: a link in those that look most, in the others, and in as many at random. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
-import type { Head } from "../../data/manifest.ts";
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import type { Head, MeasuredCut } from "../../data/manifest.ts";
 import { button, el, replaceContent } from "../../parts/dom.ts";
 import type { Context } from "../shared/view.ts";
 import { strongestOf } from "./carriers.ts";
-import { type Cutting, nats } from "./cutting.ts";
+import { type Cutting, changeOf, nats } from "./cutting.ts";
 import type { Carrier, Part, Span } from "./shares.ts";
 
 /** An odd number, which has a middle. */
 const DRAWS = 11;
+
+const MEASURING = "Measuring …";
+
+/** Python may have chosen heads by exact shares; those here, in 8 bits, are within .004 of them. */
+const ROUNDING = 0.008;
 
 interface Checked {
   readonly found: ReadonlySignal<readonly Carrier[] | null>;
   /** The part whose link is cut, and the tokens of the answer that it is from. */
   readonly linked: ReadonlySignal<number | null>;
   readonly span: ReadonlySignal<Span>;
-  /** Changes when something else is locked. */
-  readonly locked: ReadonlySignal<unknown>;
+  /** True while the link is one that is pointed at. */
+  readonly pointing: ReadonlySignal<boolean>;
   readonly cutting: Cutting;
   readonly parts: readonly Part[];
 }
@@ -25,54 +30,94 @@ interface Checked {
 export function checkOfHeads(
   { scope }: Context,
   heads: readonly Head[],
-  { found, linked, span, locked, cutting, parts }: Checked,
+  { found, linked, span, pointing, cutting, parts }: Checked,
 ): HTMLElement {
   const element = el("div", { class: "check" });
   const names = (numbers: readonly number[]) =>
-    numbers.map((at) => [heads[at].layer.number, heads[at].head] as const);
+    [...numbers].sort((a, b) => a - b).map((at) => nameOf(heads[at]));
+  const link = computed(() => `${linked.value} ${span.value}`);
+  // What is said of a link that is not measured.
+  const said = signal({ of: "", words: "" });
   const check = () => {
-    const [part, asOf, [first, last]] = [linked.peek(), locked.peek(), span.peek()];
+    const [part, of] = [linked.peek(), link.peek()];
     const most = strongestOf(found.peek()).map(({ head }) => head);
     if (part === null || !most.length) return;
     const rest = heads.map((_, at) => at).filter((at) => !most.includes(at));
     const next = randomNumbers();
     const random = Array.from({ length: DRAWS }, () => drawn(heads.length, most.length, next));
+    said.value = { of, words: MEASURING };
     const sets = [names(most), names(rest), null, ...random.map(names)];
-    replaceContent(element, el("p", { class: "note" }, "Measuring …"));
-    const show = (changes: readonly (readonly number[])[]) => {
-      if (locked.peek() !== asOf) return;
-      const [these, others, all, ...draws] = changes.map((each) =>
-        each.slice(first, last + 1).reduce((sum, change) => sum + change, 0),
-      );
-      const middle = [...draws].sort((a, b) => a - b)[draws.length >> 1];
-      replaceContent(
-        element,
-        rowsOf(parts[part].name, [
-          [`Cut in these ${most.length}: Δ log p`, these],
-          [`in the ${rest.length} others`, others],
-          [`in all ${heads.length}`, all],
-          [`in ${most.length} random, median of ${draws.length}`, middle],
-        ]),
-      );
-    };
-    const fail = (error: Error) => {
-      if (locked.peek() === asOf) offer(el("p", { class: "note" }, error.message));
-    };
-    cutting.inHeads(part, sets)?.then(show, fail);
+    cutting.inHeads(part, sets).catch(({ message }: Error) => {
+      said.value = { of, words: message };
+    });
   };
+  const rows = computed(() => {
+    const part = linked.value;
+    const cuts = part === null ? [] : cutting.of(part);
+    return measuredRows(cuts, heads, found.value ?? [], span.value);
+  });
   const title = "Cut the link in these heads alone, in all others, and in as many at random";
-  const offer = (...more: Node[]) =>
-    replaceContent(element, el("div", {}, button({ title }, "Check by cutting", check), ...more));
-  // What was measured is of one link.
   scope.effect(() => {
-    locked.value;
-    element.hidden = !cutting.live;
-    offer();
+    const [now, { of, words }] = [rows.value, said.value];
+    const isOther = pointing.value && !now;
+    // Its room is kept while another link is pointed at, so that nothing moves.
+    element.style.visibility = isOther ? "hidden" : "";
+    if (isOther) return;
+    element.hidden = !cutting.live && !now;
+    const own = of === link.value ? words : "";
+    const go = own === MEASURING ? "" : button({ title }, "Check by cutting", check);
+    const offer = () => el("div", {}, go, own && el("p", { class: "note" }, own));
+    replaceContent(element, now ? rowsOf(parts[linked.value ?? 0].name, now) : offer());
   });
   return element;
 }
 
-function rowsOf(named: string, rows: readonly (readonly [string, number])[]): HTMLElement {
+const nameOf = ({ layer, head }: Head) => [layer.number, head] as const;
+
+type Rows = readonly (readonly [name: string, change: number])[];
+
+/** What a link's cuts in some heads say, beside those at random; null if they are not measured. */
+function measuredRows(
+  cuts: readonly MeasuredCut[],
+  heads: readonly Head[],
+  found: readonly Carrier[],
+  span: Span,
+): Rows | null {
+  const most = strongestOf(found);
+  const least = (most.at(-1)?.share ?? 0) - ROUNDING;
+  const strong = new Set(
+    found.flatMap(({ head, share }) => (share < least ? [] : [`${nameOf(heads[head])}`])),
+  );
+  const sets = cuts.flatMap((cut) =>
+    cut.heads ? [{ cut, own: new Set(cut.heads.map((name) => `${name}`)) }] : [],
+  );
+  type Own = (typeof sets)[number];
+  // Heads that were chosen have all others beside them; those that were drawn have not.
+  const othersOf = ({ own }: Own) =>
+    sets.find(
+      (each) =>
+        each.own.size + own.size === heads.length && ![...own].some((name) => each.own.has(name)),
+    );
+  const asMany = sets.filter(({ own }) => own.size === most.length);
+  const these = asMany.find((each) => othersOf(each) && [...each.own].every((n) => strong.has(n)));
+  const others = these && othersOf(these);
+  const all = cuts.find((cut) => !cut.heads);
+  if (!others || !all) return null;
+  const change = (cut: MeasuredCut) => changeOf(cut, span) ?? 0;
+  const draws = asMany.filter((each) => !othersOf(each)).map(({ cut }) => change(cut));
+  draws.sort((a, b) => a - b);
+  const count = draws.length;
+  const middle = (draws[(count - 1) >> 1] + draws[count >> 1]) / 2;
+  const random = [`in ${most.length} random, median of ${count}`, middle] as const;
+  return [
+    [`Cut in these ${most.length}: Δ log p`, change(these.cut)],
+    [`in the ${others.own.size} others`, change(others.cut)],
+    [`in all ${heads.length}`, change(all)],
+    ...(count ? [random] : []),
+  ];
+}
+
+function rowsOf(named: string, rows: Rows): HTMLElement {
   const body = rows.map(([name, change]) =>
     el("tr", {}, el("td", {}, name), el("td", {}, nats(change))),
   );

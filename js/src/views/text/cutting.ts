@@ -3,6 +3,7 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
 import type { MeasuredCut } from "../../data/manifest.ts";
 import type { Cut } from "../../data/requests.ts";
+import type { Bound } from "../../parts/choice.ts";
 import type { Context } from "../shared/view.ts";
 import type { Part, Span } from "./shares.ts";
 
@@ -10,7 +11,7 @@ export interface Cutting {
   /** By part, what its cut changes; null where it is not measured. */
   readonly cuts: ReadonlySignal<readonly (MeasuredCut | null)[]>;
   /** The part without which the answer is shown. */
-  readonly without: Signal<number | null>;
+  readonly without: Bound<number | null>;
   /** True where the kernel can cut. */
   readonly live: boolean;
   /** Why there is no number: it is being measured, or could not be; else "". */
@@ -21,11 +22,10 @@ export interface Cutting {
   toggle(part: number): void;
   /** Reads the answer after other orders of the sentences. */
   shuffle(): void;
-  /** The changes of several cuts of one part, in some heads. */
-  inHeads(
-    part: number,
-    heads: readonly Cut["heads"][],
-  ): Promise<readonly (readonly number[])[]> | null;
+  /** What is measured of a part, in all heads and in some. */
+  of(part: number): readonly MeasuredCut[];
+  /** Cuts a part in each of these sets of heads, if that is not measured. */
+  inHeads(part: number, heads: readonly Cut["heads"][]): Promise<void>;
 }
 
 /** The change of the log probability of several tokens, in nats; null where it is not measured. */
@@ -40,20 +40,57 @@ export const nats = (change: number): string => {
   return `${written === "0.00" ? "" : change < 0 ? "−" : "+"}${written}`;
 };
 
+/**
+ * A choice of a part by its number from 1, as an index; null where there is none.
+ *
+ * @param mine the index of a part of the reader's own, which no other view knows; -1 for none
+ * @param isMine true where that is chosen
+ */
+export const byNumber = (
+  choice: Signal<number | null>,
+  isThere: (index: number) => boolean,
+  mine: number,
+  isMine: Signal<boolean>,
+): Bound<number | null> => ({
+  get value() {
+    const index = choice.value === null ? null : choice.value - 1;
+    if (index === null) return mine >= 0 && isMine.value ? mine : null;
+    return index !== mine && isThere(index) ? index : null;
+  },
+  set value(index) {
+    batch(() => {
+      isMine.value = index !== null && index === mine;
+      choice.value = index === null || index === mine ? null : index + 1;
+    });
+  },
+});
+
+const isOf = (cut: MeasuredCut, heads: Cut["heads"]): boolean => `${cut.heads}` === `${heads}`;
+
 export function cutting(
   { scope, store, state }: Context,
   parts: readonly Part[],
   isAnswered: boolean,
+  mine: number,
+  isMine: Signal<boolean>,
 ): Cutting {
   const { name } = state.shown.stack.peek();
   const all = store.stack(name).cuts;
   const model = isAnswered ? store.cuts : null;
-  const [without, message] = [signal<number | null>(null), signal("")];
+  const message = signal("");
+  const of = (part: number) => {
+    const { start, end } = parts[part];
+    return all.value.filter((cut) => cut.start === start && cut.end === end);
+  };
   const cuts = computed(() =>
-    parts.map(({ start, end }) => {
-      const found = all.value.find((cut) => cut.start === start && cut.end === end);
-      return found ?? null;
-    }),
+    parts.map((_, part) => of(part).find(({ heads }) => heads === null) ?? null),
+  );
+  // A page shows what it has.
+  const without = byNumber(
+    state.cut_part,
+    (part) => part < parts.length && Boolean(model || cuts.value[part]),
+    mine,
+    isMine,
   );
   const keysOf = (part: number) => {
     const { start, end } = parts[part];
@@ -62,10 +99,15 @@ export function cutting(
   const fail = (error: Error) => {
     if (!scope.signal.aborted) message.value = error.message;
   };
-  const keep = (part: number, changes: readonly number[], answer: string | null) => {
+  const keep = (
+    part: number,
+    changes: readonly number[],
+    answer: string | null,
+    heads: Cut["heads"] = null,
+  ) => {
     const { start, end } = parts[part];
-    const others = all.peek().filter((cut) => cut.start !== start || cut.end !== end);
-    all.value = [...others, { start, end, changes: [...changes], answer }];
+    const others = all.peek().filter((cut) => !(isOf(cut, heads) && of(part).includes(cut)));
+    all.value = [...others, { start, end, heads, changes, answer }];
   };
   // Those that the kernel was asked for, so that it is asked once.
   const [underWay, answered] = [new Set<number>(), new Set<number>()];
@@ -103,8 +145,10 @@ export function cutting(
   };
   scope.effect(() => {
     const part = without.value;
-    const cut = part === null ? null : cuts.value[part];
-    if (!model || part === null || !cut || cut.answer !== null || answered.has(part)) return;
+    if (!model || part === null) return;
+    const cut = cuts.value[part];
+    if (!cut) return measure([part]);
+    if (cut.answer !== null || answered.has(part)) return;
     answered.add(part);
     const settle = (text: string) => keep(part, cuts.peek()[part]?.changes ?? cut.changes, text);
     model.answer(name, keysOf(part), scope.signal).then(settle, (error) => {
@@ -139,12 +183,16 @@ export function cutting(
     message,
     measure,
     toggle(part) {
-      without.value = without.peek() === part ? null : part;
-      if (!cuts.peek()[part]) measure([part]);
+      without.value = without.value === part ? null : part;
     },
-    inHeads(part, heads) {
-      const asked = heads.map((each) => ({ keys: keysOf(part), heads: each }));
-      return model?.cut(name, asked, scope.signal) ?? null;
+    of,
+    async inHeads(part, sets) {
+      const missing = sets.filter((heads) => !of(part).some((cut) => isOf(cut, heads)));
+      const asked = missing.map((heads) => ({ keys: keysOf(part), heads }));
+      const found = await model?.cut(name, asked, scope.signal);
+      batch(() => {
+        for (const [at, changes] of (found ?? []).entries()) keep(part, changes, null, missing[at]);
+      });
     },
   };
 }

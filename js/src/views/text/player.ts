@@ -43,7 +43,11 @@ export function player(
     const p = answer.p.slice(first, last + 1).map((each) => each.toFixed(3));
     const which = first === last ? `token ${first + 1}` : `tokens ${first + 1}–${last + 1}`;
     const numbers = p.length > MOST ? "" : ` · p ${p.join(" · ")}`;
-    said.textContent = locked ? `${which} of ${count}${numbers}` : `${count} tokens`;
+    said.textContent = locked
+      ? `${which} of ${count}${numbers}`
+      : count === 1
+        ? "1 token"
+        : `${count} tokens`;
     setAttributes(slider, { "aria-valuetext": `${named.value}, ${said.textContent}` });
   });
   scope.scopedEffect((own) => {

@@ -25,7 +25,7 @@ interface Reading {
   readonly part: Bound<number | null>;
   readonly pointed: Signal<number | null>;
   /** The part that is cut. */
-  readonly without: ReadonlySignal<number | null>;
+  readonly without: Bound<number | null>;
   /** Makes some tokens a part. */
   readonly make: (tokens: Tokens) => void;
 }

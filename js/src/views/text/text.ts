@@ -4,16 +4,19 @@ import { batch, computed, type Signal, signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
 import { layerNumber } from "../../data/pairing.ts";
 import type { TextShares } from "../../data/stack-store.ts";
+import { lensMatrix } from "../../lenses/index.ts";
 import { type Bound, choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent, revealWithin } from "../../parts/dom.ts";
 import { hint, percent, strong } from "../../parts/text.ts";
+import { attentionOf, isAttention, textLens } from "../../state/lens.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
+import { weighting } from "../shared/tools.ts";
 import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
 import { legendLine, tableOf } from "../shared/words.ts";
 import { carrierList, headsOf } from "./carriers.ts";
 import { checkOfHeads } from "./check.ts";
-import { changeOf, cutting, nats } from "./cutting.ts";
+import { byNumber, changeOf, cutting, nats } from "./cutting.ts";
 import { dock } from "./dock.ts";
 import { partHeads } from "./part-heads.ts";
 import { partList, partText, unmeasured } from "./parts.ts";
@@ -69,9 +72,10 @@ interface Own {
   readonly beside: Signal<Beside>;
   /** True if sinks count as any other token. */
   readonly sinks: Signal<boolean>;
-  /** A part of the reader's own, and whether it is locked. */
+  /** A part of the reader's own, and whether it is locked, or cut. */
   readonly part: Signal<(Tokens & { readonly stack: string }) | null>;
   readonly locked: Signal<boolean>;
+  readonly cut: Signal<boolean>;
 }
 
 export function textView(context: Context): View {
@@ -82,8 +86,10 @@ export function textView(context: Context): View {
     sinks: signal(false),
     part: signal(null),
     locked: signal(false),
+    cut: signal(false),
   };
   const { alone } = own;
+  const lens = weighting(scope, state, store);
   const element = el("div", { class: "text-view" });
   const content = signal<ViewContent | null>(null);
   scope.scopedEffect((inner) => {
@@ -110,6 +116,7 @@ export function textView(context: Context): View {
     element,
     tools: [
       toggle(scope, "Head alone", "Show the current head in place of the mean of all", alone),
+      lens.control,
       choice(
         scope,
         "Parts",
@@ -137,6 +144,7 @@ export function textView(context: Context): View {
     legend: computed(() => content.value?.legend.value ?? []),
     tables: computed(() => content.value?.tables.value ?? []),
     figure: () => content.peek()?.figure() ?? null,
+    keys: { v: lens.next },
     idle: computed(() => {
       const why = alone.value ? "" : "All heads of all layers are shown as one";
       return { layer: why, head: why };
@@ -172,7 +180,7 @@ function runningText(
   context: Context,
   text: RunningText,
   parts: readonly Part[],
-  shares: TextShares,
+  loaded: TextShares,
   own: Own,
 ): ViewContent {
   const { scope, state, store } = context;
@@ -182,20 +190,7 @@ function runningText(
   const tokens = stack.keys.labels.length;
   const mine = own.part.peek()?.stack === stack.name ? parts.length - 1 : -1;
   const span = lockedRows(state, text.first, rows);
-  const part: Bound<number | null> = {
-    get value() {
-      const number = state.part.value;
-      if (number === null && mine >= 0 && own.locked.value) return mine;
-      const count = mine >= 0 ? mine : parts.length;
-      return number !== null && number <= count ? number - 1 : null;
-    },
-    set value(index) {
-      batch(() => {
-        own.locked.value = index === mine;
-        state.part.value = index === null || index === mine ? null : index + 1;
-      });
-    },
-  };
+  const part = byNumber(state.part, (index) => index < parts.length, mine, own.locked);
   const [hovered, pointed] = [signal<number | null>(null), signal<number | null>(null)];
   const shown = computed((): Span => {
     const at = hovered.value;
@@ -207,16 +202,22 @@ function runningText(
     return loaded.status === "ready" ? loaded.data.whole : null;
   });
   const head = state.shown.head;
+  const lens = computed(() => {
+    const chosen = textLens(state);
+    return loaded.ofLenses.has(chosen.name) ? chosen : attentionOf(state);
+  });
+  const shares = computed(() => ({ ...loaded, ...loaded.ofLenses.get(lens.value.name) }));
   const row = computed(() => {
-    const [one, at] = [layer.value, head.value];
+    const [one, { mean }] = [layer.value, shares.value];
+    const matrix = one && lensMatrix(lens.value, one, head.value);
     return (n: number) =>
-      one ? one.weightRow(at, text.first + n) : shares.mean.subarray(n * tokens, (n + 1) * tokens);
+      matrix?.row(text.first + n) ?? mean.subarray(n * tokens, (n + 1) * tokens);
   });
   const none = new Float32Array(tokens);
   const look = computed(() => {
-    const kinds = own.sinks.value ? none : shares.sinks;
-    // Other orders were read without sinks, by the mean of all heads.
-    const differs = own.sinks.value || layer.value;
+    const kinds = own.sinks.value ? none : loaded.sinks;
+    // Other orders were read without sinks, by the mean of all heads' attention.
+    const differs = own.sinks.value || layer.value || !isAttention(lens.value);
     const shuffled = differs ? null : store.stack(stack.name).shuffled.value;
     const measure = { kinds, parts, rows, beside: own.beside.value, shuffled };
     const looked = { text, labels: stack.keys.labels, ...measure };
@@ -236,7 +237,7 @@ function runningText(
     isAsked = true;
     const keysOf = ({ start, end }: Part) =>
       Array.from({ length: end - start }, (_, n) => start + n).filter(
-        (key) => !shares.sinks[key] && !text.template.includes(key),
+        (key) => !loaded.sinks[key] && !text.template.includes(key),
       );
     ofHeadsNote.textContent = "Reading all layers …";
     const source = store.stack(stack.name);
@@ -255,8 +256,10 @@ function runningText(
     if (at === null) return null;
     const { sentences } = parts[at];
     if (sentences) {
-      return carriers(shares.shares, rows, text.sentences.length, sentences, shown.value);
+      return carriers(shares.value.shares, rows, text.sentences.length, sentences, shown.value);
     }
+    // They are of attention.
+    if (!isAttention(lens.value)) return null;
     const [all, n] = [ofOthers.value, others.indexOf(parts[at])];
     return all && carriers(all, rows, others.length, [n, n + 1], shown.value);
   });
@@ -269,9 +272,9 @@ function runningText(
     const most = Math.max(...all) - even;
     return all.map((share) => (share > even ? Math.sqrt((share - even) / (most || 1)) : 0));
   });
-  const locked = computed(() => [span.value, part.value]);
+  const pointing = computed(() => hovered.value !== null || pointed.value !== null);
   const heads = headsOf(stack);
-  const cuts = cutting(context, parts, Boolean(text.answer));
+  const cuts = cutting(context, parts, Boolean(text.answer), mine, own.cut);
   scope.effect(() => {
     if (own.beside.value === "shuffled") cuts.shuffle();
   });
@@ -284,11 +287,12 @@ function runningText(
     const written = places?.length && answer?.text.slice(places[0], places.at(-1)).trim();
     return `“${written || labels.slice(first, last + 1).join(" ")}”`;
   });
-  const ofHeads = computed(() =>
-    layer.value
-      ? `head ${layerNumber(state.shown.layer.value)}-${head.value}`
-      : `mean of ${heads.length} heads${own.alone.value ? ", this layer is not here" : ""}`,
-  );
+  const ofHeads = computed(() => {
+    const by = isAttention(lens.value) ? "" : `${lens.value.label.toLowerCase()}, `;
+    return layer.value
+      ? `${by}head ${layerNumber(state.shown.layer.value)}-${head.value}`
+      : `${by}mean of ${heads.length} heads${own.alone.value ? ", this layer is not here" : ""}`;
+  });
   const title = el("p", { class: "title" });
   const sinks = el("p", { class: "sinks" });
   const countThem = toggle(scope, "Count them", "Shade sinks as any other token", own.sinks);
@@ -388,7 +392,7 @@ function runningText(
     linkTitle,
     ofHeadsNote,
     carrierList(context, heads, { found, alone: own.alone }),
-    checkOfHeads(context, heads, { found, linked, span: shown, locked, cutting: cuts, parts }),
+    checkOfHeads(context, heads, { found, linked, span: shown, pointing, cutting: cuts, parts }),
   );
   const element = el("div", { class: "text-columns" }, left, right);
   // Only what is locked scrolls the prompt, so that it stays under a pointer that moves.
