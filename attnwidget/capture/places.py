@@ -146,6 +146,12 @@ class _Watch(Handler):
             self.text = vectors[self._index, text.kept.to(vectors.device)]
             self._end_if_done()
 
+    def module_left(
+        self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
+    ) -> None:
+        if parent is None:  # nobody else is to see an output without some layers
+            raise PassEnded
+
     def _end_if_done(self) -> None:
         if not self._missing and (self.text is not None or not self._wanted.text):
             raise PassEnded

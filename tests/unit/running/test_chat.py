@@ -117,7 +117,7 @@ def test_a_refused_role_says_what_to_do(minilm: Loaded) -> None:
         ([], "the chat is empty"),
         ([{"content": "Why?"}], "without a role"),
         ([{"role": "user", "content": 3}], "the content of message 0"),
-        ([{"role": "user", "content": [{"type": "image"}]}], "message 0 has a part 'image'"),
+        ([{"role": "user", "content": [{"type": "audio"}]}], "message 0 has a part 'audio'"),
     ],
 )
 def test_what_is_no_chat_is_refused(messages: Any, expected: str, minilm: Loaded) -> None:

@@ -80,4 +80,4 @@ def test_named_parts_end_with_their_segments() -> None:
     before = {"segments": "all", "named_segments": NAMED, "head": 0, "parts": "named", "part": 2}
     stack = Stack(TOKENS, TOKENS, (LAYER,))
     follow = following(stack, before, "named_segments", [])
-    assert follow == {"segments": "all", "parts": "sentences", "part": None}
+    assert follow == {"segments": "all", "parts": "sentences", "part": None, "cut_part": None}
