@@ -16,7 +16,7 @@ from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.missing import no_attention
 from attnwidget.running.model import is_foreign
-from attnwidget.running.stacks import Group, Kind, kind_of, numbers, titles
+from attnwidget.running.stacks import Group, Kind, images_in_turn, kind_of, numbers, titles
 from attnwidget.tracing import (
     Address,
     Call,
@@ -222,10 +222,14 @@ class SiteFinder(Handler):
         self._leave_out_pieces()
         for seen in self._calls:
             groups.setdefault(seen.group(kind_of(model, seen.id), rows), []).append(seen)
-        kinds = [kind_of(model, calls[0].id) for calls in groups.values()]
-        named = titles([Group(kind) for kind in kinds])
+        parts: list[tuple[Kind, list[_Seen]]] = []
+        for calls in groups.values():
+            kind = kind_of(model, calls[0].id)
+            images = images_in_turn(kind, [seen.id for seen in calls])
+            parts += [(kind, calls[number::images]) for number in range(images)]
+        named = titles([Group(kind) for kind, _ in parts])
         by_call: dict[CallId, Site] = {}
-        for name, kind, calls in zip(named, kinds, groups.values(), strict=True):
+        for name, (kind, calls) in zip(named, parts, strict=True):
             for number, seen in zip(numbers([c.id.module for c in calls]), calls, strict=True):
                 by_call[seen.id] = Site(name, number, *seen.id, kind, seen.shape[1], seen.key_heads)
         found = tuple(by_call[seen.id] for seen in self._calls if seen.editable)

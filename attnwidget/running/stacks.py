@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -145,14 +145,7 @@ def grouped(model: torch.nn.Module, calls: Iterable[tuple[CallId, Layer | None]]
 
 
 def _of_each_image(group: Group) -> list[Group]:
-    """The layers over each image, where a tower reads images of one length after the other."""
-    per_module = Counter(call.module for call in group.calls)
-    images = set(per_module.values()).pop() if len(set(per_module.values())) == 1 else 1
-    modules = [call.module for call in group.calls]
-    in_turn = all(len(set(modules[n : n + images])) == 1 for n in range(0, len(modules), images))
-    recorded = None not in group.layers
-    if group.tower != "vision" or images < 2 or len(per_module) < 2 or not (in_turn and recorded):
-        return [group]
+    images = images_in_turn(group.kind, group.calls) if None not in group.layers else 1
     return [
         Group(
             group.kind,
@@ -163,6 +156,21 @@ def _of_each_image(group: Group) -> list[Group]:
         )
         for number in range(images)
     ]
+
+
+def images_in_turn(kind: Kind, calls: Sequence[CallId]) -> int:
+    """The number of images of one length that the layers of a tower read one after the other.
+
+    Their attention is of as many stacks: it is no further layer.
+    """
+    per_module = Counter(call.module for call in calls)
+    counts = set(per_module.values())
+    images = counts.pop() if len(counts) == 1 else 1
+    in_turn = all(
+        len({call.module for call in calls[n : n + images]}) == 1
+        for n in range(0, len(calls), images)
+    )
+    return images if kind.tower == "vision" and len(per_module) > 1 and in_turn else 1
 
 
 def numbers(modules: list[str]) -> list[int]:

@@ -330,6 +330,23 @@ def test_patches_in_rows_of_numbers() -> None:
     assert patches.of == (None, None, *range(15), None, None, *range(15, 30), None, None)
     towers = [record.stack(name).queries.patches for name in record.stacks if "vision" in name]
     assert [tower and tower.grids[0].name for tower in towers] == ["image 1", "image 2"]
+    assert aw.head_outputs(model, None, inputs).layers.keys() == set(record.stacks)
+
+
+def test_images_of_one_size_that_a_tower_reads_in_turn_are_stacks() -> None:
+    model, processor = _flattened()
+    images = [_photograph(140, 84, seed) for seed in (0, 1)]
+    pixels = processor(images=images, return_tensors="pt")
+    ids = torch.tensor([[5, 62, *[60] * 15, 63, 62, *[60] * 15, 63, 6]])
+    inputs = {**pixels, "input_ids": ids, "mm_token_type_ids": (ids == 60).int()}
+    record = capture(model, processor, inputs, images=images)
+    assert record.stacks == ("text", "vision 1", "vision 2")
+    for number in (1, 2):
+        stack = record.stack(f"vision {number}")
+        assert stack.numbers == (0, 1)
+        assert stack.queries.patches is not None
+        assert stack.queries.patches.grids[0].name == f"image {number}"
+    assert aw.head_outputs(model, None, inputs).layers.keys() == set(record.stacks)
 
 
 class Fickle:
