@@ -17,6 +17,7 @@ from attnwidget.running.generation import Generation, generated
 from attnwidget.running.inputs import Inputs, prepare
 from attnwidget.running.items import Items
 from attnwidget.running.missing import missing_attention, no_attention
+from attnwidget.running.mixers import mixing_modules
 from attnwidget.running.model import name_of, traceable, traits
 from attnwidget.running.replay import Answer, NotReplayed
 from attnwidget.running.stacks import grouped, numbers_of, stacks
@@ -196,7 +197,8 @@ def _record(
     chosen: frozenset[int] | None,
     replay: Replay | None,
 ) -> AttentionRecord:
-    missing = missing_attention(model, read.calls, read.ran.called, read.ran.products)
+    ran, mixing = read.ran, mixing_modules(model, inputs.tensors)
+    missing = missing_attention(model, read.calls, ran.called, ran.products, mixing)
     if not read.stacks and not (chosen is not None and read.calls and not missing):
         raise ValueError(no_attention(model, missing))
     missing += inputs.missing

@@ -17,6 +17,7 @@ from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.items import Item, Items, Selection
 from attnwidget.running.missing import missing_attention
+from attnwidget.running.mixers import mixing_modules
 from attnwidget.running.model import device_of, is_foreign, without_autocast
 from attnwidget.tracing import (
     Address,
@@ -58,7 +59,8 @@ def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -
     with undisturbed(model), trace(model, reader, len(batch.texts)) as traced:
         run_model(model, batch)
     reader.finish()
-    return missing_attention(model, reader.calls, traced.called, traced.products)
+    mixing = mixing_modules(model, batch.tensors)
+    return missing_attention(model, reader.calls, traced.called, traced.products, mixing)
 
 
 class _Reader(Handler):

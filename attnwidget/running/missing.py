@@ -17,21 +17,28 @@ _IS_ATTENTION = re.compile(r"(attention|attn)(?!.*output$)", re.I)
 # Why attention of a class has no softmax over keys, or none that belongs to single keys.
 _WHY = (
     (r"deformable", "it averages values at points between the keys"),
-    (r"linear|delta|lightning", "it is linear attention, which sums over keys before the queries"),
+    (r"linear|delta|lightning", "it is linear attention, whose coefficients are signed"),
+    (r"mamba|ssm|rwkv|lru|lstm", "it is a recurrence"),
+    (r"conv", "it is a convolution"),
     (r"reformer|lsh", "it sorts keys into chunks by random hashes"),
 )
 
 
 def missing_attention(
-    model: torch.nn.Module, calls: Mapping[str, str], called: Set[str], products: Set[str]
+    model: torch.nn.Module,
+    calls: Mapping[str, str],
+    called: Set[str],
+    products: Set[str],
+    mixing: Sequence[str],
 ) -> list[str]:
-    """List "module: reason" of the modules that ran without their attention being captured.
+    """List "module: reason" of the modules that mixed tokens without being captured.
 
     Args:
         model: the model.
         calls: the modules that called attention, with the reason why it was not read, or "".
         called: the names of the modules that ran.
         products: the names of those that multiplied two tensors of the model's own.
+        mixing: those of modules that mix tokens without attention, see `mixing_modules`.
     """
     reasons = {module: reason for module, reason in calls.items() if reason}
     for name, module in model.named_modules():
@@ -43,6 +50,10 @@ def missing_attention(
             reasons[name] = f"{kind.__name__} runs {scripted}, TorchScript that cannot be followed"
         elif _IS_ATTENTION.search(kind.__name__) or (name in products and is_foreign(kind)):
             reasons[name] = _reason(kind.__name__)
+    kinds = {name: type(module).__name__ for name, module in model.named_modules()}
+    for name in mixing:
+        if not any(_related(name, other) for other in (*calls, *reasons)):
+            reasons[name] = f"{kinds[name]} mixes tokens by no softmax{_why(kinds[name])}"
     return [f"{module or type(model).__name__}: {reason}" for module, reason in reasons.items()]
 
 
@@ -64,8 +75,12 @@ def _scripted(module: torch.nn.Module) -> str:
 
 
 def _reason(name: str) -> str:
+    return f"{name} has no softmax that could be followed{_why(name)}"
+
+
+def _why(name: str) -> str:
     why = next((why for part, why in _WHY if re.search(part, name, re.I)), None)
-    return f"{name} has no softmax that could be followed" + (f": {why}" if why else "")
+    return f": {why}" if why else ""
 
 
 def _related(a: str, b: str) -> bool:

@@ -10,7 +10,6 @@ EXACT = {
     "encoders with relative positions": [
         "deberta",
         "deberta-v2",
-        "mobilebert",
         "roformer",
         "xlnet",
     ],
@@ -23,7 +22,6 @@ EXACT = {
     "sinks": ["gpt_oss"],
     "windows of text": ["cohere2", "gpt_neo"],
     "mixtures of experts": ["mixtral", "qwen3_moe"],
-    "hybrids": ["bamba", "jamba", "recurrent_gemma", "zamba"],
     "encoders and decoders": ["bart", "pegasus", "t5", "t5gemma"],
     "pages": ["layoutlmv3", "lilt"],
     "images": ["beit", "dinov2", "siglip_vision_model", "vit"],
@@ -37,6 +35,8 @@ SAMPLE = {name: Category.EXACT for names in EXACT.values() for name in names} | 
     # Beside linear or deformable attention.
     "deformable_detr": Category.PARTIAL,
     "minimax": Category.PARTIAL,
+    # Beside recurrences, and after embeddings of three tokens each.
+    **dict.fromkeys(["bamba", "jamba", "recurrent_gemma", "zamba", "mobilebert"], Category.PARTIAL),
     # Returns its scores as they are before the softmax.
     "squeezebert": Category.WRONG_REFERENCE,
     # No attention: convolutions, a state.

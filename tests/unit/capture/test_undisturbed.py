@@ -141,7 +141,7 @@ def test_no_graph_is_built() -> None:
     modes: list[bool] = []
     model.layers[1].register_forward_pre_hook(lambda *_: modes.append(torch.is_grad_enabled()))
     capture(model, None, {"input_ids": token_ids(7)})
-    assert modes == [False]
+    assert set(modes) == {False}
 
 
 def test_a_model_compiled_in_place_is_captured() -> None:

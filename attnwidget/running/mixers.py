@@ -1,0 +1,213 @@
+"""The modules that mix tokens without an attention that is captured, found by changing a token.
+
+Of hybrid models, some layers are no softmax: recurrences, convolutions, Fourier transforms. Names
+of classes do not say which. So a few tokens are read twice, the second time with another word in
+one place, while all attention returns what it did the first time: a module that was given the
+others unchanged and changes them has mixed them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from itertools import pairwise
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import nn
+
+from attnwidget.tracing import (
+    Address,
+    Handler,
+    PassEnded,
+    Read,
+    is_changed,
+    trace,
+    undisturbed,
+)
+
+from .model import device_of, is_offloaded, run, state_kept, traits
+
+# The tokens that are read; fewer leave too little to compare.
+_MOST, _LEAST = 12, 4
+# Relative to the largest number of an output.
+_CHANGED = 1e-5
+
+_known: WeakKeyDictionary[nn.Module, tuple[str, ...]] = WeakKeyDictionary()
+
+
+def mixing_modules(model: nn.Module, tensors: Mapping[str, Any]) -> tuple[str, ...]:
+    """The names of the innermost modules that mix tokens other than by captured attention.
+
+    They are found once for a model, with a few tokens of the first text.
+
+    Args:
+        tensors: the model's inputs, of which token ids are read.
+
+    Returns:
+        None of a model that does not read token ids alone, or that must not be stopped midway.
+    """
+    if model not in _known:
+        ids = _some_ids(tensors.get("input_ids"))
+        # Interventions around this are not to see passes of other words.
+        if ids is None or is_offloaded(model) or is_changed():
+            return ()
+        _known[model] = _found(model, ids)
+    return _known[model]
+
+
+def _some_ids(ids: Any) -> torch.Tensor | None:
+    """Different tokens of a text, [1, tokens]."""
+    if not isinstance(ids, torch.Tensor) or ids.ndim != 2 or ids.is_floating_point():
+        return None
+    row = ids[0].tolist()
+    # One after the other, they are padding, or stand for an image.
+    repeated = {one for one, other in pairwise(row) if one == other}
+    kept = [token for token in dict.fromkeys(row) if token not in repeated][:_MOST]
+    return ids.new_tensor([kept]) if len(kept) >= _LEAST else None
+
+
+def _found(model: nn.Module, ids: torch.Tensor) -> tuple[str, ...]:
+    place = ids.shape[1] // 3
+    other = ids.clone()
+    other[0, place] = ids[0, place + 1]
+    device = device_of(model)
+    watch = _Watch(model, ids.shape[1], place)
+    handler = _Repeated()
+    try:
+        with (
+            torch.random.fork_rng([device] if device.type == "cuda" else []),
+            undisturbed(model),
+            state_kept(model),
+            ExitStack() as undo,
+        ):
+            watch.begin(undo)
+            for each in (ids, other):
+                torch.manual_seed(0)
+                handler.again()
+                watch.again()
+                with suppress(PassEnded), trace(model, handler, 1, changes=True):
+                    run(model, _inputs(model, each))
+    except Exception:  # it takes no ids alone
+        return ()
+    return tuple(watch.found)
+
+
+def _inputs(model: nn.Module, ids: torch.Tensor) -> dict[str, Any]:
+    inputs: dict[str, Any] = {"input_ids": ids}
+    kind = traits(model)
+    if kind.has_decoder:
+        inputs["decoder_input_ids"] = ids
+    if "use_cache" in kind.parameters:
+        inputs["use_cache"] = False
+    return inputs
+
+
+class _Repeated(Handler):
+    """Lets every attention return once more what it did in the first pass."""
+
+    def __init__(self) -> None:
+        self._outputs: dict[tuple[str, int], torch.Tensor] = {}
+        self._passes = 0
+        self._calls: Counter[str] = Counter()
+
+    def again(self) -> None:
+        """Begin a pass."""
+        self._passes += 1
+        self._calls.clear()
+
+    def attention(self, address: Address, read: Read) -> torch.Tensor | None:
+        place = address.module, self._calls[address.module]
+        self._calls[address.module] += 1
+        if self._passes > 1:
+            return self._outputs.get(place)
+        try:
+            output = read().passed_on
+        except ValueError:  # its layout is not known
+            output = None
+        if output is not None:
+            self._outputs[place] = output.clone()
+        return None
+
+    def module_left(self, module: nn.Module, output: Any, parent: nn.Module | None) -> None:
+        if parent is None:  # nobody else is to see the output
+            raise PassEnded
+
+
+class _Watch:
+    """Compares what modules get and return with the first pass, and restores other tokens.
+
+    Attributes:
+        found: the modules that mix tokens.
+    """
+
+    def __init__(self, model: nn.Module, length: int, place: int) -> None:
+        self.found: dict[str, None] = {}
+        self._model = model
+        self._length = length
+        self._others = [n for n in range(length) if n != place]
+        self._first: dict[tuple[str, int], tuple[torch.Tensor | None, torch.Tensor]] = {}
+        self._passes = 0
+        self._calls: Counter[str] = Counter()
+
+    def begin(self, undo: ExitStack) -> None:
+        """Watch all modules until `undo` closes."""
+        for name, module in self._model.named_modules():
+            if not name:
+                continue
+
+            def hook(_module: object, args: Any, named: Any, output: Any, name: str = name) -> Any:
+                return self._left(name, args, named, output)
+
+            undo.callback(module.register_forward_hook(hook, with_kwargs=True).remove)
+
+    def again(self) -> None:
+        """Begin a pass."""
+        self._passes += 1
+        self._calls.clear()
+
+    def _left(self, name: str, args: Any, named: Mapping[str, Any], output: Any) -> Any:
+        call = name, self._calls[name]
+        self._calls[name] += 1
+        given = self._of_tokens([*args, *named.values()])
+        first = output[0] if isinstance(output, tuple) and output else output
+        returned = self._of_tokens([first])
+        if returned is None:
+            return None
+        if self._passes == 1:
+            self._first[call] = None if given is None else given.clone(), returned.clone()
+            return None
+        if call not in self._first:
+            return None
+        before, wanted = self._first[call]
+        if given is None or before is None or self._differ(given, before):
+            return None
+        if not self._differ(returned, wanted):
+            return None
+        self.found[name] = None
+        restored = returned.clone()
+        restored[:, self._others] = wanted[:, self._others]
+        return (restored, *output[1:]) if isinstance(output, tuple) else restored
+
+    def _of_tokens(self, values: Sequence[Any]) -> torch.Tensor | None:
+        """The first tensor of [1, tokens, ...]."""
+        return next(
+            (
+                each
+                for each in values
+                if isinstance(each, torch.Tensor)
+                and each.ndim >= 2
+                and each.shape[:2] == (1, self._length)
+            ),
+            None,
+        )
+
+    def _differ(self, one: torch.Tensor, other: torch.Tensor) -> bool:
+        """True if a token other than the changed one differs."""
+        if one.shape != other.shape:
+            return False
+        largest = float(other.abs().max()) if other.is_floating_point() else 0.0
+        change = (one[:, self._others].double() - other[:, self._others].double()).abs().max()
+        return bool(change > _CHANGED * largest)

@@ -1,0 +1,58 @@
+"""What mixes tokens without a softmax is named, whatever it is called."""
+
+import pytest
+import torch
+from torch import nn
+
+from attnwidget import capture
+from benchmarks import zoo
+from tests.unit.tiny import bert, gpt2, llama, t5, tiny, token_ids
+
+# The modules that mix tokens in models of every family, beside their softmax attention.
+HYBRIDS = {
+    "qwen3_next": ["layers.0.linear_attn"],
+    "kimi_linear": ["layers.0.self_attn", "layers.1.self_attn"],
+    "bamba": ["layers.0.mamba"],
+    "falcon_h1": ["layers.0.mamba", "layers.1.mamba"],
+    "jamba": ["layers.0.mamba"],
+    "recurrent_gemma": ["layers.0.temporal_block", "layers.1.temporal_block"],
+    "lfm2_moe": ["layers.0.conv"],
+    "minimax": ["layers.1.self_attn"],
+    "mobilebert": ["embeddings"],
+}
+
+
+@pytest.mark.parametrize("name", HYBRIDS)
+def test_layers_of_hybrids_that_are_no_softmax_are_missing(name: str) -> None:
+    built = zoo.build(name)
+    with pytest.warns(UserWarning, match="not in this record"):
+        record = capture(built.model, None, built.inputs)
+    assert [each.partition(":")[0] for each in record.missing] == HYBRIDS[name]
+
+
+@pytest.mark.parametrize("make", [bert, gpt2, llama, t5, lambda: tiny("Mixtral", num_key_value_heads=2)])
+def test_models_of_softmax_alone_miss_nothing(make: object) -> None:
+    model = make()  # type: ignore[operator]
+    inputs = {"input_ids": token_ids(8)}
+    if "decoder" in dict(model.named_children()):
+        inputs["decoder_input_ids"] = token_ids(5)
+    assert capture(model, None, inputs).missing == ()
+
+
+class Blend(nn.Module):
+    """Adds half of the token before, under a name that says nothing."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + 0.5 * torch.roll(x, 1, dims=1)
+
+
+def test_a_module_of_ones_own_after_another_one() -> None:
+    """The second is found as well, although its input has changed with what the first returns."""
+    model = llama()
+    for layer in model.layers:
+        layer.post_attention_layernorm = nn.Sequential(layer.post_attention_layernorm, Blend())
+    with pytest.warns(UserWarning, match="not in this record"):
+        record = capture(model, None, {"input_ids": token_ids(8)})
+    assert record.missing == tuple(
+        f"layers.{n}.post_attention_layernorm.1: Blend mixes tokens by no softmax" for n in (0, 1)
+    )
