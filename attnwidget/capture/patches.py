@@ -68,6 +68,8 @@ def on_images(
             warn(str(error))
             return None
     name = pixels_name(inputs.tensors)
+    if name is None and "pixel_values_videos" in inputs.tensors:
+        name = "pixel_values_videos"
     names = list(origins) if origins is not None else [] if name is None else [name]
     if not names:
         return None

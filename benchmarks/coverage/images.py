@@ -171,7 +171,8 @@ class _Site:
         fed: the token that each number of the pixels feeds.
         length: the number of tokens.
         cross: True for the keys of cross-attention.
-        orders: True if layers have the tokens in several orders.
+        windows: True if the layers attend within windows.
+        others: what further calls of the layers have in place of `fed` and `length`.
     """
 
     stack: str
@@ -179,7 +180,8 @@ class _Site:
     fed: TokenOf
     length: int
     cross: bool = False
-    orders: bool = False
+    windows: bool = False
+    others: tuple[tuple[TokenOf, int], ...] = ()
 
 
 class _Model:
@@ -210,9 +212,7 @@ class _Model:
             for title, group in self._groups
             if group.tower != "audio" and title not in self._of_text
         ]
-        calls = chain.from_iterable(
-            group.calls if group.windows else group.calls[:1] for _, group in self._towers
-        )
+        calls = chain.from_iterable(group.calls for _, group in self._towers)
         self._wanted = Wanted(frozenset(calls), bool(self._of_text))
         self._failed = ""
 
@@ -262,33 +262,37 @@ class _Model:
         )
         sites = []
         if found.text is not None:
-            sites.append(_Site(self._of_text[0], _TEXT, *found.text))
+            site = _Site(self._of_text[0], _TEXT, *found.text)
+            if self._count(site) or self._share(site):
+                sites.append(site)
         sides: tuple[Side, Side] = ("query", "key")
         for title, group in self._towers:
             for side in sides:
-                calls = group.calls if group.windows else group.calls[:1]
-                first, *others = (found.calls.get((call, side)) for call in calls)
+                first, *others = (found.calls.get((call, side)) for call in group.calls)
                 stack = record.stack(title)
                 if first is None or (side == "key" and stack.keys == stack.queries):
                     continue
-                orders = any(other is None or not _same(first[0], other[0]) for other in others)
                 named = title if side == "query" else f"{title} (keys)"
                 others_keys = side == "key" and (
                     group.cross or len(stack.queries) < len(stack.keys)
                 )
-                site = _Site(named, (group.calls[0], side), *first, others_keys, orders)
-                if self._count(site) != 1:  # which is no place
+                site = _Site(
+                    named,
+                    (group.calls[0], side),
+                    *first,
+                    others_keys,
+                    group.windows,
+                    tuple(each for each in others if each is not None),
+                )
+                # A single token is no place, and a text without images none of theirs.
+                if self._count(site) > 1 or self._share(site) > _MOST_SHARED:
                     sites.append(site)
         return sites
 
     def _judged(self, site: _Site) -> tuple[Status, str]:
         """The status of some tokens, and why they have no place."""
-        shared = {
-            name: int((token == SEVERAL).sum()) / max(1, int((token != NO_TOKEN).sum()))
-            for name, token in site.fed.items()
-        }
-        most = max(shared.values())
-        if site.orders and most <= _MOST_SHARED:
+        most = self._share(site)
+        if site.windows and most <= _MOST_SHARED and self._elsewhere(site):
             return Status.NONE, "windows that shift: layers have the tokens in several orders"
         patches, _ = self._patches(site)
         if patches is not None:
@@ -299,9 +303,28 @@ class _Model:
             return (Status.OWN, "") if rows else (Status.NONE, "tokens of pixels, but in no grid")
         return Status.NONE, self._mixed(site, most)
 
+    def _share(self, site: _Site) -> float:
+        """The share of numbers that feed several tokens, of those that feed any."""
+        shares = (
+            int((token == SEVERAL).sum()) / max(1, int((token != NO_TOKEN).sum()))
+            for token in site.fed.values()
+        )
+        return max(shares)
+
     def _patches(self, site: _Site) -> tuple[Patches | None, Seen]:
         seen = Seen(self._inputs.tensors, None)
         return patches_of(site.fed, site.length, seen), seen
+
+    def _elsewhere(self, site: _Site) -> bool:
+        """True if some layer has the tokens at other places than the first one."""
+        patches, seen = self._patches(site)
+        for fed, length in site.others:
+            other, images = self._patches(replace(site, fed=fed, length=length))
+            if (other, images.parts) != (patches, seen.parts) and not (
+                patches is not None and patches.soft
+            ):
+                return True
+        return False
 
     def _mixed(self, site: _Site, share: float) -> str:
         """What a single pixel reaches, in words."""
@@ -321,6 +344,8 @@ class _Model:
         placed = [token for token, place in enumerate(patches.of) if place is not None]
         order = np.random.default_rng(0).permutation(placed)
         chosen = set(map(int, order[: max(1, len(order) // 2)]))
+        if self._elsewhere(site):
+            return "a later layer has its tokens elsewhere"
         within = self._changed(site.key, self._of_places(patches, seen, chosen))
         alone = self._changed(
             site.key, {name: np.isin(token, list(chosen)) for name, token in site.fed.items()}
