@@ -292,8 +292,9 @@ class _Model:
     def _judged(self, site: _Site) -> tuple[Status, str]:
         """The status of some tokens, and why they have no place."""
         most = self._share(site)
-        if site.windows and most <= _MOST_SHARED and self._elsewhere(site):
-            return Status.NONE, "windows that shift: layers have the tokens in several orders"
+        if most <= _MOST_SHARED and self._elsewhere(site):
+            windows = "as windows that shift" if site.windows else "as frames or windows"
+            return Status.NONE, f"layers have their tokens at several places, {windows}"
         patches, _ = self._patches(site)
         if patches is not None:
             return (Status.SOFT if patches.soft else Status.EXACT), ""
@@ -344,8 +345,6 @@ class _Model:
         placed = [token for token, place in enumerate(patches.of) if place is not None]
         order = np.random.default_rng(0).permutation(placed)
         chosen = set(map(int, order[: max(1, len(order) // 2)]))
-        if self._elsewhere(site):
-            return "a later layer has its tokens elsewhere"
         within = self._changed(site.key, self._of_places(patches, seen, chosen))
         alone = self._changed(
             site.key, {name: np.isin(token, list(chosen)) for name, token in site.fed.items()}
@@ -375,9 +374,21 @@ class _Model:
             out[name][lead][..., down, round(left * width) : round(right * width)] = True
         return out
 
-    def _changed(self, key: object, where: Mapping[str, NDArray[np.bool_]]) -> set[int] | None:
-        """The tokens that a change of pixels changes, where attention returns zeros."""
-        before, after = self._vectors({}).get(key), self._vectors(where).get(key)
+    def _everywhere(self) -> dict[str, NDArray[np.bool_]]:
+        return {name: np.ones(self._inputs.tensors[name].shape, np.bool_) for name in self._names}
+
+    def _changed(
+        self,
+        key: object,
+        where: Mapping[str, NDArray[np.bool_]],
+        ends: AbstractSet[CallId] | None = None,
+    ) -> set[int] | None:
+        """The tokens that a change of pixels changes, where attention returns zeros.
+
+        Args:
+            ends: as of `_vectors`.
+        """
+        before, after = self._vectors({}, ends).get(key), self._vectors(where, ends).get(key)
         if before is None or after is None or before.shape != after.shape:
             return None
         apart = (before - after).abs().nan_to_num(0).flatten(1).amax(1)
@@ -391,15 +402,20 @@ class _Model:
     def _beside_text(self, record: AttentionRecord) -> bool:
         """True if what attends with the text is longer than the text."""
         text = self._inputs.batch.text
-        return text is not None and any(
-            len(record.stack(title).queries) > len(text.kept) for title in self._of_text
-        )
+        longer = [
+            (group.calls[0], "query")
+            for title, group in self._groups
+            if title in self._of_text
+            and text is not None
+            and len(record.stack(title).queries) > len(text.kept)
+        ]
+        return any(self._changed(key, self._everywhere()) for key in longer)
 
     def _in_text_by_attention(self) -> bool:
         """True if pixels reach the text before it attends, by the attention of other parts."""
         by_text = (group.calls for _, group in self._groups if _reads_text(group))
         ends = frozenset(chain.from_iterable(by_text))
-        return bool(self._of_text) and _TEXT in self._vectors({}, ends)
+        return bool(self._of_text) and bool(self._changed(_TEXT, self._everywhere(), ends))
 
     def _vectors(
         self, where: Mapping[str, NDArray[np.bool_]], ends: AbstractSet[CallId] | None = None
@@ -458,10 +474,7 @@ class _Model:
         """Why no token has a gradient of pixels."""
         if self._failed:
             return f"the pass with gradients fails: {self._failed}"
-        everywhere = {
-            name: np.ones(self._inputs.tensors[name].shape, np.bool_) for name in self._names
-        }
-        if any(self._changed(key, everywhere) for key in self._vectors({})):
+        if any(self._changed(key, self._everywhere()) for key in self._vectors({})):
             return "pixels change tokens without a gradient, as where they are quantised"
         return "no token that attends is made of pixels directly"
 
@@ -488,7 +501,7 @@ class _Whole(_Watch):
             raise PassEnded
         call = read()
         sides: tuple[Side, Side] = ("query", "key")
-        if address.id in self._wanted.calls:
+        if self._ends is None:
             found = call_vectors(call, self._item(address.id))
             for side, vectors in zip(sides, found or (), strict=False):
                 flat = vectors.transpose(1, 2).flatten(2).flatten(0, 1)
@@ -504,10 +517,6 @@ class _Whole(_Watch):
 def _reads_text(group: Group) -> bool:
     """True for layers in which the text attends."""
     return group.kind.sides.queries.own in ("input_ids", "inputs_embeds")
-
-
-def _same(a: TokenOf, b: TokenOf) -> bool:
-    return all(np.array_equal(a[name], b[name]) for name in a)
 
 
 def markdown(results: Iterable[Images]) -> str:
