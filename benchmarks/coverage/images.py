@@ -54,6 +54,7 @@ _PIXELS = re.compile(r"(\w+_)?pixel_values(_\w+)?|flattened_patches")
 _MOST_SHARED = 0.02
 # Of the largest number of all tokens: rounding.
 _SAME = 1e-6
+_FAILED, _SINGLE = "no capture", "the image is one token here"
 _NO_ONE = {NO_TOKEN, SEVERAL}
 # Of a model's tokens: those that the language model reads.
 _TEXT = "text"
@@ -128,6 +129,16 @@ def examine(name: str) -> Images | None:
     if not pixels:
         reason = "its inputs here have no image"
         return Images(name, Status.NOT_BUILT, reason) if _may_read(name) else None
+    found = _of_inputs(name, built, pixels)
+    if found.reason == _SINGLE and built.inputs[pixels[0]].ndim == 4:
+        larger = torch.randn(1, 3, 128, 128, generator=torch.Generator().manual_seed(0))
+        again = _of_inputs(name, replace(built, inputs={**built.inputs, pixels[0]: larger}), pixels)
+        return found if again.reason.startswith(_FAILED) else again
+    return found
+
+
+def _of_inputs(name: str, built: zoo.Built, pixels: list[str]) -> Images:
+    """The result for some inputs."""
     asked: list[tuple[Any, ...]] = []
 
     def keep(*args: Any) -> object:
@@ -156,7 +167,7 @@ def _not_captured(name: str, built: zoo.Built, error: Exception) -> Images:
     try:
         capture(built.model, None, built.inputs, image=False)
     except Exception:
-        reason = "no softmax attention" if _has_none(error) else one_line(error)
+        reason = "no softmax attention" if _has_none(error) else f"{_FAILED}: {one_line(error)}"
         return Images(name, Status.NONE, reason)
     return Images(name, Status.WRONG, f"capture fails with images alone: {one_line(error)}")
 
@@ -215,6 +226,7 @@ class _Model:
         calls = chain.from_iterable(group.calls for _, group in self._towers)
         self._wanted = Wanted(frozenset(calls), bool(self._of_text))
         self._failed = ""
+        self._single = False
 
     def examined(self, name: str, record: AttentionRecord) -> Images:
         """The result, with the record's own stacks that have places."""
@@ -244,8 +256,8 @@ class _Model:
         if placed:
             best = max(placed, key=lambda each: self._count(each[0]))[1]
             return Images(name, best, "", stacks)
-        reasons = dict.fromkeys(f"{site.stack}: {reason}" for site, _, reason in judged)
-        return Images(name, Status.NONE, "; ".join(list(reasons)[:2]) or self._nothing(), stacks)
+        first = judged[0][2] if judged else self._nothing()
+        return Images(name, Status.NONE, first, stacks)
 
     def _sites(self, record: AttentionRecord) -> list[_Site]:
         """All tokens that pixels feed, those of the text first."""
@@ -284,9 +296,10 @@ class _Model:
                     group.windows,
                     tuple(each for each in others if each is not None),
                 )
-                # A single token is no place, and a text without images none of theirs.
                 if self._count(site) > 1 or self._share(site) > _MOST_SHARED:
                     sites.append(site)
+                else:
+                    self._single = True
         return sites
 
     def _judged(self, site: _Site) -> tuple[Status, str]:
@@ -370,8 +383,10 @@ class _Model:
             name, lead = seen.parts[grid.image]
             height, width = out[name].shape[-2:]
             left, top, right, bottom = grid.box_of(patch)
-            down = slice(round(top * height), round(bottom * height))
-            out[name][lead][..., down, round(left * width) : round(right * width)] = True
+            # Patches may begin in padding.
+            down = slice(max(0, round(top * height)), round(bottom * height))
+            across = slice(max(0, round(left * width)), round(right * width))
+            out[name][lead][..., down, across] = True
         return out
 
     def _everywhere(self) -> dict[str, NDArray[np.bool_]]:
@@ -472,10 +487,13 @@ class _Model:
 
     def _nothing(self) -> str:
         """Why no token has a gradient of pixels."""
+        if self._single:
+            return _SINGLE
         if self._failed:
             return f"the pass with gradients fails: {self._failed}"
-        if any(self._changed(key, self._everywhere()) for key in self._vectors({})):
-            return "pixels change tokens without a gradient, as where they are quantised"
+        firsts = [(group.calls[0], side) for _, group in self._towers for side in ("query", "key")]
+        if any(self._changed(key, self._everywhere()) for key in firsts):
+            return "pixels change tokens without a gradient, as where points or codes are chosen"
         return "no token that attends is made of pixels directly"
 
 

@@ -13,6 +13,7 @@ from PIL import Image
 
 from attnwidget import AttentionRecord, capture, show
 from attnwidget.capture import patches
+from attnwidget.capture.grids import Seen, patches_of
 from attnwidget.record import Grid, Patches, Picture
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Model, build, tiny, token_ids
@@ -171,6 +172,21 @@ def test_keys_that_stand_for_several_patches() -> None:
 def test_windows_as_large_as_the_image_have_places() -> None:
     record = capture(_swin("Swin", window_size=4), None, {"pixel_values": _pixels()})
     assert record.stack().queries.patches == Patches((Grid(4, 4),), tuple(range(16)))
+
+
+def test_patches_that_begin_in_padding() -> None:
+    sizes = {**VISION, "image_size": [32, 32], "patch_size": [8, 8]}
+    config = transformers.VitPoseBackboneConfig(**sizes)
+    model = build(transformers.VitPoseBackbone, config, "eager")
+    record = capture(model, None, {"pixel_values": _pixels(32, 32)})
+    box = -0.0625, -0.0625, 0.9375, 0.9375
+    assert record.stack().queries.patches == Patches((Grid(4, 4, box=box),), tuple(range(16)))
+
+
+def test_listed_patches_are_no_pictures() -> None:
+    fed = np.arange(4, dtype=np.int32).reshape(4, 1, 1, 1).repeat(3, axis=1)
+    tensors = {"pixel_values": torch.zeros(4, 3, 1, 1), "grid_thw": torch.tensor([[1, 2, 2]])}
+    assert patches_of({"pixel_values": fed}, 4, Seen(tensors, None)) is None
 
 
 def test_a_video_by_the_name_of_its_own() -> None:
