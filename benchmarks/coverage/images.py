@@ -83,8 +83,8 @@ _MEANING = {
     Status.EXACT: "tokens have places on the pixels of the tensor; a change of half of them "
     "changes these tokens alone",
     Status.SOFT: "likewise, with pixels that other tokens read, too",
-    Status.OWN: "images are flattened to rows, of which each number feeds one token: places need "
-    "the images themselves",
+    Status.OWN: "images are flattened to rows, of which each number feeds one token, by the same "
+    "test: places need the images themselves",
     Status.RESAMPLER: "no token of the text is made of some pixels alone, but the keys of a "
     "cross-attention are",
     Status.NONE: "no token is known to be made of some pixels alone",
@@ -234,7 +234,7 @@ class _Model:
         wrong = [
             f"{site.stack}: {why}"
             for site, status, _ in judged
-            if status in (Status.EXACT, Status.SOFT) and (why := self._wrong(site, status))
+            if status is not Status.NONE and (why := self._wrong(site, status))
         ]
         wrong += self._unlike(record, judged)
         placed = [(site, status) for site, status, _ in judged if status is not Status.NONE]
@@ -254,7 +254,7 @@ class _Model:
             reason = "" if crossed else "pixels reach the text through attention alone"
             return Images(name, Status.RESAMPLER if crossed else Status.NONE, reason, stacks)
         if placed:
-            best = max(placed, key=lambda each: self._count(each[0]))[1]
+            best = max(placed, key=lambda each: len(self._fed(each[0])))[1]
             return Images(name, best, "", stacks)
         first = judged[0][2] if judged else self._nothing()
         return Images(name, Status.NONE, first, stacks)
@@ -275,7 +275,7 @@ class _Model:
         sites = []
         if found.text is not None:
             site = _Site(self._of_text[0], _TEXT, *found.text)
-            if self._count(site) or self._share(site):
+            if self._fed(site) or self._share(site):
                 sites.append(site)
         sides: tuple[Side, Side] = ("query", "key")
         for title, group in self._towers:
@@ -296,7 +296,7 @@ class _Model:
                     group.windows,
                     tuple(each for each in others if each is not None),
                 )
-                if self._count(site) > 1 or self._share(site) > _MOST_SHARED:
+                if len(self._fed(site)) > 1 or self._share(site) > _MOST_SHARED:
                     sites.append(site)
                 else:
                     self._single = True
@@ -334,9 +334,12 @@ class _Model:
         patches, seen = self._patches(site)
         for fed, length in site.others:
             other, images = self._patches(replace(site, fed=fed, length=length))
-            if (other, images.parts) != (patches, seen.parts) and not (
-                patches is not None and patches.soft
-            ):
+            if patches is None and other is None:
+                differs = any(not np.array_equal(fed[name], site.fed[name]) for name in fed)
+            else:
+                soft = patches is not None and patches.soft
+                differs = not soft and (other, images.parts) != (patches, seen.parts)
+            if differs:
                 return True
         return False
 
@@ -354,20 +357,23 @@ class _Model:
     def _wrong(self, site: _Site, status: Status) -> str:
         """What a change of the pixels of half of the tokens changes that it should not, or ""."""
         patches, seen = self._patches(site)
-        assert patches is not None
-        placed = [token for token, place in enumerate(patches.of) if place is not None]
+        placed = sorted(self._fed(site))
+        if patches is not None:
+            placed = [token for token, place in enumerate(patches.of) if place is not None]
         order = np.random.default_rng(0).permutation(placed)
         chosen = set(map(int, order[: max(1, len(order) // 2)]))
-        within = self._changed(site.key, self._of_places(patches, seen, chosen))
-        alone = self._changed(
-            site.key, {name: np.isin(token, list(chosen)) for name, token in site.fed.items()}
-        )
-        for what, found in (("place", within), ("pixels", alone)):
+        pixels = {
+            "pixels": {name: np.isin(token, list(chosen)) for name, token in site.fed.items()}
+        }
+        if patches is not None:
+            pixels["place"] = self._of_places(patches, seen, chosen)
+        for what, where in pixels.items():
+            found = self._changed(site.key, where)
             if found is None:
                 return f"no tokens there in a pass without attention ({self._failed})"
             more, less = sorted(found - chosen), sorted(chosen - found)
             # A pixel of soft places may hardly feed a second token.
-            if less or (more and status is Status.EXACT):
+            if less or (more and status is not Status.SOFT):
                 return f"the {what} of {sorted(chosen)} changes {more} too, and not {less}"
         return ""
 
@@ -410,9 +416,11 @@ class _Model:
         most = _SAME * float(before.abs().nan_to_num(0).max())
         return set((apart > most).nonzero().flatten().tolist())
 
-    def _count(self, site: _Site) -> int:
-        """The number of tokens that pixels alone feed."""
-        return len({*chain.from_iterable(map(np.unique, site.fed.values()))} - _NO_ONE)
+    def _fed(self, site: _Site) -> set[int]:
+        """The tokens that pixels alone feed."""
+        return (
+            set(chain.from_iterable(np.unique(of).tolist() for of in site.fed.values())) - _NO_ONE
+        )
 
     def _beside_text(self, record: AttentionRecord) -> bool:
         """True if what attends with the text is longer than the text."""
