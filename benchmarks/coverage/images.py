@@ -438,7 +438,10 @@ class _Model:
         """True if pixels reach the text before it attends, by the attention of other parts."""
         by_text = (group.calls for _, group in self._groups if _reads_text(group))
         ends = frozenset(chain.from_iterable(by_text))
-        return bool(self._of_text) and bool(self._changed(_TEXT, self._everywhere(), ends))
+        # Its tokens are for the text, also where this text here has no place for them.
+        resampled = any(group.tower == "qformer" for _, group in self._groups)
+        changed = resampled or self._changed(_TEXT, self._everywhere(), ends)
+        return bool(self._of_text) and bool(changed)
 
     def _vectors(
         self, where: Mapping[str, NDArray[np.bool_]], ends: AbstractSet[CallId] | None = None
