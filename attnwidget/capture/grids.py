@@ -101,8 +101,12 @@ def patches_of(fed: TokenOf, length: int, seen: Seen) -> Patches | None:
 def _of_input(name: str, token: NDArray[np.int32], seen: Seen) -> list[_Placed] | None:
     """The grids of one input."""
     origin = None if seen.origins is None else seen.origins[name]
-    if token.ndim >= 4 and _is_spatial(token, origin):
+    # Beside a grid, an input lists patches, which may have the shape of pictures.
+    listed = any(each.endswith("grid_thw") for each in seen.tensors)
+    if token.ndim >= 4 and not listed and _is_spatial(token, origin):
         return _of_pictures(name, token, origin, seen)
+    if listed:
+        token = token.reshape(len(token), -1)
     return None if origin is None else _of_rows(token, origin)
 
 
@@ -165,17 +169,18 @@ def _in_picture(
     """The grid of the tokens on a picture [height, width]: rows, columns, tokens, and its box."""
     edges = np.array([_edges(picture == token) for token in tokens])
     own = np.median(edges[:, 2:] - edges[:, :2], axis=0)
-    first = edges[:, :2].min(axis=0)
-    # Some patches may have no token, as those of padding; others overlap.
-    apart = [np.diff(np.unique(edges[:, n])) for n in (0, 1)]
-    sides = np.array(
-        [min(step) if len(step) else side for step, side in zip(apart, own, strict=True)]
-    )
+    starts = edges[:, :2]
+    sides = _steps(starts, own)
+    padded = bool((sides < own).any())
+    if padded:  # the first patches begin outside: all are counted from their ends
+        sides = _steps(edges[:, 2:], own)
+        starts = edges[:, 2:] - sides
     if (sides < own).any():
         return None
+    first = starts.min(axis=0)
     middle = (sides - own) / 2
-    cells = np.round((edges[:, :2] - first) / sides).astype(np.int64)
-    away = np.abs(edges[:, :2] - first - cells * sides).max(axis=0)
+    cells = np.round((starts - first) / sides).astype(np.int64)
+    away = np.abs(starts - first - cells * sides).max(axis=0)
     if (away > np.maximum(1, _OFF * sides)).any():
         return None
     rows, columns = (int(n) + 1 for n in cells.max(axis=0))
@@ -185,12 +190,23 @@ def _in_picture(
         return None
     of[places] = tokens
     size = np.array(picture.shape)
-    begin = np.maximum(first - middle, 0).round().astype(int)
+    begin = np.maximum(first - middle, first if padded else 0).round().astype(int)
     end = np.minimum(edges[:, 2:].max(axis=0) + middle, size).round().astype(int)
     fed = np.array(_edges(picture != NO_TOKEN))
     if (np.abs(fed - [*begin, *end]) >= [*sides, *sides]).any():
         return None  # some tokens have no pixel alone
     return rows, columns, of, (int(begin[1]), int(begin[0]), int(end[1]), int(end[0]))
+
+
+def _steps(edges: NDArray[np.int64], own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far patches are apart, by their edges [patches, 2]; their own sides if one has all.
+
+    Some patches may have no token, as those of padding; others overlap.
+    """
+    apart = (np.diff(np.unique(each)) for each in edges.T)
+    return np.array(
+        [min(step) if len(step) else side for step, side in zip(apart, own, strict=True)]
+    )
 
 
 def _edges(inside: NDArray[np.bool_]) -> tuple[int, int, int, int]:

@@ -24,6 +24,9 @@ from .places import Wanted, tokens_of_pixels
 
 _TEXT = ("input_ids", "inputs_embeds")
 
+# Of a group: one window as large as the image may shift in every second layer.
+_LAYERS = 2
+
 # The parameters of tokens without a patch, in the order in which models place them.
 _WITHOUT_PATCH = (
     (("cls_token", "class_token", "class_embedding"), "[CLS]"),
@@ -68,13 +71,15 @@ def on_images(
             warn(str(error))
             return None
     name = pixels_name(inputs.tensors)
+    if name is None and "pixel_values_videos" in inputs.tensors:
+        name = "pixel_values_videos"
     names = list(origins) if origins is not None else [] if name is None else [name]
     if not names:
         return None
 
     has_text = inputs.batch.text is not None
     calls = chain.from_iterable(
-        group.calls if group.windows else group.calls[:1]
+        group.calls if group.windows or _repeats(group) else group.calls[:_LAYERS]
         for group in groups
         if group.tower != "audio" and not (has_text and _of_text(group))
     )
@@ -91,6 +96,11 @@ def on_images(
         return None
     images = pictures(inputs, processor, seen)
     return OnImages(Places(by_call, text, partial(_names_without_patch, model)), images)
+
+
+def _repeats(group: Group) -> bool:
+    """True if a module runs several times, maybe over one image after the other."""
+    return len({call.module for call in group.calls}) < len(group.calls)
 
 
 def _of_text(group: Group) -> bool:

@@ -31,12 +31,14 @@ class Places:
 
     def of(self, group: Group, side: str, length: int) -> Tokens | None:
         """The tokens of one side of a group of layers, if they are those of an image alone."""
-        # Within windows, every layer may have an order of its own.
-        found = {
-            self.calls.get((call, side)) for call in group.calls[: None if group.windows else 1]
-        }
-        patches = found.pop() if len(found) == 1 else None
+        patches, *further = (self.calls.get((call, side)) for call in group.calls)
         if patches is None or len(patches.of) != length:
+            return None
+        # Within windows, every layer may have an order of its own.
+        if any(
+            group.windows if other is None else _order(other) != _order(patches)
+            for other in further
+        ):
             return None
         others = tuple(position for position, place in enumerate(patches.of) if place is None)
         names = iter(self.others(len(others)))
@@ -45,6 +47,11 @@ class Places:
             for position, place in enumerate(patches.of)
         )
         return Tokens(tuple(labels), special=others, patches=patches)
+
+
+def _order(patches: Patches) -> tuple[object, ...]:
+    """Where tokens are, but for what soft places vary from layer to layer."""
+    return patches.of, *((grid.rows, grid.columns, grid.image) for grid in patches.grids)
 
 
 def label_of(patches: Patches, token: int) -> str:

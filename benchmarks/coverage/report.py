@@ -10,7 +10,8 @@ import transformers
 
 from .result import EXACT, Category, Labels, Result
 
-# The heading of the part that `benchmarks.interventions` writes, the last one.
+# The headings of the parts that `--images` and `benchmarks.interventions` write, the last ones.
+IMAGES = "## Images"
 INTERVENTIONS = "## Interventions"
 
 _MEANING = {
@@ -140,10 +141,11 @@ def _captured(results: Iterable[Result]) -> list[str]:
     return ["## All architectures", "", *table(head, rows)]
 
 
-def parts(page: str) -> tuple[str, str]:
-    """The part of a page about captures, and that about interventions."""
-    captures, heading, rest = page.partition(INTERVENTIONS)
-    return captures, heading + rest
+def parts(page: str) -> tuple[str, str, str]:
+    """The parts of a page about captures, about images, and about interventions."""
+    rest, heading, interventions = page.partition(INTERVENTIONS)
+    captures, images_heading, images = rest.partition(IMAGES)
+    return captures, images_heading + images, heading + interventions
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -39,8 +39,8 @@ def main() -> None:
             )
     _print_counts(results.values())
     if options.write:
-        captures, _ = parts(PAGE.read_text(encoding="utf-8"))
-        PAGE.write_text(captures + markdown(results.values()), encoding="utf-8")
+        captures, pictures, _ = parts(PAGE.read_text(encoding="utf-8"))
+        PAGE.write_text(captures + pictures + markdown(results.values()), encoding="utf-8")
 
 
 def read(path: Path) -> dict[str, Result]:

@@ -13,6 +13,7 @@ from PIL import Image
 
 from attnwidget import AttentionRecord, capture, show
 from attnwidget.capture import patches
+from attnwidget.capture.grids import Seen, patches_of
 from attnwidget.record import Grid, Patches, Picture
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Model, build, tiny, token_ids
@@ -121,6 +122,7 @@ def _vit_det() -> Model:
 UNPLACED: dict[str, Callable[[], Model]] = {
     "windows that shift": lambda: _swin("Swin", window_size=2),
     "windows that shift, of the second version": lambda: _swin("Swinv2", window_size=2),
+    "one window that shifts": lambda: _swin("MaskFormerSwin", window_size=4),
 }
 
 
@@ -170,6 +172,34 @@ def test_keys_that_stand_for_several_patches() -> None:
 def test_windows_as_large_as_the_image_have_places() -> None:
     record = capture(_swin("Swin", window_size=4), None, {"pixel_values": _pixels()})
     assert record.stack().queries.patches == Patches((Grid(4, 4),), tuple(range(16)))
+
+
+def test_patches_that_begin_in_padding() -> None:
+    sizes = {**VISION, "image_size": [32, 32], "patch_size": [8, 8]}
+    config = transformers.VitPoseBackboneConfig(**sizes)
+    model = build(transformers.VitPoseBackbone, config, "eager")
+    record = capture(model, None, {"pixel_values": _pixels(32, 32)})
+    box = -0.0625, -0.0625, 0.9375, 0.9375
+    assert record.stack().queries.patches == Patches((Grid(4, 4, box=box),), tuple(range(16)))
+
+
+def test_listed_patches_are_no_pictures() -> None:
+    fed = np.arange(4, dtype=np.int32).reshape(4, 1, 1, 1).repeat(3, axis=1)
+    tensors = {"pixel_values": torch.zeros(4, 3, 1, 1), "grid_thw": torch.tensor([[1, 2, 2]])}
+    assert patches_of({"pixel_values": fed}, 4, Seen(tensors, None)) is None
+
+
+def test_a_video_by_the_name_of_its_own() -> None:
+    model = tiny(
+        "VJEPA2", crop_size=16, patch_size=PATCH, frames_per_clip=4, pred_hidden_size=32,
+        pred_num_attention_heads=4, pred_num_hidden_layers=1,
+    )  # fmt: skip
+    pixels = torch.randn(1, 4, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+    record = capture(model, None, {"pixel_values_videos": pixels})
+    patches = record.stack("encoder").queries.patches
+    assert patches is not None
+    assert [(grid.rows, grid.columns) for grid in patches.grids] == [(4, 4), (4, 4)]
+    assert patches.of == tuple(range(32))
 
 
 class OverlappingPatches(torch.nn.Module):
