@@ -30,7 +30,9 @@ def test_layers_of_hybrids_that_are_no_softmax_are_missing(name: str) -> None:
     assert [each.partition(":")[0] for each in record.missing] == HYBRIDS[name]
 
 
-@pytest.mark.parametrize("make", [bert, gpt2, llama, t5, lambda: tiny("Mixtral", num_key_value_heads=2)])
+@pytest.mark.parametrize(
+    "make", [bert, gpt2, llama, t5, lambda: tiny("Mixtral", num_key_value_heads=2)]
+)
 def test_models_of_softmax_alone_miss_nothing(make: object) -> None:
     model = make()  # type: ignore[operator]
     inputs = {"input_ids": token_ids(8)}
