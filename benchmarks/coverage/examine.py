@@ -76,6 +76,7 @@ def _judged(
         said,
         category=category,
         stacks=tuple(f"{stack} ({len(record.stack(stack).layers)})" for stack in record.stacks),
+        others=sum(NO_SOFTMAX in missing for missing in record.missing),
         routes=tuple(dict.fromkeys(f.route for layers in record.fidelity.values() for f in layers)),
         references=len(matches),
         matched=sum(m.exact for m in matches),

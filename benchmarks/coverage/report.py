@@ -51,9 +51,9 @@ queries, keys and values of other projections, and one matrix would need two of 
 are weights alone. BigBird ran on a short text here, where it attends to all keys; over long texts,
 its blocks are weights alone, too.
 
-What is left is refused for what it computes. Linear attention and recurrences (the delta rule, Mamba)
-give every key a coefficient, but a signed one that is no weight. Deformable attention averages values at points between the keys.
-Reformer's other layers (LSH) take a softmax over the keys that random hashes sort into the chunk of
+What is left is refused for what it computes. Linear attention and recurrences (the delta rule,
+Mamba) give every key a coefficient, but a signed one that is no weight. Deformable attention
+averages values at points between the keys. Reformer's other layers (LSH) take a softmax over the keys that random hashes sort into the chunk of
 a query, in rounds that are added up: other random numbers give other keys."""
 
 
@@ -74,6 +74,10 @@ def markdown(results: Sequence[Result]) -> str:
                 ("", "architectures", "meaning"),
                 [(c.value, str(counts[c]), _MEANING[c]) for c in Category],
             ),
+            f"Of the modules of these models that mix tokens, {sum(map(_layers, results)):,} are "
+            f"captured, and {sum(r.others for r in results):,}, which are no softmax, are named "
+            "as missing.",
+            "",
             *_of_labels(results),
             *_section("Misses", by_category[Category.SILENT] + by_category[Category.MISS]),
             *_section("Partial", by_category[Category.PARTIAL]),
@@ -130,6 +134,7 @@ def _captured(results: Iterable[Result]) -> list[str]:
             r.name,
             r.category.value,
             ", ".join(r.stacks),
+            f"{_layers(r)}/{_layers(r) + r.others}",
             ", ".join(r.routes),
             f"{r.matched}/{r.references}" if r.references else "",
             "" if r.error is None else f"{r.error:.1e}",
@@ -137,8 +142,21 @@ def _captured(results: Iterable[Result]) -> list[str]:
         for r in results
         if r.stacks
     ]
-    head = ("architecture", "", "stacks (layers)", "routes", "equal", "largest error")
+    head = (
+        "architecture",
+        "",
+        "stacks (layers)",
+        "of all that mix",
+        "routes",
+        "equal",
+        "largest error",
+    )
     return ["## All architectures", "", *table(head, rows)]
+
+
+def _layers(result: Result) -> int:
+    """The number of captured layers."""
+    return sum(int(stack.rpartition("(")[2].rstrip(")")) for stack in result.stacks)
 
 
 def parts(page: str) -> tuple[str, str, str]:

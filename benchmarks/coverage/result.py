@@ -41,6 +41,7 @@ class Result:
         category: see `Category`.
         model: the class that was built.
         stacks: the record's stacks, as "name (layers)".
+        others: the number of modules that mix tokens by no softmax, which the record names.
         routes: the routes of capture, in order of first use.
         references: how many of the model's own attention tensors could be trusted.
         matched: how many of them a captured layer equals.
@@ -56,6 +57,7 @@ class Result:
     category: Category
     model: str = ""
     stacks: tuple[str, ...] = ()
+    others: int = 0
     routes: tuple[str, ...] = ()
     references: int = 0
     matched: int = 0
