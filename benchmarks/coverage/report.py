@@ -53,8 +53,9 @@ its blocks are weights alone, too.
 
 What is left is refused for what it computes. Linear attention and recurrences (the delta rule,
 Mamba) give every key a coefficient, but a signed one that is no weight. Deformable attention
-averages values at points between the keys. Reformer's other layers (LSH) take a softmax over the keys that random hashes sort into the chunk of
-a query, in rounds that are added up: other random numbers give other keys."""
+averages values at points between the keys. Reformer's other layers (LSH) take a softmax over the
+keys that random hashes sort into the chunk of a query, in rounds that are added up:
+other random numbers give other keys."""
 
 
 def markdown(results: Sequence[Result]) -> str:
