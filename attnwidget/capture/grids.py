@@ -20,6 +20,8 @@ _OFF = 0.2
 _MOST_SHARED = 0.02
 # Of an image: what a grid of the whole may leave out.
 _EDGE = 0.05
+# Of an image: ramps of 8 bits are no finer.
+_ROUNDING = 1e-3
 
 
 class Seen:
@@ -244,9 +246,11 @@ def _within(box: Box, whole: Box) -> Box:
     )
 
 
-def _rounded(left: float, top: float, right: float, bottom: float) -> Box:
-    """Edges without the last digits, which are the processor's rounding of pixels."""
-    return round(left, 4) + 0.0, round(top, 4) + 0.0, round(right, 4) + 0.0, round(bottom, 4) + 0.0
+def _rounded(*edges: float) -> Box:
+    """Edges without what is the processor's rounding of pixels."""
+    near = (round(edge) if abs(edge - round(edge)) < _ROUNDING else edge for edge in edges)
+    left, top, right, bottom = (round(edge, 4) + 0.0 for edge in near)
+    return left, top, right, bottom
 
 
 def _of_rows(token: NDArray[np.int32], origin: Origin) -> list[_Placed] | None:

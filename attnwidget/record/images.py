@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from math import isfinite
 
@@ -138,7 +138,7 @@ class Picture:
         ValueError: `data` is no such file.
     """
 
-    data: bytes
+    data: bytes = field(repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.data, bytes) or len(self.data) > LARGEST_PICTURE:
