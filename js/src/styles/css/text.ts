@@ -17,6 +17,12 @@ export const TEXT = `
 .said > canvas { position: absolute; z-index: -1; top: 0; left: 14px }
 .prose { font-size: 15px; line-height: 28px; white-space: pre-wrap; overflow-wrap: anywhere; cursor: default; user-select: text; -webkit-user-select: text }
 .prose .block + .block { margin-top: 10px }
+.text-picture { display: flex; flex-wrap: wrap; gap: 8px 14px; justify-content: space-between; margin: 4px 0; line-height: 1.4; white-space: normal; user-select: none; -webkit-user-select: none }
+.pictures { max-width: 100% }
+.pictures > div { display: flex; flex-wrap: wrap; gap: 14px }
+.text-picture canvas { border-radius: 3px }
+.text-picture > button { align-self: start; padding: 2px 10px; font-size: 12px }
+.grids.column { flex-direction: column; gap: 8px; overflow: hidden auto; padding: 4px; margin: -4px }
 .prose .code { padding: 4px 10px; border: 1px solid var(--border); border-radius: 5px; font: 13px/22px ui-monospace, monospace }
 .prose sup { padding-inline-end: 2px; font-size: 10px; line-height: 1; vertical-align: 5px; color: var(--muted); user-select: none; -webkit-user-select: none }
 .prose [data-number] { scroll-margin: 40px 0 220px }
@@ -81,7 +87,7 @@ export const TEXT = `
 .figure .without mark { background: none; text-decoration: underline }
 .figure .docked .said { max-height: none }
 .figure .text-columns .title, .figure .parts th button { white-space: normal }
-.figure :is(.prompt-strip, .play, .count-sinks, .take, .parts .close, .parts .more, .check button, .without .close) { display: none }
+.figure :is(.prompt-strip, .play, .count-sinks, .take, .parts .close, .parts .more, .check button, .without .close, .text-picture > button) { display: none }
 .check { margin-top: 10px }
 .check button { padding: 3px 12px; border: 1px solid var(--border); border-radius: 5px; background: none; font: inherit; font-size: 12px; color: var(--text); cursor: pointer }
 .carriers .current th button { color: var(--accent); font-weight: 700 }
