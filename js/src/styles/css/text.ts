@@ -17,12 +17,15 @@ export const TEXT = `
 .said > canvas { position: absolute; z-index: -1; top: 0; left: 14px }
 .prose { font-size: 15px; line-height: 28px; white-space: pre-wrap; overflow-wrap: anywhere; cursor: default; user-select: text; -webkit-user-select: text }
 .prose .block + .block { margin-top: 10px }
-.text-picture { display: flex; flex-wrap: wrap; gap: 8px 14px; justify-content: space-between; margin: 4px 0; line-height: 1.4; white-space: normal; user-select: none; -webkit-user-select: none }
-.pictures { max-width: 100% }
+.text-picture { display: flex; gap: 8px 14px; justify-content: space-between; margin: 4px 0; line-height: 1.4; white-space: normal; user-select: none; -webkit-user-select: none }
+.pictures { flex: 1; min-width: 0 }
 .pictures > div { display: flex; flex-wrap: wrap; gap: 14px }
 .text-picture canvas { border-radius: 3px }
-.text-picture > button { align-self: start; padding: 2px 10px; font-size: 12px }
-.grids.column { flex-direction: column; gap: 8px; overflow: hidden auto; padding: 4px; margin: -4px }
+.text-picture > button { align-self: start; height: auto; padding: 2px 10px; font-size: 12px }
+.pictures .grids { flex: 1 0 150px; display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, max-content)); gap: 8px 16px; align-content: start; grid-auto-rows: max-content; overflow: hidden auto }
+.pictures .grids [role=option] { justify-content: start }
+.right .strongest { margin-bottom: 16px }
+.strongest.two ol { columns: 2; column-gap: 28px }
 .prose .code { padding: 4px 10px; border: 1px solid var(--border); border-radius: 5px; font: 13px/22px ui-monospace, monospace }
 .prose sup { padding-inline-end: 2px; font-size: 10px; line-height: 1; vertical-align: 5px; color: var(--muted); user-select: none; -webkit-user-select: none }
 .prose [data-number] { scroll-margin: 40px 0 220px }

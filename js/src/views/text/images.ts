@@ -23,19 +23,27 @@ export function imagesOf(
   const found = sentences.filter(([start]) => patches.on[start] >= 0);
   return found.map(([start, end]) => {
     const image = of(patches.on[start]);
+    const name = found.length > 1 ? `image ${image + 1}` : "image";
     const grids = patches.grids.flatMap((_, at) => {
       const grid = of(at) === image && gridOf(manifest, tokens, at);
-      return grid ? [{ at, grid }] : [];
+      // Among several images, each is named before its crops.
+      return grid
+        ? [{ at, grid: { ...grid, name: grid.name.replace(/^image \d+(, |$)/, "") } }]
+        : [];
     });
-    return { name: found.length > 1 ? `image ${image + 1}` : "image", start, end, grids };
+    return { name, start, end, grids };
   });
 }
 
-/** The place of one of its tokens in words; "" for a token without one, as a line break. */
-export function placeOn({ name, grids }: PromptImage, token: number): string {
-  const found = grids.find(({ grid }) => grid.of[token] !== null);
-  const patch = found?.grid.of[token];
-  if (!found || patch == null) return "";
-  const { name: own, columns } = found.grid;
-  return `${own || name} ${Math.floor(patch / columns)},${patch % columns}`;
+/** The place of a token on one of several images in words; "" for one without a place. */
+export function placeOf(images: readonly PromptImage[], token: number): string {
+  for (const { name, grids } of images) {
+    for (const { grid } of grids) {
+      const patch = grid.of[token];
+      if (patch == null) continue;
+      const where = [images.length > 1 || !grid.name ? name : "", grid.name].filter(Boolean);
+      return `${where.join(", ")} ${Math.floor(patch / grid.columns)},${patch % grid.columns}`;
+    }
+  }
+  return "";
 }

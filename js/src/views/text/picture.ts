@@ -21,7 +21,7 @@ const TALL = 400;
 /** The number of the strongest patches that are framed. */
 const FRAMED = 3;
 /** The least height of the list beside it. */
-const MOST_SMALL = 200;
+const LEAST_SMALL = 330;
 
 const NO_SPAN = { start: 0, end: 0 };
 
@@ -170,7 +170,7 @@ export function picture(
       patches: grid,
       tokens,
       size,
-      label: `${grid.name.startsWith(name) ? grid.name : [name, grid.name].filter(Boolean).join(", ")}, ${grid.rows} × ${grid.columns} patches`,
+      label: [name, grid.name, `${grid.rows} × ${grid.columns} patches`].filter(Boolean).join(", "),
       cell: `patch-of-${start}`,
       weights,
       largest: () => largest.value,
@@ -229,9 +229,8 @@ export function picture(
       largest,
       total,
       marks: framed,
-      column: !large.value,
     });
-    if (small && !large.value) small.style.maxHeight = `${Math.max(size.height, MOST_SMALL)}px`;
+    if (small && !large.value) small.style.maxHeight = `${Math.max(size.height, LEAST_SMALL)}px`;
     const content = el("div", {}, view, small ?? "");
     replaceContent(holder, content);
   });

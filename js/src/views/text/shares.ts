@@ -156,6 +156,8 @@ export function partsOf(
 interface Looked {
   readonly text: RunningText;
   readonly labels: readonly string[];
+  /** True for a patch of an image. */
+  readonly isPatch?: (key: number) => boolean;
   /** The kind of each key as a sink. */
   readonly kinds: Float32Array;
   readonly parts: readonly Part[];
@@ -168,7 +170,7 @@ interface Looked {
 
 /** @param row the weights of a row, [Tk] */
 export function lookOf(
-  { text, labels, kinds, parts, rows, beside, shuffled }: Looked,
+  { text, labels, isPatch, kinds, parts, rows, beside, shuffled }: Looked,
   row: (at: number) => Float32Array,
   [first, last]: Span,
 ): Look {
@@ -227,7 +229,7 @@ export function lookOf(
     even: all / tokens,
     largest: Math.max(...weights.map((weight, key) => (counted[key] ? weight : 0))),
     counted,
-    sinks: sinksOf(labels, kinds, weights),
+    sinks: sinksOf(labels, kinds, weights, isPatch),
     beside: hasRest || (beside === "shuffled" && shuffled) ? beside : "even",
     // Those above what they are compared with by how much, then the others.
     parts: found.sort((a, b) => above(b) - above(a) || b.share - a.share),
@@ -278,12 +280,13 @@ function sinksOf(
   labels: readonly string[],
   kinds: Float32Array,
   weights: Float32Array,
+  isPatch = (_: number) => false,
 ): readonly Sink[] {
   const names = ["", "first token", "template"];
   const found = new Map<string, number[]>();
   kinds.forEach((kind, key) => {
     if (!kind) return;
-    const label = names[kind] ?? `“${labels[key]}”`;
+    const label = names[kind] ?? (isPatch(key) ? "patches" : `“${labels[key]}”`);
     found.set(label, [...(found.get(label) ?? []), key]);
   });
   return [...found].map(([label, keys]) => ({

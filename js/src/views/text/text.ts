@@ -19,7 +19,7 @@ import { carrierList, headsOf } from "./carriers.ts";
 import { checkOfHeads } from "./check.ts";
 import { byNumber, changeOf, cutting, nats } from "./cutting.ts";
 import { dock } from "./dock.ts";
-import { imagesOf, type PromptImage, placeOn } from "./images.ts";
+import { imagesOf, type PromptImage, placeOf } from "./images.ts";
 import { partHeads } from "./part-heads.ts";
 import { partList, unmeasured } from "./parts.ts";
 import type { Region, Veil } from "./picture.ts";
@@ -39,6 +39,7 @@ import {
   type Span,
 } from "./shares.ts";
 import { strip } from "./strip.ts";
+import { strongestPatches } from "./strongest.ts";
 import { withoutPart } from "./without.ts";
 
 const NO_TEXT =
@@ -233,7 +234,8 @@ function runningText(
     const differs = own.sinks.value || layer.value || !isAttention(lens.value);
     const shuffled = differs ? null : store.stack(stack.name).shuffled.value;
     const measure = { kinds, parts, rows, beside: own.beside.value, shuffled };
-    const looked = { text, labels: stack.keys.labels, ...measure };
+    const isPatch = (key: number) => (stack.keys.patches?.on[key] ?? -1) >= 0;
+    const looked = { text, labels: stack.keys.labels, isPatch, ...measure };
     return lookOf(looked, row.value, shown.value);
   });
   const onImages = images
@@ -327,19 +329,24 @@ function runningText(
   const verb = text.answer ? "was written from" : "looks at";
   scope.effect(() => {
     const now = look.value;
-    const onPatches = images.length
-      ? ` · image: √weight, to ${veil.largest.value.toPrecision(2)}`
-      : "";
-    const scale = `${ofHeads.value} · shade: from an even share`;
+    const [even, most] = [now.even.toPrecision(1), now.largest.toPrecision(2)];
+    const shades = images.length
+      ? `even ${even} to ${most} · image: √weight to ${veil.largest.value.toPrecision(2)}`
+      : `from an even share, ${even}, to ${most}`;
     title.replaceChildren(
       ...(isOther.value
-        ? ["Which words look at ", el("strong", {}, parts[part.value ?? 0].name), ` · ${scale}`]
+        ? [
+            "Which words look at ",
+            el("strong", {}, parts[part.value ?? 0].name),
+            ` · ${ofHeads.value} · shade: from an even share`,
+          ]
         : [
             "What ",
             el("strong", {}, named.value),
-            ` ${verb} · ${scale}, ${now.even.toPrecision(1)}, to ${now.largest.toPrecision(2)}${onPatches}`,
+            ` ${verb} · ${ofHeads.value} · shade: ${shades}`,
           ]),
     );
+    title.title = title.textContent;
     const all = now.sinks.reduce((sum, { share }) => sum + share, 0);
     const chips = now.sinks.map(({ label, keys, share }) =>
       el(
@@ -416,6 +423,14 @@ function runningText(
     bar,
     barText,
     partList(scope, lists),
+    images.some(({ grids }) => grids.length)
+      ? strongestPatches(
+          context,
+          images,
+          veil,
+          computed(() => (linked.value === null ? null : parts[linked.value])),
+        )
+      : "",
     linkTitle,
     ofHeadsNote,
     carrierList(context, heads, { found, alone: own.alone }),
@@ -461,9 +476,8 @@ function runningText(
       const on = veil.patch.value;
       if (on !== null) {
         const drawn = veil.region.value;
-        const where = images.map((image) => placeOn(image, on)).find(Boolean) ?? "";
         return [
-          strong(`${named.value} → ${where}`),
+          strong(`${named.value} → ${placeOf(images, on)}`),
           `  ${weight(now.weights[on])}${now.counted[on] ? "" : ", a sink"}`,
           drawn ? ` · ${drawn.name}` : "",
           hint(drawn ? " · Enter or p makes it a part" : ""),

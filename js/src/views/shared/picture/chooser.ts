@@ -31,13 +31,12 @@ interface Grids {
   readonly largest: ReadonlySignal<number>;
   readonly total: ReadonlySignal<number>;
   readonly marks: (grid: Patches) => readonly Mark[];
-  readonly column?: boolean;
 }
 
 /** @returns null where there is nothing to choose */
 export function chooser(
   { scope, state, store, palette }: Context,
-  { label, grids, shown, weights, largest, total, marks, column }: Grids,
+  { label, grids, shown, weights, largest, total, marks }: Grids,
 ): HTMLElement | null {
   if (grids.length < 2) return null;
   const options = grids.map(({ at, grid }) => {
@@ -70,18 +69,19 @@ export function chooser(
   });
   const current = grids.findIndex(({ at }) => at === shown);
   const list = el("div", {
-    class: column ? "grids column" : "grids",
+    class: "grids",
     role: "listbox",
     tabindex: 0,
     "aria-label": label,
-    "aria-orientation": column ? "vertical" : "horizontal",
+    "aria-orientation": "horizontal",
     "aria-activedescendant": `grid-${shown}`,
   });
   list.append(...options);
-  const [next, before] = column ? ["ArrowDown", "ArrowUp"] : ["ArrowRight", "ArrowLeft"];
+  const [first, last] = [-grids.length, grids.length];
+  const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: first, End: last };
   list.addEventListener("keydown", (event) => {
-    const step = { [next]: 1, [before]: -1, Home: -grids.length, End: grids.length }[event.key];
-    if (step === undefined) return;
+    const step = Object.hasOwn(steps, event.key) && steps[event.key as keyof typeof steps];
+    if (!step) return;
     event.preventDefault();
     choose(grids[within(current + step, grids.length)].at);
   });
