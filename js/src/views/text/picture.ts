@@ -153,10 +153,12 @@ export function picture(
         [from, to].map(length).sort((a, b) => a - b);
       const [top, bottom] = sides((each) => Math.floor(each / grid.columns));
       const [left, right] = sides((each) => each % grid.columns);
-      const keys = [...tokens].filter((key, each) => {
-        const [row, column] = [Math.floor(each / grid.columns), each % grid.columns];
-        return key >= 0 && row >= top && row <= bottom && column >= left && column <= right;
-      });
+      const keys = [...tokens]
+        .filter((key, each) => {
+          const [row, column] = [Math.floor(each / grid.columns), each % grid.columns];
+          return key >= 0 && row >= top && row <= bottom && column >= left && column <= right;
+        })
+        .sort((a, b) => a - b);
       const named = (one: string, from: number, to: number) =>
         from === to ? `${one} ${from}` : `${one}s ${from}–${to}`;
       const where = `${named("row", top, bottom)}, ${named("column", left, right)}`;

@@ -3,7 +3,7 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Patches } from "../../../data/manifest.ts";
 import { paintCanvas } from "../../../painting/canvas.ts";
-import { el, setAttributes } from "../../../parts/dom.ts";
+import { el } from "../../../parts/dom.ts";
 import { percent } from "../../../parts/text.ts";
 import { within } from "../../../state/state.ts";
 import type { Context } from "../view.ts";
@@ -63,7 +63,6 @@ export function chooser(
         paintMarks(painter, framed, grid, size, colors);
       });
       share.textContent = values && total.value ? percent(sumOf(values, tokens) / total.value) : "";
-      setAttributes(option, { "aria-label": `${name} ${share.textContent}` });
     });
     return option;
   });
