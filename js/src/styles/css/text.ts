@@ -17,9 +17,9 @@ export const TEXT = `
 .said > canvas { position: absolute; z-index: -1; top: 0; left: 14px }
 .prose { font-size: 15px; line-height: 28px; white-space: pre-wrap; overflow-wrap: anywhere; cursor: default; user-select: text; -webkit-user-select: text }
 .prose .block + .block { margin-top: 10px }
-.text-picture { display: flex; gap: 8px 14px; justify-content: space-between; margin: 4px 0; line-height: 1.4; white-space: normal; user-select: none; -webkit-user-select: none }
+.text-picture { display: flex; gap: 8px 14px; justify-content: space-between; margin: 4px 0; line-height: 1.4; white-space: normal; user-select: none; -webkit-user-select: none; forced-color-adjust: auto }
 .pictures { flex: 1; min-width: 0 }
-.pictures > div { display: flex; flex-wrap: wrap; gap: 14px }
+.pictures > div { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 14px }
 .text-picture canvas { border-radius: 3px }
 .text-picture > button { align-self: start; height: auto; padding: 2px 10px; font-size: 12px }
 .pictures .grids { flex: 1 0 150px; display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, max-content)); gap: 8px 16px; align-content: start; grid-auto-rows: max-content; overflow: hidden auto }
@@ -103,7 +103,7 @@ export const TEXT = `
 .carriers table { flex: 1; min-width: 180px }
 .carriers tbody th { font-weight: 400; text-align: left }
 @container (max-width: 700px) {
-  .message { grid-template-columns: none; gap: 0 }
+  .message { grid-template-columns: minmax(0, 1fr); gap: 0 }
   .message > .said:only-child { grid-column: auto }
   .message .role { position: static; line-height: 20px; text-align: left }
   .player, .without { margin-left: 0 }

@@ -88,8 +88,8 @@ export function picture(
   });
   const holder = el("div", { class: "pictures" });
   element.append(holder, toggle(scope, "Large", `Show ${name} as wide as the text`, large));
-  scope.onResize(element, () => {
-    room.value = element.clientWidth;
+  scope.onResize(holder, () => {
+    room.value = holder.clientWidth;
   });
   const cursor = { at: -1 };
   const label = `Grids of ${name}`;
@@ -99,7 +99,7 @@ export function picture(
     const own = { ...context, scope: inner };
     const tokens = tokensOf(grid);
     const size = { width, height: Math.round(width / grid.aspect) };
-    const prefix = grid.name ? `${grid.name}: ` : grids.length > 1 ? `${at + 1}: ` : "";
+    const prefix = [name === "image" ? "" : name, grid.name].filter(Boolean).join(", ");
     const over = computed(() => {
       const [{ sinks }, all, drawn] = [look.value, outlines.value, region.value];
       const { muted, accent } = palette.value;
@@ -162,7 +162,8 @@ export function picture(
       const named = (one: string, from: number, to: number) =>
         from === to ? `${one} ${from}` : `${one}s ${from}–${to}`;
       const where = `${named("row", top, bottom)}, ${named("column", left, right)}`;
-      region.value = keys.length > 1 ? { name: prefix + where, keys } : null;
+      region.value =
+        keys.length > 1 ? { name: [prefix, where].filter(Boolean).join(": "), keys } : null;
     };
     // The patch at which a region begins.
     let from: number | null = null;
@@ -193,11 +194,13 @@ export function picture(
       isLocked: () => false,
       look(token, event) {
         event.stopPropagation();
+        if (event.type === "blur") region.value = null;
         if (event instanceof KeyboardEvent && token !== null) {
-          const to = grid.of[token] ?? 0;
-          from = event.shiftKey ? (from ?? grid.of[patch.peek() ?? token] ?? to) : null;
-          if (from === null) region.value = null;
-          else draw(from, to);
+          if (!event.shiftKey) region.value = null;
+          else {
+            if (!region.peek() || from === null) from = grid.of[patch.peek() ?? token] ?? 0;
+            draw(from, grid.of[token] ?? 0);
+          }
         }
         point(token);
       },
