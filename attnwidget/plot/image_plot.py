@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,8 +41,8 @@ class OnImage:
     pixels: NDArray[np.uint8]
     grid: Floats
     largest: float
-    own: list[tuple[int, int]]
-    notes: list[str]
+    own: list[tuple[int, int]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def on_image(attention: Attention) -> bool:
@@ -91,8 +91,6 @@ def attention_on_image(attention: Attention) -> OnImage:
     shown = patches.grids[number]
     placed = _numbers(patches.of)
     places = _numbers(patches.on_grid(number))
-    grid = np.zeros(len(shown), np.float32)
-    grid[places[places >= 0]] = received[places >= 0]
     # The attention of a patch to itself may be far above all other.
     itself = own if attention.stack.queries == attention.stack.keys else []
     framed = [int(places[token]) for token in itself if places[token] >= 0]
@@ -101,19 +99,28 @@ def attention_on_image(attention: Attention) -> OnImage:
     way = "from" if attention.side == "query" else "to"
     names = " + ".join(looking.tokens.labels[token] for token in own)
     rest = [token for token in others.shown if placed[token] < 0 and token not in itself][:2]
-    several = f"{shown.name or number}, {_percent(grid, received)} of it"
+    several = f"{shown.name or number}, {_percent(received[places >= 0], received)} of it"
     notes = [
         f"{attention.measure} {way} {names}, up to {largest:.3g}",
         several if len(patches.grids) > 1 else "",
         share_note(magnitude(received), magnitude(whole), "it"),
         *(f"{others.tokens.labels[token]} {received[token]:.3f}" for token in rest),
     ]
+    on = on_one_grid(attention.record.images, patches, number, received, largest)
+    own_places = [divmod(place, shown.columns) for place in framed]
+    return replace(on, own=own_places, notes=list(filter(None, notes)))
+
+
+def on_one_grid(
+    images: Sequence[Picture], patches: Patches, number: int, received: Floats, largest: float
+) -> OnImage:
+    """What tokens receive, on the patches of one grid."""
+    shown = patches.grids[number]
+    places = _numbers(patches.on_grid(number))
+    grid = np.zeros(len(shown), np.float32)
+    grid[places[places >= 0]] = received[places >= 0]
     return OnImage(
-        _part(attention.record.images[shown.image], shown.box),
-        grid.reshape(shown.rows, shown.columns),
-        largest,
-        [divmod(place, shown.columns) for place in framed],
-        list(filter(None, notes)),
+        _part(images[shown.image], shown.box), grid.reshape(shown.rows, shown.columns), largest
     )
 
 
@@ -148,7 +155,6 @@ def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> Non
     Args:
         caption: as in `head`.
     """
-    from matplotlib.colors import ListedColormap, PowerNorm
     from matplotlib.patches import Rectangle
     from matplotlib.patheffects import withStroke
 
@@ -156,17 +162,7 @@ def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> Non
 
     shown, palette = attention_on_image(attention), palette_of(axes)
     height, width, _ = shown.pixels.shape
-    extent = (0, width, height, 0)
-    axes.imshow(shown.pixels, extent=extent, interpolation="antialiased")
-    veil = np.tile([*rgb(palette.background), 0.0], (256, 1))
-    veil[:, 3] = np.linspace(DENSEST, 0, 256)
-    axes.imshow(
-        shown.grid,
-        extent=extent,
-        cmap=ListedColormap(veil),
-        norm=PowerNorm(0.5, 0, shown.largest),
-        interpolation="nearest",
-    )
+    paint_image(axes, shown, (0, width, height, 0))
     down, across = np.divide((height, width), shown.grid.shape)
     for row, column in shown.own:
         frame = Rectangle((column * across, row * down), across, down, fill=False)
@@ -178,6 +174,29 @@ def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> Non
     set_title(axes, attention.title(attention.current))
     if caption:
         add_caption(axes, shown.notes, palette)
+
+
+def paint_image(
+    axes: Axes, shown: OnImage, extent: tuple[float, float, float, float], aspect: str = "equal"
+) -> None:
+    """Paint an image and the veil over it.
+
+    Args:
+        extent: left, right, bottom, top.
+    """
+    from matplotlib.colors import ListedColormap, PowerNorm
+
+    place: dict[str, Any] = {"extent": extent, "aspect": aspect}
+    axes.imshow(shown.pixels, interpolation="antialiased", **place)
+    veil = np.tile([*rgb(palette_of(axes).background), 0.0], (256, 1))
+    veil[:, 3] = np.linspace(DENSEST, 0, 256)
+    axes.imshow(
+        shown.grid,
+        cmap=ListedColormap(veil),
+        norm=PowerNorm(0.5, 0, shown.largest),
+        interpolation="nearest",
+        **place,
+    )
 
 
 def _patches(attention: Attention) -> Patches | None:

@@ -172,7 +172,8 @@ class _Sheet:
         """Draw the answer and as much of its prompt as there is room for, shaded."""
         first, end = self.shown.looked_at(found)
         prose = prose_of(found, first, end)
-        lines = placed(prose.blocks, _WIDTH - 2 * _GAP, _FONT, lambda text: _width(clean(text)))
+        wide = _WIDTH - 2 * _GAP
+        lines = placed(prose.blocks, wide, _FONT, lambda text: _width(clean(text)), pictures=False)
         above = max(0.0, lines[-1].y + LINE * _FONT - (_BOTTOM - _TOP))
         strongest = 255 * STRONGEST[self.palette.dark]
         for each in lines:
@@ -185,6 +186,8 @@ class _Sheet:
                 box = (x - 2, y + 2, x + each.width + 2, y + 1.5 * _FONT)
                 ink = ImageColor.getrgb(self.palette.ink)
                 self.pen.rectangle(box, fill=(*ink[:3], round(strongest * piece.shade)))
+                if piece.is_image:
+                    self.pen.rectangle(box, outline=self.palette.muted)
                 if piece.is_looked_at:
                     self.pen.rectangle(box, outline=self.palette.accent, width=2)
             self.write((x, y + 0.8 * _FONT), each.text, color=color, anchor=anchor)

@@ -7,12 +7,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnwidget.analysis import counted_keys, part_shares, running_text, text_shares
+from attnwidget.analysis import (
+    RunningText,
+    counted_keys,
+    part_shares,
+    running_text,
+    text_shares,
+)
 from attnwidget.interventions.answer import Answer
-from attnwidget.record import Floats
+from attnwidget.record import AttentionRecord, Floats
+
+from .image_plot import OnImage, on_one_grid
 
 # In sizes of the font: between two lines, between two messages, and beside a role.
 LINE, _GAP, _BESIDE = 1.7, 0.9, 1.2
+# The height of a picture.
+_TALL = 12
 # The strongest shade under letters, on light and dark backgrounds, as in the view.
 STRONGEST = (0.5, 0.56)
 
@@ -24,12 +34,16 @@ class Piece:
     Attributes:
         is_looked_at: True for a token of the answer that is looked at.
         is_named: True for a token of the prompt within a segment with a name.
+        is_image: True for an image, whose text is its name.
+        picture: the image, with a veil over its patches; None where the record lacks it.
     """
 
     text: str
     shade: float
     is_looked_at: bool = False
     is_named: bool = False
+    is_image: bool = False
+    picture: OnImage | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +64,7 @@ class Prose:
         sinks: the share of the attention on sinks, which are left out.
         heads: the number of heads whose mean it is.
         named: the segments with names, each with its share.
+        patch: the largest weight of a patch of an image; 0 without images.
     """
 
     blocks: Sequence[Block]
@@ -58,6 +73,7 @@ class Prose:
     sinks: float
     heads: int
     named: Sequence[str] = ()
+    patch: float = 0.0
 
     @property
     def notes(self) -> list[str]:
@@ -65,19 +81,25 @@ class Prose:
         return [
             f"mean of {self.heads} heads, {100 * self.sinks:.0f}% on sinks left out",
             f"shade: from an even share, {self.even:.2g}, to {self.largest:.2g}",
+            *([f"images: √weight, to {self.patch:.2g}"] if self.patch else []),
             *self.named,
         ]
 
 
 @dataclass(frozen=True)
 class Placed:
-    """A piece of text from its left end, or a role to its right one, below a height."""
+    """A piece of text from its left end, or a role to its right one, below a height.
+
+    Attributes:
+        height: of a picture; 0 for text.
+    """
 
     text: str
     x: float
     y: float
     width: float
     piece: Piece | None
+    height: float = 0.0
 
 
 def prose_of(found: Answer, first: int, end: int) -> Prose:
@@ -99,11 +121,19 @@ def prose_of(found: Answer, first: int, end: int) -> Prose:
     assert keys.offsets is not None
     segments = found.named or ()
     inside = {at for start, end, _ in segments for at in range(start, end)}
+    images = {span[0]: span[1] for span in running.sentences if running.image_in(span) is not None}
+    largest_patch, pictures = _pictures(found.record, running, weights * counted, list(images))
     blocks = []
     for message in running.messages:
         pieces: list[Piece] = []
         last: int | None = None
+        after = message.start
         for at in range(message.start, message.end):
+            if at in images:
+                after, last = images[at], None
+                pieces.append(replace(pictures[at], is_named=at in inside))
+            if at < after:
+                continue
             span = keys.offsets[at]
             if not running.of_text[at] or span is None:
                 continue
@@ -128,11 +158,38 @@ def prose_of(found: Answer, first: int, end: int) -> Prose:
         for part in part_shares(replace(running, sentences=spans), shares, slice(first, end))
     ]
     heads = sum(layer.num_heads for layer in stack.layers)
-    return Prose(blocks, even, largest, sinks, heads, named)
+    return Prose(blocks, even, largest, sinks, heads, named, largest_patch)
+
+
+def _pictures(
+    record: AttentionRecord, text: RunningText, received: Floats, starts: Sequence[int]
+) -> tuple[float, dict[int, Piece]]:
+    """The largest weight of a patch, and the images by their first token."""
+    patches = text.keys.patches
+    if patches is None or not starts:
+        return 0.0, {}
+    largest = max(float(received[n]) for n, place in enumerate(patches.of) if place is not None)
+    found = {}
+    for start in starts:
+        image = text.image_in((start, start))
+        assert image is not None
+        own = [n for n, grid in enumerate(patches.grids) if grid.image == image]
+        whole = next((n for n in own if patches.grids[n].name.endswith("whole")), own[0])
+        picture = None
+        if image < len(record.images):
+            picture = on_one_grid(record.images, patches, whole, received, largest or 1.0)
+        name = f"image {image + 1}" if len(starts) > 1 else "image"
+        found[start] = Piece(name, 0.0, is_image=True, picture=picture)
+    return largest, found
 
 
 def placed(
-    blocks: Sequence[Block], wide: float, size: float, width: Callable[[str], float]
+    blocks: Sequence[Block],
+    wide: float,
+    size: float,
+    width: Callable[[str], float],
+    *,
+    pictures: bool = True,
 ) -> list[Placed]:
     """All tokens in lines, broken between words, and the roles beside them.
 
@@ -140,6 +197,7 @@ def placed(
         wide: the width of a line with its role.
         size: that of the font.
         width: returns the width of a text.
+        pictures: False to have words in place of pictures.
     """
     left = max(width(block.role) for block in blocks) + _BESIDE * size
     found, y = [], 0.0
@@ -147,10 +205,20 @@ def placed(
         found.append(Placed(block.role, left - _BESIDE * size, y, 0, None))
         x = left
         for word in _words(block.pieces):
+            if pictures and word[0].picture is not None:
+                y += LINE * size if x > left else 0.0
+                tall, across, _ = word[0].picture.pixels.shape
+                scale = min(_TALL * size / tall, (wide - left) / across)
+                room = Placed(word[0].text, left, y, scale * across, word[0], scale * tall)
+                found.append(room)
+                # Text goes on below it.
+                x, y = left, y + room.height + _GAP * size
+                continue
             needed = sum(width(piece.text.split("\n")[0]) for piece in word)
             if x > left and x + needed > wide:
                 x, y = left, y + LINE * size
             for piece in word:
+                x += width(" ") if piece.is_image and x > left else 0.0
                 for number, line in enumerate(piece.text.split("\n")):
                     # Within a word, too, if it is longer than a line.
                     if number or (x > left and x + width(line) > wide):
@@ -162,7 +230,9 @@ def placed(
                     x += width(line)
                     if letters:
                         found.append(Placed(letters, start, y, x - start, piece))
-        y += (LINE + _GAP) * size
+                x += width(" ") if piece.is_image else 0.0
+        # Below a picture, there is a gap already.
+        y += 0.0 if found[-1].height else (LINE + _GAP) * size
     return found
 
 
@@ -175,7 +245,7 @@ def _words(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
     """The tokens that stand together: one that begins with a space begins a word."""
     word: list[Piece] = []
     for piece in pieces:
-        if word and piece.text[:1].isspace():
+        if word and (piece.text[:1].isspace() or piece.is_image or word[-1].is_image):
             yield word
             word = []
         word.append(piece)

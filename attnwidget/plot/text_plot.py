@@ -18,6 +18,7 @@ from attnwidget.record import AttentionRecord
 from .axes import PLAIN, Size, add_caption, font_points, new_axes, size_in_points
 from .colors import Palette, palette_of
 from .fonts import fonts_for
+from .image_plot import paint_image
 from .prose import LINE, STRONGEST, Placed, Prose, placed, prose_of
 
 
@@ -33,7 +34,8 @@ def text(
 
     The shade of a token is √((w − even) / (largest − even)), with w its weight in the rows that
     wrote the answer, the mean of all heads of all layers; nothing at an even share or below, and
-    sinks are left out, as in the text view.
+    sinks are left out, as in the text view. An image stands in its place, each patch as bright as
+    √(w / the largest of a patch).
 
     Args:
         record: a record of a generated text, or an `attnwidget.Answer`, whose segments, if it has
@@ -44,7 +46,8 @@ def text(
         caption, ax: as in `head`.
 
     Returns:
-        The Axes; `ax.patches` are the shades, and the outline of the answer's tokens.
+        The Axes; `ax.patches` are the shades, and the outline of the answer's tokens;
+        `ax.images` the images of the prompt, and their veils.
 
     Raises:
         ValueError: the record has no answer with its text, or no such tokens.
@@ -102,6 +105,10 @@ def _draw(
         piece, style = each.piece, {"ha": "right", "color": palette.muted}
         if piece is not None:
             style = {"color": palette.text}
+            if each.height and piece.picture is not None:
+                sides = each.x, each.x + each.width, each.y + each.height, each.y
+                paint_image(ax, piece.picture, sides, aspect="auto")
+                continue
             at, width, height = (each.x, each.y + 0.1 * size), each.width, 1.4 * size
             if piece.shade > 0:
                 alpha = strongest * piece.shade
@@ -109,6 +116,8 @@ def _draw(
             if piece.is_named:
                 below = (each.x, each.y + 1.5 * size)
                 ax.add_patch(Rectangle(below, width, 0.08 * size, color=palette.muted, lw=0))
+            if piece.is_image:
+                ax.add_patch(Rectangle(at, width, height, fill=False, edgecolor=palette.muted))
             if piece.is_looked_at:
                 ax.add_patch(Rectangle(at, width, height, fill=False, edgecolor=palette.accent))
         written: dict[str, Any] = {"fontproperties": fonts, **style, **PLAIN}

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+import attnwidget as aw
 from tests.browser.conftest import SavePage
 from tests.browser.stacked import stacked
 from tests.browser.view import View
 from tests.hosts.shown import expect_brightness
 from tests.support import OpenPage
+from tests.unit.pictured_chat import pictured_chat
 
 _AXE = Path(__file__).parents[2] / "js/node_modules/axe-core/axe.min.js"
 
@@ -67,6 +69,17 @@ def test_the_text_view(open_page: OpenPage, answer_page: Path, axe: str) -> None
     view = View(open_page(answer_page, height=1000))
     view.within.get_by_role("listbox", name="Answer").get_by_role("option").nth(4).click()
     view.within.get_by_role("button", name=re.compile("^Cut sentence 2: ")).click()
+    for dark in (False, True):
+        view.page.emulate_media(color_scheme="dark" if dark else "light")
+        expect_brightness(view.body, dark=dark)
+        assert violations(view.page, axe) == [], dark
+
+
+def test_an_image_in_a_chat(open_page: OpenPage, axe: str, tmp_path: Path) -> None:
+    aw.save_html(tmp_path / "image.html", pictured_chat(), view="text")
+    view = View(open_page(tmp_path / "image.html", height=1200))
+    view.within.get_by_role("grid").focus()
+    view.page.keyboard.press("ArrowUp")
     for dark in (False, True):
         view.page.emulate_media(color_scheme="dark" if dark else "light")
         expect_brightness(view.body, dark=dark)

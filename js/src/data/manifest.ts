@@ -285,6 +285,8 @@ const runningText = fields({
         /** The tokens of the part. */
         start: integer(0),
         end: integer(0),
+        /** Those of a region of an image, which are not in a row, as far as they are here. */
+        keys: optional(list(integer(0))),
         /** Those whose links are cut, as [layer, head]; null for all. */
         heads: orNull(list(tuple(integer(0), integer(0)))),
         /** The change of the log probability of each token of the answer, in nats. */

@@ -13,6 +13,7 @@ import attnwidget as aw
 from attnwidget.analysis import counted_keys, running_text, text_shares
 from attnwidget.record import AttentionRecord, Replay, Written
 from tests.unit.analysis.test_running_text import _stack
+from tests.unit.pictured_chat import AFTER, IMAGE, pictured_chat
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +109,35 @@ def test_a_part_of_the_text_is_a_choice(record: AttentionRecord) -> None:
     named = [(1, 2, "a"), (2, 3, "b"), (1, 3, "both")]
     widget = aw.AttentionWidget(record, view="text", segments=named, parts="named", part=3)
     assert (widget.parts, widget.part) == ("named", 3)
+
+
+def test_an_image_stands_in_its_place_with_a_veil() -> None:
+    record = pictured_chat()
+    ax = aw.plot.text(record, answer=(2, 4))
+    assert "<image>" not in "".join(each.get_text() for each in ax.texts)
+    picture, veil = ax.images
+    assert picture.get_extent() == veil.get_extent()
+    text = running_text(record.stack())
+    assert text is not None
+    shares = text_shares(record.stack(), text)
+    weights = shares.mean[2:4].mean(axis=0) * counted_keys(text, shares.sinks)
+    grid = veil.get_array()
+    assert grid is not None
+    # The sink is left out, and the scale is of all grids.
+    np.testing.assert_allclose(np.ravel(grid), weights[IMAGE : IMAGE + 6], atol=1e-6)
+    assert grid[1, 0] == 0
+    largest = weights[IMAGE:AFTER].max()
+    assert veil.norm.vmax == pytest.approx(largest, rel=1e-5)
+    left, right, bottom, top = picture.get_extent()
+    assert (right - left) / (bottom - top) == pytest.approx(60 / 40, rel=0.01)
+    heights = {each.get_text(): each.get_position()[1] for each in ax.texts}
+    assert heights["Look:"] < top < bottom < heights["What"]
+
+
+def test_without_its_pixels_an_image_is_a_word() -> None:
+    record = pictured_chat()
+    bare = AttentionRecord({"self": record.stack()}, replay=record.replay)
+    ax = aw.plot.text(bare)
+    assert not ax.images
+    assert [each.get_text() for each in ax.texts].count("image") == 1
+    assert aw.AttentionWidget(record, view="text")._preview()

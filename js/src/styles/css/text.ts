@@ -17,6 +17,15 @@ export const TEXT = `
 .said > canvas { position: absolute; z-index: -1; top: 0; left: 14px }
 .prose { font-size: 15px; line-height: 28px; white-space: pre-wrap; overflow-wrap: anywhere; cursor: default; user-select: text; -webkit-user-select: text }
 .prose .block + .block { margin-top: 10px }
+.text-picture { display: flex; gap: 8px 14px; justify-content: space-between; margin: 4px 0; line-height: 1.4; white-space: normal; user-select: none; -webkit-user-select: none; forced-color-adjust: auto }
+.pictures { flex: 1; min-width: 0 }
+.pictures > div { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 14px }
+.text-picture canvas { border-radius: 3px }
+.text-picture > button { align-self: start; height: auto; padding: 2px 10px; font-size: 12px }
+.pictures .grids { flex: 1 0 150px; display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, max-content)); gap: 8px 16px; align-content: start; grid-auto-rows: max-content; overflow: hidden auto }
+.pictures .grids [role=option] { justify-content: start }
+.right .strongest { margin-bottom: 16px }
+.strongest.two ol { columns: 2; column-gap: 28px }
 .prose .code { padding: 4px 10px; border: 1px solid var(--border); border-radius: 5px; font: 13px/22px ui-monospace, monospace }
 .prose sup { padding-inline-end: 2px; font-size: 10px; line-height: 1; vertical-align: 5px; color: var(--muted); user-select: none; -webkit-user-select: none }
 .prose [data-number] { scroll-margin: 40px 0 220px }
@@ -81,7 +90,7 @@ export const TEXT = `
 .figure .without mark { background: none; text-decoration: underline }
 .figure .docked .said { max-height: none }
 .figure .text-columns .title, .figure .parts th button { white-space: normal }
-.figure :is(.prompt-strip, .play, .count-sinks, .take, .parts .close, .parts .more, .check button, .without .close) { display: none }
+.figure :is(.prompt-strip, .play, .count-sinks, .take, .parts .close, .parts .more, .check button, .without .close, .text-picture > button) { display: none }
 .check { margin-top: 10px }
 .check button { padding: 3px 12px; border: 1px solid var(--border); border-radius: 5px; background: none; font: inherit; font-size: 12px; color: var(--text); cursor: pointer }
 .carriers .current th button { color: var(--accent); font-weight: 700 }
@@ -94,7 +103,7 @@ export const TEXT = `
 .carriers table { flex: 1; min-width: 180px }
 .carriers tbody th { font-weight: 400; text-align: left }
 @container (max-width: 700px) {
-  .message { grid-template-columns: none; gap: 0 }
+  .message { grid-template-columns: minmax(0, 1fr); gap: 0 }
   .message > .said:only-child { grid-column: auto }
   .message .role { position: static; line-height: 20px; text-align: left }
   .player, .without { margin-left: 0 }

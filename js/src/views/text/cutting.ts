@@ -5,7 +5,7 @@ import type { MeasuredCut } from "../../data/manifest.ts";
 import type { Cut } from "../../data/requests.ts";
 import type { Bound } from "../../parts/choice.ts";
 import type { Context } from "../shared/view.ts";
-import type { Part, Span } from "./shares.ts";
+import { keysOf, type Part, type Span } from "./shares.ts";
 
 export interface Cutting {
   /** By part, what its cut changes; null where it is not measured. */
@@ -79,8 +79,10 @@ export function cutting(
   const model = isAnswered ? store.cuts : null;
   const message = signal("");
   const of = (part: number) => {
-    const { start, end } = parts[part];
-    return all.value.filter((cut) => cut.start === start && cut.end === end);
+    const { start, end, keys } = parts[part];
+    return all.value.filter(
+      (cut) => cut.start === start && cut.end === end && `${cut.keys}` === `${keys}`,
+    );
   };
   const cuts = computed(() =>
     parts.map((_, part) => of(part).find(({ heads }) => heads === null) ?? null),
@@ -92,10 +94,6 @@ export function cutting(
     mine,
     isMine,
   );
-  const keysOf = (part: number) => {
-    const { start, end } = parts[part];
-    return Array.from({ length: end - start }, (_, at) => start + at);
-  };
   const fail = (error: Error) => {
     if (!scope.signal.aborted) message.value = error.message;
   };
@@ -105,9 +103,9 @@ export function cutting(
     answer: string | null,
     heads: Cut["heads"] = null,
   ) => {
-    const { start, end } = parts[part];
+    const { start, end, keys } = parts[part];
     const others = all.peek().filter((cut) => !(isOf(cut, heads) && of(part).includes(cut)));
-    all.value = [...others, { start, end, heads, changes, answer }];
+    all.value = [...others, { start, end, keys, heads, changes, answer }];
   };
   // Those that the kernel was asked for, so that it is asked once.
   const [underWay, answered] = [new Set<number>(), new Set<number>()];
@@ -123,7 +121,7 @@ export function cutting(
     if (!model || !some.length) return;
     for (const part of some) underWay.add(part);
     say();
-    const asked = some.map((part) => ({ keys: keysOf(part), heads: null }));
+    const asked = some.map((part) => ({ keys: [...keysOf(parts[part])], heads: null }));
     const end = () => {
       for (const part of some) underWay.delete(part);
       say();
@@ -151,7 +149,7 @@ export function cutting(
     if (cut.answer !== null || answered.has(part)) return;
     answered.add(part);
     const settle = (text: string) => keep(part, cuts.peek()[part]?.changes ?? cut.changes, text);
-    model.answer(name, keysOf(part), scope.signal).then(settle, (error) => {
+    model.answer(name, [...keysOf(parts[part])], scope.signal).then(settle, (error) => {
       answered.delete(part);
       fail(error);
     });
@@ -188,7 +186,7 @@ export function cutting(
     of,
     async inHeads(part, sets) {
       const missing = sets.filter((heads) => !of(part).some((cut) => isOf(cut, heads)));
-      const asked = missing.map((heads) => ({ keys: keysOf(part), heads }));
+      const asked = missing.map((heads) => ({ keys: [...keysOf(parts[part])], heads }));
       const found = await model?.cut(name, asked, scope.signal);
       batch(() => {
         for (const [at, changes] of (found ?? []).entries()) keep(part, changes, null, missing[at]);

@@ -68,6 +68,8 @@ export function ownPart(
   };
   document.addEventListener("selectionchange", look, { signal: scope.signal });
   prompt.addEventListener("keydown", (event) => {
+    // Within it are pictures, with keys of their own.
+    if (event.target !== prompt) return;
     const way = { ArrowRight: "right", ArrowLeft: "left" }[event.key];
     const selection = selectionOf(prompt);
     const [first] = texts;

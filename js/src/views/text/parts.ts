@@ -28,10 +28,6 @@ interface Listed {
 
 const NO_KERNEL = "Cutting runs the model: open this in a notebook.";
 
-/** The text of a part. */
-export const partText = ({ text, offsets }: RunningText, { start, end }: Part): string =>
-  text.slice(offsets[2 * start], offsets[2 * end - 1]).trim();
-
 export function partList(
   scope: Scope,
   { text, parts, remove, look, part, pointed, span, cutting }: Listed,
@@ -83,8 +79,8 @@ export function partList(
   });
   // Rows are kept, so that what has the focus keeps it.
   const rows = parts.map((each, index) => {
-    const said = partText(text, each);
-    const shown = each.isNamed ? `${each.name} · ${said}` : said;
+    const { name, words } = each;
+    const shown = each.isNamed && words ? `${name} · ${words}` : words || name;
     const lock = button({ "data-part": index, dir: "auto" }, shown, () => {
       part.value = part.value === index ? null : index;
     });
@@ -92,7 +88,12 @@ export function partList(
     cells[0].classList.add("share-bar");
     cells[2].classList.add("range");
     const number = el("span", { class: "number" }, `${index + 1}`);
-    const row = el("tr", {}, el("th", { scope: "row", title: said }, number, lock), ...cells);
+    const row = el(
+      "tr",
+      {},
+      el("th", { scope: "row", title: words || name }, number, lock),
+      ...cells,
+    );
     if (remove && index === parts.length - 1) {
       const label = `Remove ${each.name}`;
       lock.after(button({ class: "close", title: label, "aria-label": label }, "×", remove));
@@ -124,7 +125,7 @@ export function partList(
       cells[2].textContent = compared;
       const change = changeOf(cuts.value[index], span.peek());
       row.ariaLabel =
-        `${parts[index].name}, ${partText(text, parts[index])}, share ${percent(share)}, ${now.beside} ${compared}` +
+        `${[parts[index].name, parts[index].words].filter(Boolean).join(", ")}, share ${percent(share)}, ${now.beside} ${compared}` +
         (change === null ? "" : `, if cut ${nats(change)}`);
     }
     const found = shown.map(({ index }) => rows[index].row);

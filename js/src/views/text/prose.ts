@@ -26,6 +26,8 @@ export interface Run {
   readonly attributes?: Record<string, string> | undefined;
   /** Stands before it, small, and is no part of the text. */
   readonly number?: string | undefined;
+  /** Stands in its place, in a block of its own. */
+  readonly picture?: HTMLElement | undefined;
 }
 
 /** True where a fenced block of code begins. */
@@ -42,7 +44,12 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
       "div",
       isCode ? { class: "block code", dir: "ltr" } : { class: "block", dir: "auto" },
     );
-    for (const { start, end, attributes, number } of runs) {
+    for (const { start, end, attributes, number, picture } of runs) {
+      if (picture) {
+        if (number) picture.dataset.number = number;
+        block.append(picture);
+        continue;
+      }
       const node = document.createTextNode(text.slice(start, end));
       nodes.push({ start, end, node });
       if (number) block.append(el("sup", { "aria-hidden": "true", "data-number": number }, number));

@@ -8,14 +8,14 @@ import type { Bound } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
+import type { PromptImage } from "./images.ts";
 import { type OwnPart, ownPart, selectedRange } from "./own-part.ts";
+import { picture, type Region, type Veil } from "./picture.ts";
 import { type Boxes, fenced, linesOf, type Prose, prose, type Run, type Tokens } from "./prose.ts";
-import { isMarked, type Look, type Part } from "./shares.ts";
+import { isMarked, keysOf, type Look, type Part } from "./shares.ts";
 
 /** With the strongest shade, letters stand out by 4.5 to 1. */
 const STRONGEST = { light: 0.5, dark: 0.56 } as const;
-
-const NO_PART = { start: -1, end: -1 };
 
 interface Reading {
   readonly text: RunningText;
@@ -26,34 +26,69 @@ interface Reading {
   readonly pointed: Signal<number | null>;
   /** The part that is cut. */
   readonly without: Bound<number | null>;
-  /** Makes some tokens a part. */
-  readonly make: (tokens: Tokens) => void;
+  /** Makes some tokens a part, in a row or of a region. */
+  readonly make: (tokens: Tokens, region?: Region) => void;
+  readonly images: readonly PromptImage[];
+  readonly veil: Veil;
 }
 
-export function reader(
-  { scope, palette }: Context,
-  reading: Reading,
-): Pick<OwnPart, "element" | "take"> {
-  const { text, parts, look, part, pointed, without } = reading;
+export function reader(context: Context, reading: Reading): Pick<OwnPart, "element" | "take"> {
+  const { scope, palette } = context;
+  const { text, parts, look, part, pointed, without, images, veil } = reading;
   const element = el("div", {
     class: "reader",
     role: "group",
     "aria-label": "Prompt",
     tabindex: 0,
   });
+  const outlines = computed(() => {
+    const { accent, muted, negative } = palette.value;
+    return [
+      { index: part.value, color: accent, width: 1.5, dash: [] },
+      { index: without.value, color: negative, width: 1.5, dash: [4, 3] },
+      { index: pointed.value, color: muted, width: 1, dash: [] },
+    ].map(({ index, ...line }) => ({ ...line, part: index === null ? null : parts[index] }));
+  });
+  // Of parts within others, the smallest is pointed at.
+  const bySize = parts
+    .map((each, index) => ({ each, index, keys: new Set(keysOf(each)) }))
+    .sort((a, b) => a.keys.size - b.keys.size);
+  const partOf = (token: number | null) =>
+    (token === null ? null : bySize.find(({ keys }) => keys.has(token))?.index) ?? null;
+  const toggle = (index: number | null) => {
+    part.value = index === part.value ? null : index;
+  };
+  const takeRegion = () => {
+    const drawn = veil.region.peek();
+    if (drawn) reading.make({ start: drawn.keys[0], end: (drawn.keys.at(-1) ?? 0) + 1 }, drawn);
+    return Boolean(drawn);
+  };
+  const pictures = new Map(
+    images.map((image) => [
+      image.start,
+      picture(context, image, veil, outlines, {
+        point(token) {
+          veil.patch.value = token;
+          pointed.value = partOf(token);
+        },
+        lock: (token) => toggle(partOf(token)),
+        take: takeRegion,
+      }),
+    ]),
+  );
   const texts: Prose[] = [];
   for (const { role, start, end } of text.messages) {
-    // Of parts within others, the smallest is pointed at.
-    const inside = parts
-      .map(({ start: from, end: to }, index) => ({ from, to, index }))
-      .filter(({ from, to }) => from < end && to > start)
-      .sort((a, b) => a.to - a.from - (b.to - b.from));
+    const inside = bySize.filter(({ each }) => each.start < end && each.end > start);
     const places = text.offsets.slice(2 * start, 2 * end);
     const shown = places.filter(
       (place, n) => place >= 0 && !text.template.includes(start + (n >> 1)),
     );
     if (!shown.length) continue;
-    const written = prose(text.text, text.offsets, blocksOf(text, parts, shown, { start, end }));
+    const written = prose(
+      text.text,
+      text.offsets,
+      blocksOf(text, parts, shown, { start, end }, pictures),
+    );
     texts.push(written);
     const canvas = el("canvas", { "aria-hidden": "true" });
     const said = el("div", { class: "said" }, canvas, written.element);
@@ -67,24 +102,19 @@ export function reader(
     scope.onResize(written.element, measure);
     scope.effect(() => {
       const [now, colors, places] = [look.value, palette.value, boxes.value];
-      const { accent, muted, negative } = colors;
-      const outlined = [
-        { index: part.value, color: accent, width: 1.5, dash: [] },
-        { index: without.value, color: negative, width: 1.5, dash: [4, 3] },
-        { index: pointed.value, color: muted, width: 1, dash: [] },
-      ];
+      const outlined = outlines.value;
       const { offsetWidth, offsetHeight } = written.element;
       paintCanvas(canvas, offsetWidth, offsetHeight, (painter) => {
         const forced = matchMedia("(forced-colors: active)").matches;
         const letters = forced ? getComputedStyle(written.element).color : null;
         shade(painter, now, places, colors, letters);
-        for (const { index, color, width, dash } of outlined) {
-          const { start: from, end: to } = index === null ? NO_PART : parts[index];
-          if (to <= start || from >= end) continue;
+        for (const { part, color, width, dash } of outlined) {
+          if (!part || part.end <= start || part.start >= end) continue;
+          const own = keysOf(part).map((key) => places[key] ?? []);
           painter.strokeStyle = letters ?? color;
           painter.lineWidth = width;
           painter.setLineDash(dash);
-          for (const { x, y, width, height } of linesOf(places.slice(from, to))) {
+          for (const { x, y, width, height } of linesOf(own)) {
             painter.beginPath();
             painter.roundRect(x - 3, y - 1, width + 6, height + 2, 4);
             painter.stroke();
@@ -94,8 +124,8 @@ export function reader(
     });
     const at = ({ clientX, clientY }: MouseEvent): number | null => {
       const { left, top } = written.element.getBoundingClientRect();
-      const found = inside.find(({ from, to }) =>
-        linesOf(boxes.peek().slice(from, to)).some(
+      const found = inside.find(({ keys }) =>
+        linesOf([...keys].map((key) => boxes.peek()[key] ?? [])).some(
           (box) =>
             clientX - left >= box.x - 3 &&
             clientX - left <= box.right + 3 &&
@@ -114,8 +144,7 @@ export function reader(
     written.element.addEventListener("click", (event) => {
       // A selection of text is no choice of a part.
       if (selectedRange(element)) return;
-      const index = at(event);
-      part.value = index === part.value ? null : index;
+      toggle(at(event));
     });
     const numbers = [...written.element.querySelectorAll<HTMLElement>("[data-number]")];
     const marked = computed(() => new Set(look.value.parts.filter(isMarked).map((p) => p.index)));
@@ -127,7 +156,7 @@ export function reader(
   }
   const own = ownPart(scope, element, texts, reading.make);
   element.append(own.element);
-  return { element, take: own.take };
+  return { element, take: () => takeRegion() || own.take() };
 }
 
 /**
@@ -136,20 +165,25 @@ export function reader(
  *
  * @param shown the places of the tokens that are shown
  * @param message the tokens of the message
+ * @param pictures by their first token
  */
 export function blocksOf(
   text: Pick<RunningText, "text" | "sentences" | "offsets">,
   parts: readonly Pick<Part, "start">[],
   shown: readonly number[],
   message: Tokens,
+  pictures: ReadonlyMap<number, HTMLElement> = new Map(),
 ): Run[][] {
   const [begin, end] = [Math.min(...shown), Math.max(...shown)];
   const numbers = new Map<number, string | undefined>();
+  const shownAt = new Map<number, HTMLElement>();
   const add = (token: number, number?: string) => {
     if (token < message.start || token >= message.end) return;
     let at = text.offsets[2 * token];
     while (/\s/.test(text.text[at] ?? "")) at++;
     numbers.set(at, numbers.get(at) ?? number);
+    const picture = pictures.get(token);
+    if (picture) shownAt.set(at, picture);
   };
   for (const [start] of text.sentences) add(start);
   for (const [index, { start }] of parts.entries()) add(start, `${index + 1}`);
@@ -159,12 +193,19 @@ export function blocksOf(
   const blocks: Run[][] = [[]];
   starts.forEach(({ at, number }, n) => {
     const to = starts[n + 1]?.at ?? end;
-    const written = text.text.slice(at, to);
+    const [picture, next] = [shownAt.get(at), shownAt.has(to)];
+    // What a template writes around an image stands for nothing but it.
+    const last = next ? Math.max(...shown.filter((place, n) => n % 2 && place <= to)) : to;
+    const written = text.text.slice(at, Math.max(at, last));
     const ends =
       n + 1 < starts.length &&
-      (/\n\s*\n\s*$/.test(written) || fenced(text.text, at) || fenced(text.text, to));
+      (picture ||
+        next ||
+        /\n\s*\n\s*$/.test(written) ||
+        fenced(text.text, at) ||
+        fenced(text.text, to));
     const shownTo = ends ? at + written.trimEnd().length : to;
-    blocks.at(-1)?.push({ start: at, end: shownTo, attributes: {}, number });
+    blocks.at(-1)?.push({ start: at, end: shownTo, attributes: {}, number, picture });
     if (ends) blocks.push([]);
   });
   return starts.length ? blocks : [[{ start: begin, end }]];

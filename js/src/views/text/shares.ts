@@ -3,6 +3,7 @@
 import type { Ratios } from "../../data/effect.ts";
 import type { RunningText } from "../../data/manifest.ts";
 import type { Choices } from "../../state/choices.ts";
+import type { PromptImage } from "./images.ts";
 
 /** The first and the last of several rows. */
 export type Span = readonly [first: number, last: number];
@@ -16,6 +17,35 @@ export interface Part {
   readonly start: number;
   readonly end: number;
   readonly sentences: readonly [first: number, end: number] | null;
+  /** Its text; of an image, none. */
+  readonly words: string;
+  /** Of a region of an image, its tokens alone, which are not in a row. */
+  readonly keys?: readonly number[];
+}
+
+/** The tokens of a part. */
+export const keysOf = ({ start, end, keys }: Pick<Part, "start" | "end" | "keys">) =>
+  keys ?? Array.from({ length: end - start }, (_, at) => start + at);
+
+type Images = readonly Pick<PromptImage, "name" | "start" | "end">[];
+
+/** The text of some tokens, in which images are words. */
+function wordsOf(
+  { text, offsets, template }: RunningText,
+  start: number,
+  end: number,
+  images: Images,
+): string {
+  const written = (from: number, to: number) => {
+    while (from < to && template.includes(from)) from++;
+    while (from < to && template.includes(to - 1)) to--;
+    return from < to ? text.slice(offsets[2 * from], offsets[2 * to - 1]).trim() : "";
+  };
+  const inside = images.filter((image) => image.start >= start && image.end <= end);
+  const words = inside.map(
+    (image, n) => `${written(inside[n - 1]?.end ?? start, image.start)} [${image.name}] `,
+  );
+  return `${words.join("")}${written(inside.at(-1)?.end ?? start, end)}`.trim();
 }
 
 export interface PartShare {
@@ -42,6 +72,8 @@ export interface Sink {
 export interface Look {
   /** The weight of each key, the mean of the rows. */
   readonly weights: Float32Array;
+  /** What the prompt gets beyond sinks. */
+  readonly total: number;
   /** The weight of a token of the prompt if all got the same, and the largest. */
   readonly even: number;
   readonly largest: number;
@@ -69,12 +101,14 @@ export function partAt(
   name: string,
   start: number,
   after: number,
+  images: Images = [],
 ): readonly Part[] {
   const end = Math.min(after, promptOf(text));
   const first = text.sentences.findIndex(([from]) => from === start);
   const last = text.sentences.findIndex(([, to]) => to === end);
   const sentences = first >= 0 && last >= first ? ([first, last + 1] as const) : null;
-  return start < end ? [{ name, isNamed: true, start, end, sentences }] : [];
+  const words = wordsOf(text, start, end, images);
+  return start < end ? [{ name, isNamed: true, start, end, sentences, words }] : [];
 }
 
 /** The parts of the prompt; a blank line ends a paragraph. */
@@ -82,9 +116,10 @@ export function partsOf(
   text: RunningText,
   level: Choices["parts"],
   named: Choices["named_segments"] = [],
+  images: Images = [],
 ): readonly Part[] {
   if (level === "named") {
-    return named.flatMap(([start, end, name]) => partAt(text, name, start, end));
+    return named.flatMap(([start, end, name]) => partAt(text, name, start, end, images));
   }
   const { sentences, messages, offsets } = text;
   const messageOf = (at: number) => messages.findIndex(({ end }) => sentences[at][0] < end);
@@ -104,13 +139,16 @@ export function partsOf(
       : [],
   );
   return begins.map((first, n) => {
-    const end = begins[n + 1] ?? sentences.length;
+    const last = begins[n + 1] ?? sentences.length;
+    const [start, end] = [sentences[first][0], sentences[last - 1][1]];
+    const image = images.find((each) => each.start === start && each.end === end);
     return {
-      name: `${level.slice(0, -1)} ${n + 1}`,
+      name: image?.name ?? `${level.slice(0, -1)} ${n + 1}`,
       isNamed: false,
-      start: sentences[first][0],
-      end: sentences[end - 1][1],
-      sentences: [first, end],
+      start,
+      end,
+      sentences: [first, last],
+      words: image ? "" : wordsOf(text, start, end, images),
     };
   });
 }
@@ -118,6 +156,8 @@ export function partsOf(
 interface Looked {
   readonly text: RunningText;
   readonly labels: readonly string[];
+  /** True for a patch of an image. */
+  readonly isPatch?: (key: number) => boolean;
   /** The kind of each key as a sink. */
   readonly kinds: Float32Array;
   readonly parts: readonly Part[];
@@ -130,7 +170,7 @@ interface Looked {
 
 /** @param row the weights of a row, [Tk] */
 export function lookOf(
-  { text, labels, kinds, parts, rows, beside, shuffled }: Looked,
+  { text, labels, isPatch, kinds, parts, rows, beside, shuffled }: Looked,
   row: (at: number) => Float32Array,
   [first, last]: Span,
 ): Look {
@@ -139,21 +179,20 @@ export function lookOf(
   const prompt = promptOf(text);
   const outside = new Set(text.template);
   const counted = labels.map((_, key) => key < prompt && !kinds[key] && !outside.has(key));
-  const sum = (from: number, to: number, of = counted, own = weights) => {
-    let total = 0;
-    for (let key = from; key < to; key++) if (of[key]) total += own[key];
-    return total;
-  };
-  const count = (from: number, to: number) => counted.slice(from, to).filter(Boolean).length;
-  const [all, tokens] = [sum(0, prompt) || 1, count(0, prompt) || 1];
+  type Keys = Pick<Part, "start" | "end" | "keys">;
+  const sum = (part: Keys, of = counted, own = weights) =>
+    keysOf(part).reduce((total, key) => total + (of[key] ? own[key] : 0), 0);
+  const count = (part: Keys) => keysOf(part).filter((key) => counted[key]).length;
+  const whole = { start: 0, end: prompt };
+  const [all, tokens] = [sum(whole) || 1, count(whole) || 1];
   // The rest of the answer: all rows, without those that are looked at.
   const hasRest = beside === "rest" && inside < rows;
-  const whole = hasRest ? meanOf(0, rows, labels.length, row) : weights;
-  const others = whole.map(
+  const mean = hasRest ? meanOf(0, rows, labels.length, row) : weights;
+  const others = mean.map(
     (weight, key) => (rows * weight - inside * weights[key]) / (rows - inside),
   );
-  const ofOthers = hasRest ? sum(0, prompt, counted, others) || 1 : 1;
-  const evenOf = (start: number, end: number) => count(start, end) / tokens;
+  const ofOthers = hasRest ? sum(whole, counted, others) || 1 : 1;
+  const evenOf = (part: Keys) => count(part) / tokens;
   /** What the places of a part's sentences get, the mean of the rows; null if one is not known. */
   const ofPlaces = (ratios: Ratios, { sentences }: Part) => {
     if (!sentences) return null;
@@ -161,7 +200,7 @@ export function lookOf(
     const places = text.sentences.slice(from, to).flatMap(([start, end], at) =>
       ratios.slice(first, last + 1).map((row) => {
         const ratio = row[from + at];
-        const even = evenOf(start, end);
+        const even = evenOf({ start, end });
         return ratio === null && even ? null : ((ratio ?? 0) * even) / inside;
       }),
     );
@@ -169,34 +208,33 @@ export function lookOf(
   };
   const found = parts
     .map((part, index) => {
-      const { start, end } = part;
-      const even = evenOf(start, end);
       return {
         index,
-        share: sum(start, end) / all,
+        share: sum(part) / all,
         beside: hasRest
-          ? sum(start, end, counted, others) / ofOthers
+          ? sum(part, counted, others) / ofOthers
           : beside === "shuffled" && shuffled
             ? ofPlaces(shuffled, part)
-            : even,
-        tokens: count(start, end),
+            : evenOf(part),
+        tokens: count(part),
       };
     })
     .filter((part) => part.tokens > 0);
   const beyond = labels.map((_, key) => !kinds[key]);
-  const rest = sum(0, labels.length, beyond) || 1;
+  const rest = sum({ start: 0, end: labels.length }, beyond) || 1;
   const above = ({ share, beside: by }: PartShare) => (by === null ? 0 : Math.max(0, share - by));
   return {
     weights,
+    total: all,
     even: all / tokens,
     largest: Math.max(...weights.map((weight, key) => (counted[key] ? weight : 0))),
     counted,
-    sinks: sinksOf(labels, kinds, weights),
+    sinks: sinksOf(labels, kinds, weights, isPatch),
     beside: hasRest || (beside === "shuffled" && shuffled) ? beside : "even",
     // Those above what they are compared with by how much, then the others.
     parts: found.sort((a, b) => above(b) - above(a) || b.share - a.share),
-    messages: text.messages.map(({ start, end }) => sum(start, end) / rest),
-    answer: sum(prompt, labels.length, beyond) / rest,
+    messages: text.messages.map((message) => sum(message) / rest),
+    answer: sum({ start: prompt, end: labels.length }, beyond) / rest,
   };
 }
 
@@ -219,33 +257,36 @@ function meanOf(
 /** The share of a part in each row, of what the prompt gets beyond sinks, and an even share. */
 export function lookersAt(
   { counted }: Look,
-  { start, end }: Part,
+  part: Part,
   rows: number,
   row: (at: number) => Float32Array,
 ): { readonly shares: readonly number[]; readonly even: number } {
+  const keys = keysOf(part);
+  const inside = new Set(keys);
   const shares = Array.from({ length: rows }, (_, at) => {
     let [own, all] = [0, 0];
     row(at).forEach((weight, key) => {
       if (!counted[key]) return;
       all += weight;
-      if (key >= start && key < end) own += weight;
+      if (inside.has(key)) own += weight;
     });
     return own / (all || 1);
   });
   const count = counted.filter(Boolean).length;
-  return { shares, even: counted.slice(start, end).filter(Boolean).length / (count || 1) };
+  return { shares, even: keys.filter((key) => counted[key]).length / (count || 1) };
 }
 
 function sinksOf(
   labels: readonly string[],
   kinds: Float32Array,
   weights: Float32Array,
+  isPatch = (_: number) => false,
 ): readonly Sink[] {
   const names = ["", "first token", "template"];
   const found = new Map<string, number[]>();
   kinds.forEach((kind, key) => {
     if (!kind) return;
-    const label = names[kind] ?? `“${labels[key]}”`;
+    const label = names[kind] ?? (isPatch(key) ? "patches" : `“${labels[key]}”`);
     found.set(label, [...(found.get(label) ?? []), key]);
   });
   return [...found].map(([label, keys]) => ({

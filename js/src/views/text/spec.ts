@@ -15,6 +15,8 @@ export const text: ViewSpec = {
       k: "cut the answer's links to it: what the answer loses without it",
       e: "cut each sentence in turn",
       p: "what is selected in the prompt is a part of your own; there, → and Shift+→ select words",
+      "drag on an image":
+        "a part of these patches; with the keyboard, Shift and arrows, then Enter",
       v: "the next weighting of the menu",
       Esc: "release the sentence, then the token",
     },

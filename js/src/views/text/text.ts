@@ -7,10 +7,11 @@ import type { TextShares } from "../../data/stack-store.ts";
 import { lensMatrix } from "../../lenses/index.ts";
 import { type Bound, choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent, revealWithin } from "../../parts/dom.ts";
-import { hint, percent, strong } from "../../parts/text.ts";
+import { hint, percent, strong, weight } from "../../parts/text.ts";
 import { attentionOf, isAttention, textLens } from "../../state/lens.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
+import { largestOn } from "../shared/picture/shade.ts";
 import { weighting } from "../shared/tools.ts";
 import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
 import { legendLine, tableOf } from "../shared/words.ts";
@@ -18,8 +19,10 @@ import { carrierList, headsOf } from "./carriers.ts";
 import { checkOfHeads } from "./check.ts";
 import { byNumber, changeOf, cutting, nats } from "./cutting.ts";
 import { dock } from "./dock.ts";
+import { imagesOf, type PromptImage, placeOf } from "./images.ts";
 import { partHeads } from "./part-heads.ts";
-import { partList, partText, unmeasured } from "./parts.ts";
+import { partList, unmeasured } from "./parts.ts";
+import type { Region, Veil } from "./picture.ts";
 import { player } from "./player.ts";
 import type { Tokens } from "./prose.ts";
 import { reader } from "./reader.ts";
@@ -27,6 +30,7 @@ import {
   type Beside,
   carriers,
   isMarked,
+  keysOf,
   lookersAt,
   lookOf,
   type Part,
@@ -35,6 +39,7 @@ import {
   type Span,
 } from "./shares.ts";
 import { strip } from "./strip.ts";
+import { strongestPatches } from "./strongest.ts";
 import { withoutPart } from "./without.ts";
 
 const NO_TEXT =
@@ -73,7 +78,9 @@ interface Own {
   /** True if sinks count as any other token. */
   readonly sinks: Signal<boolean>;
   /** A part of the reader's own, and whether it is locked, or cut. */
-  readonly part: Signal<(Tokens & { readonly stack: string }) | null>;
+  readonly part: Signal<
+    (Tokens & { readonly stack: string; readonly region?: Region | undefined }) | null
+  >;
   readonly locked: Signal<boolean>;
   readonly cut: Signal<boolean>;
 }
@@ -105,10 +112,16 @@ export function textView(context: Context): View {
     if (loaded.status === "failed") return waiting(loaded.message);
     if (loaded.status === "loading") return waiting("Waiting for the running text.");
     const level = state.parts.value;
-    const parts = [...partsOf(text, level, state.named_segments.value)];
+    const images = imagesOf(store.manifest, text, stack.keys);
+    const parts = [...partsOf(text, level, state.named_segments.value, images)];
     const mine = own.part.value;
-    if (mine?.stack === stack.name) parts.push(...partAt(text, "your part", mine.start, mine.end));
-    const shown = runningText({ ...context, scope: inner }, text, parts, loaded.data, own);
+    if (mine?.stack === stack.name) {
+      const { start, end, region } = mine;
+      const made = partAt(text, region?.name ?? "your part", start, end, images);
+      const words = region && { keys: region.keys, words: "", sentences: null };
+      parts.push(...made.map((each) => ({ ...each, ...words })));
+    }
+    const shown = runningText({ ...context, scope: inner }, text, parts, images, loaded.data, own);
     content.value = shown;
     replaceContent(element, shown.element);
   });
@@ -180,6 +193,7 @@ function runningText(
   context: Context,
   text: RunningText,
   parts: readonly Part[],
+  images: readonly PromptImage[],
   loaded: TextShares,
   own: Own,
 ): ViewContent {
@@ -220,9 +234,23 @@ function runningText(
     const differs = own.sinks.value || layer.value || !isAttention(lens.value);
     const shuffled = differs ? null : store.stack(stack.name).shuffled.value;
     const measure = { kinds, parts, rows, beside: own.beside.value, shuffled };
-    const looked = { text, labels: stack.keys.labels, ...measure };
+    const isPatch = (key: number) => (stack.keys.patches?.on[key] ?? -1) >= 0;
+    const looked = { text, labels: stack.keys.labels, isPatch, ...measure };
     return lookOf(looked, row.value, shown.value);
   });
+  const onImages = images
+    .flatMap((image) => keysOf(image))
+    .filter((key) => stack.keys.patches?.of[key] != null);
+  const weights = computed(() =>
+    look.value.weights.map((weight, key) => (look.value.counted[key] ? weight : 0)),
+  );
+  const veil: Veil = {
+    look,
+    weights,
+    largest: computed(() => largestOn(weights.value, onImages, [])),
+    patch: signal(null),
+    region: signal(null),
+  };
   const linked = computed(() => pointed.value ?? part.value ?? look.value.parts[0]?.index ?? null);
   // Of parts that are no whole sentences, heads are read from all layers, once they are looked at.
   const others = parts.filter(({ sentences }) => !sentences);
@@ -235,13 +263,11 @@ function runningText(
     ofHeadsNote.hidden = !isOther || Boolean(ofOthers.value);
     if (!isOther || isAsked) return;
     isAsked = true;
-    const keysOf = ({ start, end }: Part) =>
-      Array.from({ length: end - start }, (_, n) => start + n).filter(
-        (key) => !loaded.sinks[key] && !text.template.includes(key),
-      );
+    const counted = (part: Part) =>
+      keysOf(part).filter((key) => !loaded.sinks[key] && !text.template.includes(key));
     ofHeadsNote.textContent = "Reading all layers …";
     const source = store.stack(stack.name);
-    partHeads(source, others.map(keysOf), text.first, rows, scope.signal).then(
+    partHeads(source, others.map(counted), text.first, rows, scope.signal).then(
       (all) => {
         ofOthers.value = all;
         if (!all) ofHeadsNote.textContent = NO_LAYERS;
@@ -303,16 +329,24 @@ function runningText(
   const verb = text.answer ? "was written from" : "looks at";
   scope.effect(() => {
     const now = look.value;
-    const scale = `${ofHeads.value} · shade: from an even share`;
+    const [even, most] = [now.even.toPrecision(1), now.largest.toPrecision(2)];
+    const shades = images.length
+      ? `even ${even} to ${most} · image: √weight to ${veil.largest.value.toPrecision(2)}`
+      : `from an even share, ${even}, to ${most}`;
     title.replaceChildren(
       ...(isOther.value
-        ? ["Which words look at ", el("strong", {}, parts[part.value ?? 0].name), ` · ${scale}`]
+        ? [
+            "Which words look at ",
+            el("strong", {}, parts[part.value ?? 0].name),
+            ` · ${ofHeads.value} · shade: from an even share`,
+          ]
         : [
             "What ",
             el("strong", {}, named.value),
-            ` ${verb} · ${scale}, ${now.even.toPrecision(1)}, to ${now.largest.toPrecision(2)}`,
+            ` ${verb} · ${ofHeads.value} · shade: ${shades}`,
           ]),
     );
+    title.title = title.textContent;
     const all = now.sinks.reduce((sum, { share }) => sum + share, 0);
     const chips = now.sinks.map(({ label, keys, share }) =>
       el(
@@ -348,18 +382,18 @@ function runningText(
       linked.value === null ? "" : ` ${named.value} → ${parts[linked.value].name}`,
     );
   });
-  const make = (tokens: Tokens | null) => {
+  const make = (tokens: Tokens | null, region?: Region) => {
     const root = element.parentElement;
     batch(() => {
       part.value = null;
       own.locked.value = tokens !== null;
-      own.part.value = tokens && { ...tokens, stack: stack.name };
+      own.part.value = tokens && { ...tokens, region, stack: stack.name };
     });
     // All is new, and the focus stays where it was needed.
     const to = tokens ? `[data-part="${mine < 0 ? parts.length : mine}"]` : ".reader";
     root?.querySelector<HTMLElement>(to)?.focus({ preventScroll: true });
   };
-  const reading = { text, parts, look, part, pointed, without: cuts.without, make };
+  const reading = { text, parts, look, part, pointed, without: cuts.without, make, images, veil };
   const { element: prompt, take } = reader(context, reading);
   const left = el(
     "div",
@@ -389,6 +423,14 @@ function runningText(
     bar,
     barText,
     partList(scope, lists),
+    images.some(({ grids }) => grids.length)
+      ? strongestPatches(
+          context,
+          images,
+          veil,
+          computed(() => (linked.value === null ? null : parts[linked.value])),
+        )
+      : "",
     linkTitle,
     ofHeadsNote,
     carrierList(context, heads, { found, alone: own.alone }),
@@ -419,9 +461,11 @@ function runningText(
       event.stopPropagation();
       keys[event.key]();
     }
-    if (event.key !== "Escape" || (part.value === null && span.value === null)) return;
+    const drawn = veil.region.value;
+    if (event.key !== "Escape" || !(drawn || part.value !== null || span.value)) return;
     event.stopPropagation();
-    if (part.value !== null) part.value = null;
+    if (drawn) veil.region.value = null;
+    else if (part.value !== null) part.value = null;
     else span.value = null;
   });
   return {
@@ -429,6 +473,16 @@ function runningText(
     status: computed(() => {
       const now = look.value;
       const at = linked.value;
+      const on = veil.patch.value;
+      if (on !== null) {
+        const drawn = veil.region.value;
+        return [
+          strong(`${named.value} → ${placeOf(images, on)}`),
+          `  ${weight(now.weights[on])}${now.counted[on] ? "" : ", a sink"}`,
+          drawn ? ` · ${drawn.name}` : "",
+          hint(drawn ? " · Enter or p makes it a part" : ""),
+        ];
+      }
       const link = now.parts.find(({ index }) => index === at);
       if (!link || at === null) return [strong(named.value)];
       const cut = changeOf(cuts.cuts.value[at], shown.value);
@@ -453,7 +507,7 @@ function runningText(
     tables: computed(() => [
       tableOf("Where it looks", look.value.parts, () => [
         { name: "part", of: ({ index }) => parts[index].name },
-        { name: "text", of: ({ index }) => partText(text, parts[index]) },
+        { name: "text", of: ({ index }) => parts[index].words },
         { name: "share", of: ({ share }) => share },
         { name: look.value.beside, of: ({ beside }) => beside ?? Number.NaN },
         {

@@ -88,8 +88,8 @@ test("named parts keep to the prompt, and have sentences only where they are who
   ]);
   const isNamed = true;
   expect(named).toEqual([
-    { name: "middle", isNamed, start: 2, end: 4, sentences: null },
-    { name: "end", isNamed, start: 3, end: 5, sentences: [1, 2] },
+    { name: "middle", isNamed, start: 2, end: 4, sentences: null, words: "cat sat" },
+    { name: "end", isNamed, start: 3, end: 5, sentences: [1, 2], words: "sat?" },
   ]);
   const ofPlaces = { ...looked, parts: named, beside: "shuffled", shuffled: [[2, 1]] } as const;
   const look = lookOf(ofPlaces, (at) => rows[at], [0, 0]);

@@ -2,9 +2,11 @@
 
 import { el, revealWithin, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
+import type { Side } from "../../../state/state.ts";
 import { alpha } from "../../../styles/palette.ts";
 import type { Picture, PictureSide } from "./source.ts";
-import { GRID_NAMES } from "./stage.ts";
+
+export const GRID_NAMES: Readonly<Record<Side, string>> = { query: "Queries", key: "Keys" };
 
 /** More tokens, as those of a text, have a shade in place of a bar and a number. */
 const MOST_WITH_NUMBERS = 8;

@@ -1,11 +1,6 @@
 /** The sizes of the picture view's parts, in CSS pixels. */
 
-import type { Patches } from "../../../data/manifest.ts";
-
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}
+import type { Size } from "../../shared/picture/places.ts";
 
 /** The least width of the view with the list beside the pictures. */
 const WIDE_FROM = 720;
@@ -41,30 +36,4 @@ export function layoutOf(width: number, aspect: number, heads: number) {
     wide,
     map: sized(Math.min(MAP.most, across)),
   };
-}
-
-type Shape = Pick<Patches, "rows" | "columns">;
-
-export interface Box extends Size {
-  readonly left: number;
-  readonly top: number;
-}
-
-/** The place of a patch on a picture of this size. */
-export function boxOf(patch: number, { rows, columns }: Shape, { width, height }: Size): Box {
-  const [across, down] = [width / columns, height / rows];
-  const row = Math.floor(patch / columns);
-  return { left: (patch % columns) * across, top: row * down, width: across, height: down };
-}
-
-/** The patch at a point of a picture of this size, or the nearest. */
-export function patchAt(
-  x: number,
-  y: number,
-  { rows, columns }: Shape,
-  { width, height }: Size,
-): number {
-  const at = (place: number, length: number, count: number) =>
-    Math.max(0, Math.min(count - 1, Math.floor((place / length) * count)));
-  return at(y, height, rows) * columns + at(x, width, columns);
 }

@@ -6,8 +6,8 @@ import { el } from "../../../parts/dom.ts";
 import { nextFrame } from "../../../scheduling/frame.ts";
 import { alpha } from "../../../styles/palette.ts";
 import { strokeCurve } from "../../shared/curves.ts";
-import { boxOf } from "./layout.ts";
-import { strongestOf } from "./shade.ts";
+import { boxOf } from "../../shared/picture/places.ts";
+import { strongestOf } from "../../shared/picture/shade.ts";
 import type { Picture } from "./source.ts";
 
 /** The most lines, and the least share of the largest weight that has one. */

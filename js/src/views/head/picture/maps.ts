@@ -8,8 +8,8 @@ import { button, el, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
 import { goTo } from "../../../state/navigation.ts";
 import { stripsOf } from "../../shared/heads/matrices.ts";
-import { marksOf, paintImage, paintMarks, veilOf } from "./paint.ts";
-import { shadesOf } from "./shade.ts";
+import { marksOf, paintImage, paintMarks, veilOf } from "../../shared/picture/paint.ts";
+import { shadesOf } from "../../shared/picture/shade.ts";
 import type { Picture } from "./source.ts";
 
 /** @param matrices by head */

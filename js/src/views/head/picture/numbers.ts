@@ -3,7 +3,7 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import { el } from "../../../parts/dom.ts";
 import { number, weight } from "../../../parts/text.ts";
-import { summaryOf } from "./shade.ts";
+import { summaryOf } from "../../shared/picture/shade.ts";
 import type { Picture } from "./source.ts";
 
 /** With an error of up to this, entropies are right to two decimals. */

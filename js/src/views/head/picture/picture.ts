@@ -9,22 +9,23 @@ import { gridShown, type Side } from "../../../data/manifest.ts";
 import { el } from "../../../parts/dom.ts";
 import { matches } from "../../../parts/find.ts";
 import { swatches } from "../../../parts/swatches.ts";
-import { joined } from "../../../parts/text.ts";
+import { joined, weight } from "../../../parts/text.ts";
+import { cursorOf } from "../../../parts/tokens.ts";
 import { attentionOf } from "../../../state/lens.ts";
 import type { Axes } from "../../shared/axes.ts";
 import { shownMatrix } from "../../shared/heads/matrices.ts";
+import { chooser } from "../../shared/picture/chooser.ts";
+import { type Mark, marksOf } from "../../shared/picture/paint.ts";
+import { strongestPatches } from "../../shared/picture/shade.ts";
+import { stage } from "../../shared/picture/stage.ts";
 import { type Context, figureOf, type ViewContent } from "../../shared/view.ts";
 import { headLegend } from "../legend.ts";
 import type { ShownHeads } from "../shown.ts";
-import { chips } from "./chips.ts";
-import { chooser } from "./chooser.ts";
+import { chips, GRID_NAMES } from "./chips.ts";
 import { links } from "./links.ts";
 import { maps } from "./maps.ts";
 import { numbers } from "./numbers.ts";
-import { type Mark, marksOf } from "./paint.ts";
-import { strongestPatches } from "./shade.ts";
 import { type Grids, pictureOf } from "./source.ts";
-import { stage } from "./stage.ts";
 import { strongest } from "./strongest.ts";
 
 /** The number of the strongest patches that are framed. */
@@ -56,7 +57,23 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
   else if (layerLabel) element.prepend(swatches(scope, state, data.info.heads, palette));
   const { queries, keys } = data.stack;
   const shown = gridShown(main === "key" ? keys : queries, state.grid.peek());
-  top.before(chooser(picture, shown) ?? "");
+  const chosen = computed(() => (picture.onMain.value ? weights.value : null));
+  const small = chooser(context, {
+    label: "Images",
+    grids: picture.gridsOf(main).map((grid, at) => ({ at, grid })),
+    shown,
+    weights: chosen,
+    largest: computed(() => (chosen.value ? picture.largest(chosen.value) : 0)),
+    total: computed(() => chosen.value?.reduce((sum, weight) => sum + weight, 0) ?? 0),
+    marks: (grid) =>
+      marksOf(
+        side.value === main ? picture.from.value : itself.value,
+        grid,
+        palette.value.accent,
+        1.5,
+      ),
+  });
+  top.before(small ?? "");
 
   /** One of the two pictures, and its tokens without a patch. */
   function sideOf(on: Side): { element: HTMLElement; grid: HTMLElement | null } {
@@ -76,10 +93,29 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
     const marks = computed(() => marksOn(on, here.shown.value));
     const grid =
       patches &&
-      stage(picture, here, patches, marks, () => {
-        if (!withoutPatch.length) return;
-        row.focus();
-        here.pointAt(withoutPatch[0]);
+      stage(context, {
+        patches,
+        tokens: here.tokens,
+        size: layout[on],
+        label: GRID_NAMES[on],
+        cell: `${on}-patch`,
+        weights: here.weights,
+        largest: picture.largest,
+        marks,
+        focused: here.focused,
+        cursor: cursorOf(state, on),
+        said: (token) =>
+          here.weights.value
+            ? `, weight ${weight(here.weights.value[token], picture.rounding(token))}`
+            : "",
+        isLocked: (token) => here.locked.value.includes(token),
+        look: here.pointAt,
+        toggle: here.toggle,
+        leave() {
+          if (!withoutPatch.length) return;
+          row.focus();
+          here.pointAt(withoutPatch[0]);
+        },
       });
     const element = el("div", { class: "picture-side" }, heading, row, grid ?? "");
     element.style.width = `${layout[on].width}px`;

@@ -16,10 +16,10 @@ import { headColors } from "../../../styles/head-colors.ts";
 import { type FocusedUnits, sideOf } from "../../shared/axes.ts";
 import { stripsOf } from "../../shared/heads/matrices.ts";
 import type { HeadContent } from "../../shared/heads/words.ts";
+import { imageOf } from "../../shared/picture/paint.ts";
+import { largestOn, tokensOf } from "../../shared/picture/shade.ts";
 import type { Context } from "../../shared/view.ts";
 import { layoutOf } from "./layout.ts";
-import { imageOf } from "./paint.ts";
-import { largestOn, tokensOf } from "./shade.ts";
 
 export type Picture = ReturnType<typeof pictureOf>;
 export type PictureSide = Picture["query"];

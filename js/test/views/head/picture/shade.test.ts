@@ -2,7 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import { middleOf } from "../../../../src/data/manifest.ts";
-import { boxOf, layoutOf, patchAt } from "../../../../src/views/head/picture/layout.ts";
+import { layoutOf } from "../../../../src/views/head/picture/layout.ts";
+import { boxOf, patchAt } from "../../../../src/views/shared/picture/places.ts";
 import {
   largestOn,
   shadesOf,
@@ -10,7 +11,7 @@ import {
   strongestPatches,
   summaryOf,
   tokensOf,
-} from "../../../../src/views/head/picture/shade.ts";
+} from "../../../../src/views/shared/picture/shade.ts";
 
 /** [CLS], a register at the end, and six patches, two of them exchanged. */
 const PATCHES = { rows: 2, columns: 3, of: [null, 1, 0, 2, 3, 4, 5, null] };

@@ -3,60 +3,69 @@
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { middleOf, type Patches } from "../../../data/manifest.ts";
 import { paintCanvas } from "../../../painting/canvas.ts";
+import type { Painter } from "../../../painting/painter.ts";
 import { el, setAttributes } from "../../../parts/dom.ts";
-import { weight } from "../../../parts/text.ts";
-import { cursorOf } from "../../../parts/tokens.ts";
-import { type Side, within } from "../../../state/state.ts";
-import { boxOf, patchAt } from "./layout.ts";
-import { type Mark, paintGrid, paintImage, paintMarks, veilOf } from "./paint.ts";
+import { within } from "../../../state/state.ts";
+import type { Context } from "../view.ts";
+import { imageOf, type Mark, paintGrid, paintImage, paintMarks, veilOf } from "./paint.ts";
+import { boxOf, patchAt, type Size } from "./places.ts";
 import { shadesOf } from "./shade.ts";
-import type { Picture, PictureSide } from "./source.ts";
 
-export const GRID_NAMES: Readonly<Record<Side, string>> = { query: "Queries", key: "Keys" };
+interface Staged {
+  readonly patches: Patches;
+  /** By patch. */
+  readonly tokens: Int32Array;
+  readonly size: Size;
+  /** Its name, and that of its cell. */
+  readonly label: string;
+  readonly cell: string;
+  /** By token; null for the image alone. */
+  readonly weights: ReadonlySignal<ArrayLike<number> | null>;
+  readonly largest: (weights: ArrayLike<number>) => number;
+  /** The frames of patches, and what is painted over all. */
+  readonly marks: ReadonlySignal<readonly Mark[]>;
+  readonly over?: ReadonlySignal<(painter: Painter) => void>;
+  /** The tokens at which the reader is, and at which the keyboard was last. */
+  readonly focused: ReadonlySignal<readonly number[]>;
+  readonly cursor: { at: number };
+  /** What is said of a token behind its place. */
+  readonly said: (token: number) => string;
+  readonly isLocked: (token: number) => boolean;
+  readonly look: (token: number | null, event: Event) => void;
+  readonly toggle: (token: number, event: MouseEvent | KeyboardEvent) => void;
+  /** Moves to the first token without a patch. */
+  readonly leave?: () => void;
+}
 
-/**
- * @param patches the grid
- * @param leave moves to the first token without a patch
- * @param marks the frames of patches
- */
-export function stage(
-  picture: Picture,
-  on: PictureSide,
-  patches: Patches,
-  marks: ReadonlySignal<readonly Mark[]>,
-  leave: () => void,
-): HTMLElement {
-  const { scope, state, palette } = picture;
-  const { side, tokens, weights, focused } = on;
-  const image = picture.imageOf(patches);
-  const size = picture.layout[side];
-  const cursor = cursorOf(state, side);
+export function stage({ scope, store, palette }: Context, staged: Staged): HTMLElement {
+  const { patches, tokens, size, weights, marks, focused, cursor, over } = staged;
+  const image = imageOf(store.manifest.images[patches.image]);
   const canvas = el("canvas", { "aria-hidden": "true" });
   // One cell is enough: that of the patch at which the reader is.
-  const cell = el("div", { role: "gridcell", id: `${side}-patch` });
+  const cell = el("div", { role: "gridcell", id: staged.cell });
   const row = el("div", { role: "row" }, cell);
   const element = el("div", {
     class: "picture-stage",
     role: "grid",
     tabindex: 0,
-    "aria-label": GRID_NAMES[side],
+    "aria-label": staged.label,
     "aria-rowcount": patches.rows,
     "aria-colcount": patches.columns,
     "aria-multiselectable": "true",
   });
   element.append(canvas, row);
-  /** Null for the image alone. */
   const veil = computed(() => {
     const values = weights.value;
-    const shades = values && shadesOf(values, tokens, picture.largest(values));
+    const shades = values && shadesOf(values, tokens, staged.largest(values));
     return shades && veilOf(shades, patches, palette.value);
   });
   scope.effect(() => {
     const [shown, cover, colors] = [image.value, veil.value, palette.value];
-    const framed = marks.value;
+    const [framed, above] = [marks.value, over?.value];
     paintCanvas(canvas, size.width, size.height, (painter) => {
       paintImage(painter, shown, patches, cover, size, colors);
       if (!cover) paintGrid(painter, patches, size);
+      above?.(painter);
       paintMarks(painter, framed, patches, size, colors);
     });
   });
@@ -70,13 +79,11 @@ export function stage(
     if (patch === undefined) return;
     const [down, across] = [Math.floor(patch / patches.columns), patch % patches.columns];
     const token = tokens[patch];
-    const value =
-      weights.value && `, weight ${weight(weights.value[token], picture.rounding(token))}`;
     setAttributes(row, { "aria-rowindex": down + 1 });
     setAttributes(cell, {
-      "aria-label": `row ${down}, column ${across}${value ?? ""}`,
+      "aria-label": `row ${down}, column ${across}${staged.said(token)}`,
       "aria-colindex": across + 1,
-      "aria-selected": `${on.locked.value.includes(token)}`,
+      "aria-selected": `${staged.isLocked(token)}`,
     });
     const { left, top, width, height } = boxOf(patch, patches, size);
     Object.assign(cell.style, {
@@ -91,24 +98,23 @@ export function stage(
     const box = element.getBoundingClientRect();
     return tokens[patchAt(event.clientX - box.left, event.clientY - box.top, patches, size)];
   };
-  const look = (token: number | null) => {
-    if (token === -1) return on.pointAt(null);
-    if (token !== null) cursor.at = token;
-    on.pointAt(token);
+  const look = (token: number | null, event: Event) => {
+    if (token !== null && token >= 0) cursor.at = token;
+    staged.look(token === -1 ? null : token, event);
   };
   const toggle = (token: number, event: MouseEvent | KeyboardEvent) => {
-    if (token >= 0) on.toggle(token, event);
+    if (token >= 0) staged.toggle(token, event);
   };
-  element.addEventListener("pointermove", (event) => look(tokenAt(event)));
-  element.addEventListener("pointerleave", () => look(null));
-  element.addEventListener("blur", () => look(null));
+  element.addEventListener("pointermove", (event) => look(tokenAt(event), event));
+  element.addEventListener("pointerleave", (event) => look(null, event));
+  element.addEventListener("blur", (event) => look(null, event));
   element.addEventListener("click", (event) => toggle(tokenAt(event), event));
   element.addEventListener("keydown", (event) => {
     const from = current.peek() ?? patches.of[cursor.at] ?? patches.of[middleOf(patches)] ?? 0;
     const step = STEPS[event.key];
-    if (step) look(next(from, step));
+    if (step) look(next(from, step), event);
     else if (event.key === "Enter" || event.key === " ") toggle(tokens[from], event);
-    else if (event.key === "C") leave();
+    else if (event.key === "C" && staged.leave) staged.leave();
     else return;
     event.preventDefault();
   });

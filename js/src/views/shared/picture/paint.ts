@@ -5,8 +5,8 @@ import type { Grid, ImageFile, Patches } from "../../../data/manifest.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import { alpha, type Palette, rgb } from "../../../styles/palette.ts";
-import { strokeLines } from "../../shared/curves.ts";
-import { type Box, boxOf, type Size } from "./layout.ts";
+import { strokeLines } from "../curves.ts";
+import { type Box, boxOf, type Size } from "./places.ts";
 
 /** The opacity of the veil over a patch without attention: the image still shows where one is. */
 const DENSEST = 0.88;

@@ -1,0 +1,49 @@
+/** The images of a prompt: each is a part of it, as a sentence is. */
+
+import { gridOf, type Manifest, type RunningText, type Tokens } from "../../data/manifest.ts";
+import type { Numbered } from "../shared/picture/chooser.ts";
+
+export interface PromptImage {
+  readonly name: string;
+  /** Its tokens. */
+  readonly start: number;
+  readonly end: number;
+  /** Its grids of patches; none where the record lacks the image. */
+  readonly grids: readonly Numbered[];
+}
+
+export function imagesOf(
+  manifest: Manifest,
+  { sentences }: RunningText,
+  tokens: Tokens,
+): readonly PromptImage[] {
+  const { patches } = tokens;
+  if (!patches) return [];
+  const of = (at: number) => patches.grids[at]?.image;
+  const found = sentences.filter(([start]) => patches.on[start] >= 0);
+  return found.map(([start, end]) => {
+    const image = of(patches.on[start]);
+    const name = found.length > 1 ? `image ${image + 1}` : "image";
+    const grids = patches.grids.flatMap((_, at) => {
+      const grid = of(at) === image && gridOf(manifest, tokens, at);
+      // Among several images, each is named before its crops.
+      return grid
+        ? [{ at, grid: { ...grid, name: grid.name.replace(/^image \d+(, |$)/, "") } }]
+        : [];
+    });
+    return { name, start, end, grids };
+  });
+}
+
+/** The place of a token on one of several images in words; "" for one without a place. */
+export function placeOf(images: readonly PromptImage[], token: number): string {
+  for (const { name, grids } of images) {
+    for (const { grid } of grids) {
+      const patch = grid.of[token];
+      if (patch == null) continue;
+      const where = [images.length > 1 || !grid.name ? name : "", grid.name].filter(Boolean);
+      return `${where.join(", ")} ${Math.floor(patch / grid.columns)},${patch % grid.columns}`;
+    }
+  }
+  return "";
+}

@@ -1,0 +1,243 @@
+/** An image where it stands in a prompt: one of its grids with a veil, beside small ones of all. */
+
+import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import type { Patches } from "../../data/manifest.ts";
+import type { Painter } from "../../painting/painter.ts";
+import { toggle } from "../../parts/choice.ts";
+import { button, el, replaceContent } from "../../parts/dom.ts";
+import { weight } from "../../parts/text.ts";
+import { chooser } from "../shared/picture/chooser.ts";
+import { marksOf } from "../shared/picture/paint.ts";
+import { boxOf, patchAt } from "../shared/picture/places.ts";
+import { strongestPatches, tokensOf } from "../shared/picture/shade.ts";
+import { stage } from "../shared/picture/stage.ts";
+import type { Context } from "../shared/view.ts";
+import type { PromptImage } from "./images.ts";
+import { keysOf, type Look, type Part } from "./shares.ts";
+
+/** The widest and the highest picture that is not large, in CSS pixels. */
+const WIDE = 322;
+const TALL = 400;
+/** The number of the strongest patches that are framed. */
+const FRAMED = 3;
+/** The least height of the list beside it. */
+const LEAST_SMALL = 330;
+
+const NO_SPAN = { start: 0, end: 0 };
+
+/** Patches that the reader has drawn a box around. */
+export interface Region {
+  readonly name: string;
+  readonly keys: readonly number[];
+}
+
+/** What all pictures of a prompt share. */
+export interface Veil {
+  readonly look: ReadonlySignal<Look>;
+  /** The weights of tokens, 0 for sinks, and the largest of a patch. */
+  readonly weights: ReadonlySignal<Float32Array>;
+  readonly largest: ReadonlySignal<number>;
+  /** The token of the patch at which the reader is. */
+  readonly patch: Signal<number | null>;
+  /** The region that is being drawn. */
+  readonly region: Signal<Region | null>;
+}
+
+/** How a part is outlined. */
+export interface Outline {
+  readonly part: Part | null;
+  readonly color: string;
+  readonly width: number;
+  readonly dash: number[];
+}
+
+interface Acts {
+  readonly point: (token: number | null) => void;
+  readonly lock: (token: number) => void;
+  /** Makes the region a part. */
+  readonly take: () => void;
+}
+
+export function picture(
+  context: Context,
+  image: PromptImage,
+  { look, weights, largest, patch, region }: Veil,
+  outlines: ReadonlySignal<readonly Outline[]>,
+  { point, lock, take }: Acts,
+): HTMLElement {
+  const { scope, state, palette, height } = context;
+  const { name, grids, start, end } = image;
+  const element = el("div", { class: "text-picture", role: "group", "aria-label": name });
+  // The text around it has parts of its own.
+  for (const kind of ["click", "pointermove"]) {
+    element.addEventListener(kind, (event) => event.stopPropagation());
+  }
+  if (!grids.length) {
+    element.append(button({}, name, () => lock(start)));
+    return element;
+  }
+  const [large, room] = [signal(false), signal(WIDE)];
+  const shown = computed(() => {
+    const chosen = grids.find(({ at }) => at === state.grid.value);
+    return chosen ?? grids.find(({ grid }) => grid.name.endsWith("whole")) ?? grids[0];
+  });
+  const wide = computed(() => {
+    const { aspect } = shown.value.grid;
+    const most = large.value ? height.value * aspect : Math.min(WIDE, TALL * aspect);
+    return Math.round(Math.min(room.value, most));
+  });
+  const holder = el("div", { class: "pictures" });
+  element.append(holder, toggle(scope, "Large", `Show ${name} as wide as the text`, large));
+  scope.onResize(holder, () => {
+    room.value = holder.clientWidth;
+  });
+  const cursor = { at: -1 };
+  const label = `Grids of ${name}`;
+  const total = computed(() => look.value.total);
+  scope.scopedEffect((inner) => {
+    const [{ at, grid }, width] = [shown.value, wide.value];
+    const own = { ...context, scope: inner };
+    const tokens = tokensOf(grid);
+    const size = { width, height: Math.round(width / grid.aspect) };
+    const prefix = [name === "image" ? "" : name, grid.name].filter(Boolean).join(", ");
+    const over = computed(() => {
+      const [{ sinks }, all, drawn] = [look.value, outlines.value, region.value];
+      const { muted, accent } = palette.value;
+      return (painter: Painter) => {
+        painter.strokeStyle = muted;
+        painter.setLineDash([1, 2]);
+        for (const key of sinks.flatMap(({ keys }) => keys)) {
+          const own = grid.of[key];
+          if (own == null) continue;
+          const box = boxOf(own, grid, size);
+          painter.strokeRect(box.left + 1, box.top + 1, box.width - 2, box.height - 2);
+        }
+        const boxed = {
+          part: drawn && { ...NO_SPAN, ...drawn },
+          color: accent,
+          width: 2,
+          dash: [],
+        };
+        for (const { part, color, width, dash } of [...all, boxed]) {
+          const box = part && boxAround(part);
+          if (!box) continue;
+          const [left, top, right, bottom] = box;
+          painter.setLineDash(dash);
+          painter.strokeStyle = color;
+          painter.lineWidth = width;
+          painter.strokeRect(left + 1, top + 1, right - left - 2, bottom - top - 2);
+        }
+        painter.setLineDash([]);
+      };
+    });
+    /** The sides of a part on the picture; null for one that is not on it. */
+    function boxAround(part: Pick<Part, "start" | "end" | "keys">) {
+      if (!part.keys && part.start <= start && part.end >= end) {
+        return [0, 0, size.width, size.height] as const;
+      }
+      const boxes = keysOf(part).flatMap((key) => {
+        const own = grid.of[key];
+        return own == null ? [] : [boxOf(own, grid, size)];
+      });
+      return boxes.length
+        ? ([
+            Math.min(...boxes.map(({ left }) => left)),
+            Math.min(...boxes.map(({ top }) => top)),
+            Math.max(...boxes.map(({ left, width }) => left + width)),
+            Math.max(...boxes.map(({ top, height }) => top + height)),
+          ] as const)
+        : null;
+    }
+    const draw = (from: number, to: number) => {
+      const sides = (length: (patch: number) => number) =>
+        [from, to].map(length).sort((a, b) => a - b);
+      const [top, bottom] = sides((each) => Math.floor(each / grid.columns));
+      const [left, right] = sides((each) => each % grid.columns);
+      const keys = [...tokens]
+        .filter((key, each) => {
+          const [row, column] = [Math.floor(each / grid.columns), each % grid.columns];
+          return key >= 0 && row >= top && row <= bottom && column >= left && column <= right;
+        })
+        .sort((a, b) => a - b);
+      const named = (one: string, from: number, to: number) =>
+        from === to ? `${one} ${from}` : `${one}s ${from}–${to}`;
+      const where = `${named("row", top, bottom)}, ${named("column", left, right)}`;
+      region.value =
+        keys.length > 1 ? { name: [prefix, where].filter(Boolean).join(": "), keys } : null;
+    };
+    // The patch at which a region begins.
+    let from: number | null = null;
+    const framed = (of: Patches) =>
+      marksOf(patch.value === null ? [] : [patch.value], of, palette.value.accent, 2);
+    const view = stage(own, {
+      patches: grid,
+      tokens,
+      size,
+      label: [name, grid.name, `${grid.rows} × ${grid.columns} patches`].filter(Boolean).join(", "),
+      cell: `patch-of-${start}`,
+      weights,
+      largest: () => largest.value,
+      marks: computed(() => [
+        ...marksOf(
+          strongestPatches(weights.value, grid, [], FRAMED),
+          grid,
+          palette.value.accent,
+          1,
+        ),
+        ...framed(grid),
+      ]),
+      over,
+      focused: computed(() => (patch.value === null ? [] : [patch.value])),
+      cursor,
+      said: (token) =>
+        look.value.counted[token] ? `, weight ${weight(weights.value[token])}` : ", a sink",
+      isLocked: () => false,
+      look(token, event) {
+        event.stopPropagation();
+        if (event.type === "blur") region.value = null;
+        if (event instanceof KeyboardEvent && token !== null) {
+          if (!event.shiftKey) region.value = null;
+          else {
+            if (!region.peek() || from === null) from = grid.of[patch.peek() ?? token] ?? 0;
+            draw(from, grid.of[token] ?? 0);
+          }
+        }
+        point(token);
+      },
+      toggle(token, event) {
+        if (!region.peek()) lock(token);
+        else if (event instanceof KeyboardEvent) take();
+      },
+    });
+    const placeOf = ({ clientX, clientY }: MouseEvent) => {
+      const { left, top } = view.getBoundingClientRect();
+      return patchAt(clientX - left, clientY - top, grid, size);
+    };
+    view.addEventListener("pointerdown", (event) => {
+      region.value = null;
+      from = placeOf(event);
+      view.setPointerCapture(event.pointerId);
+    });
+    view.addEventListener("pointermove", (event) => {
+      if (from !== null && event.buttons) draw(from, placeOf(event));
+    });
+    // A click has neither moved nor drawn.
+    view.addEventListener("click", () => {
+      from = null;
+      if (region.peek()) take();
+    });
+    const small = chooser(own, {
+      label,
+      grids,
+      shown: at,
+      weights,
+      largest,
+      total,
+      marks: framed,
+    });
+    if (small && !large.value) small.style.maxHeight = `${Math.max(size.height, LEAST_SMALL)}px`;
+    const content = el("div", {}, view, small ?? "");
+    replaceContent(holder, content);
+  });
+  return element;
+}
