@@ -148,7 +148,7 @@ class _Watch:
         self._model = model
         self._length = length
         self._others = [n for n in range(length) if n != place]
-        self._first: dict[tuple[str, int], tuple[torch.Tensor | None, torch.Tensor]] = {}
+        self._first: dict[tuple[str, int], tuple[list[torch.Tensor], torch.Tensor]] = {}
         self._passes = 0
         self._calls: Counter[str] = Counter()
 
@@ -173,36 +173,31 @@ class _Watch:
         self._calls[name] += 1
         given = self._of_tokens([*args, *named.values()])
         first = output[0] if isinstance(output, tuple) and output else output
-        returned = self._of_tokens([first])
-        if returned is None:
+        if not self._of_tokens([first]):
             return None
         if self._passes == 1:
-            self._first[call] = None if given is None else given.clone(), returned.clone()
+            self._first[call] = [each.clone() for each in given], first.clone()
             return None
-        if call not in self._first:
+        before, wanted = self._first.get(call, ([], None))
+        # What a module reads of another length has mixed before it.
+        if not given or len(given) != len(before) or wanted is None:
             return None
-        before, wanted = self._first[call]
-        if given is None or before is None or self._differ(given, before):
-            return None
-        if not self._differ(returned, wanted):
+        if any(map(self._differ, given, before)) or not self._differ(first, wanted):
             return None
         self.found[name] = None
-        restored = returned.clone()
+        restored = first.clone()
         restored[:, self._others] = wanted[:, self._others]
         return (restored, *output[1:]) if isinstance(output, tuple) else restored
 
-    def _of_tokens(self, values: Sequence[Any]) -> torch.Tensor | None:
-        """The first tensor of [1, tokens, ...]."""
-        return next(
-            (
-                each
-                for each in values
-                if isinstance(each, torch.Tensor)
-                and each.ndim >= 2
-                and each.shape[:2] == (1, self._length)
-            ),
-            None,
-        )
+    def _of_tokens(self, values: Sequence[Any]) -> list[torch.Tensor]:
+        """The tensors of [1, tokens, ...]."""
+        return [
+            each
+            for each in values
+            if isinstance(each, torch.Tensor)
+            and each.ndim >= 2
+            and each.shape[:2] == (1, self._length)
+        ]
 
     def _differ(self, one: torch.Tensor, other: torch.Tensor) -> bool:
         """True if a token other than the changed one differs."""
