@@ -169,7 +169,7 @@ def _in_picture(
     picture: NDArray[np.int32], tokens: NDArray[np.int32]
 ) -> tuple[int, int, NDArray[np.int64], tuple[int, int, int, int]] | None:
     """The grid of the tokens on a picture [height, width]: rows, columns, tokens, and its box."""
-    edges = np.array([_edges(picture == token) for token in tokens])
+    edges = _edges_of(picture)
     own = np.median(edges[:, 2:] - edges[:, :2], axis=0)
     starts = edges[:, :2]
     sides = _steps(starts, own)
@@ -194,7 +194,7 @@ def _in_picture(
     size = np.array(picture.shape)
     begin = np.maximum(first - middle, first if padded else 0).round().astype(int)
     end = np.minimum(edges[:, 2:].max(axis=0) + middle, size).round().astype(int)
-    fed = np.array(_edges(picture != NO_TOKEN))
+    fed = _edges_of(np.where(picture == NO_TOKEN, NO_TOKEN, 0))[0]
     if (np.abs(fed - [*begin, *end]) >= [*sides, *sides]).any():
         return None  # some tokens have no pixel alone
     return rows, columns, of, (int(begin[1]), int(begin[0]), int(end[1]), int(end[0]))
@@ -211,10 +211,18 @@ def _steps(edges: NDArray[np.int64], own: NDArray[np.float64]) -> NDArray[np.flo
     )
 
 
-def _edges(inside: NDArray[np.bool_]) -> tuple[int, int, int, int]:
-    """(top, left, bottom, right) of what is inside."""
-    down, across = inside.any(axis=1).nonzero()[0], inside.any(axis=0).nonzero()[0]
-    return int(down[0]), int(across[0]), int(down[-1]) + 1, int(across[-1]) + 1
+def _edges_of(picture: NDArray[np.int32]) -> NDArray[np.int64]:
+    """(top, left, bottom, right) of the pixels of each token, by its number: [tokens, 4]."""
+    down, across = (picture >= 0).nonzero()
+    order = np.argsort(picture[down, across], kind="stable")
+    starts = np.unique(picture[down, across][order], return_index=True)[1]
+    sides = [
+        reduce.reduceat(places[order], starts) + (reduce is np.maximum)
+        for reduce in (np.minimum, np.maximum)
+        for places in (down, across)
+    ]
+    edges: NDArray[np.int64] = np.stack(sides, axis=1)
+    return edges
 
 
 def _on_image(origin: Origin, lead: tuple[int, ...]) -> Box | None:
