@@ -171,7 +171,7 @@ def _in_picture(
     """The grid of the tokens on a picture [height, width]: rows, columns, tokens, and its box."""
     edges = _edges_of(picture)
     own = np.median(edges[:, 2:] - edges[:, :2], axis=0)
-    starts = edges[:, :2]
+    starts = edges[:, :2].astype(np.float64)
     sides = _steps(starts, own)
     padded = bool((sides < own).any())
     if padded:  # the first patches begin outside: all are counted from their ends
