@@ -172,7 +172,7 @@ def _in_picture(
     edges = _edges_of(picture)
     own = np.median(edges[:, 2:] - edges[:, :2], axis=0)
     starts = edges[:, :2].astype(np.float64)
-    sides = _steps(starts, own)
+    sides = _steps(edges[:, :2], own)
     padded = bool((sides < own).any())
     if padded:  # the first patches begin outside: all are counted from their ends
         sides = _steps(edges[:, 2:], own)
