@@ -190,6 +190,8 @@ def vectors(
 def _vectors(call: Call) -> Vectors:
     if isinstance(call, FunctionCall):
         return Vectors(_as_numbers(call.query), _as_numbers(call.key), True)
+    if call.maps and call.value is not None:  # a query is where it looks
+        return Vectors(_as_numbers(call.weights), _as_numbers(call.value), True)
     scores = call.scores
     if scores is not None and scores.index.shape == call.logits.shape:
         scores = scores.oriented()
