@@ -13,6 +13,7 @@ from attnwidget.tracing import CallId
 
 from .sides import Side
 from .stacks import Group, Labels
+from .towers import is_cross
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,8 @@ class Sequences:
     def _tokens(self, group: Group, name: str, side: Side, length: int) -> Tokens:
         """Labels of one side of a group of layers; positions if nothing else is known."""
         maps = {self.maps.get(call, ()) for call in group.calls}
-        if len(maps) == 1 and (name == "key" or not group.cross):
+        cross = group.cross or any(map(is_cross, group.modules))
+        if len(maps) == 1 and (name == "key" or not cross):
             cells = _cells(*maps)
             if len(cells) == length:
                 return Tokens(cells)
