@@ -193,8 +193,8 @@ def _vectors(call: Call) -> Vectors:
     if isinstance(call, FunctionCall):
         return Vectors(_as_numbers(call.query), _as_numbers(call.key), True)
     if call.maps and call.value is not None:  # a query is where it looks
-        rows, cells = call.shape[2:]
-        return Vectors(_as_numbers(call.weights), _as_numbers(call.value), True, rows != cells)
+        apart = call.shape[2] != call.shape[3]
+        return Vectors(_as_numbers(call.weights), _as_numbers(call.value), True, apart)
     scores = call.scores
     if scores is not None and scores.index.shape == call.logits.shape:
         scores = scores.oriented()

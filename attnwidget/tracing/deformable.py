@@ -86,7 +86,7 @@ def _is_kind(function: Any) -> bool:
     if not isinstance(function, (FunctionType, MethodType)):
         return False
     code = getattr(inspect.unwrap(function), "__code__", None)
-    return code is not None and _ARGUMENTS <= set(code.co_varnames[: code.co_argcount])
+    return code is not None and set(code.co_varnames[: code.co_argcount]) >= _ARGUMENTS
 
 
 def _read(
@@ -103,14 +103,15 @@ def _read(
     maps = tuple((int(rows), int(columns)) for rows, columns in _shapes(given))
     with torch.no_grad():
         value = given["value"].detach().transpose(1, 2)  # [batch, heads, cells, d_v]
-        size = (*value.shape[:2], result.shape[1], value.shape[2])
-        check_size(*size, "a smaller image")
-        heads = _heads(result, size[1])
+        (items, count, cells, _), queries = value.shape, result.shape[1]
+        check_size(items, count, queries, cells, "a smaller image")
+        heads = _heads(result, count)
         kind = torch.promote_types(value.dtype, torch.float32)
         limit = max(_EXACT, 3 * torch.finfo(value.dtype).eps)
         # In half precision, places are rounded as each device does it.
         for weights_of in (_weights, functools.partial(_read_off, function)):
-            weights = weights_of(given, maps, value.new_zeros(size, dtype=kind))
+            empty = value.new_zeros(items, count, queries, cells, dtype=kind)
+            weights = weights_of(given, maps, empty)
             away = (weights @ value.to(kind) - heads).abs().amax((2, 3))
             error = float((away / value.abs().amax((2, 3)).clamp_min(1e-30)).max())
             if error <= limit:
@@ -129,7 +130,7 @@ def _read(
 
 def _heads(result: torch.Tensor, count: int) -> torch.Tensor:
     """[batch, queries, heads * d_v] -> [batch, heads, queries, d_v]."""
-    return result.unflatten(2, (count, -1)).transpose(1, 2)
+    return result.reshape(*result.shape[:2], count, -1).transpose(1, 2)
 
 
 def _shapes(given: dict[str, Any]) -> Any:
