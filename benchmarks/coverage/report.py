@@ -56,9 +56,9 @@ weights alone, with a column for every cell, whose rows sum to less than 1 where
 weights times values are compared with the model's own outputs.
 
 What is left is refused for what it computes. Linear attention and recurrences (the delta rule,
-Mamba) give every key a coefficient, but a signed one that is no weight. Reformer's other layers (LSH) take a softmax over the
-keys that random hashes sort into the chunk of a query, in rounds that are added up:
-other random numbers give other keys."""
+Mamba) give every key a coefficient, but a signed one that is no weight. Reformer's
+other layers (LSH) take a softmax over the keys that random hashes sort into the chunk of a query,
+in rounds that are added up: other random numbers give other keys."""
 
 
 def markdown(results: Sequence[Result]) -> str:
