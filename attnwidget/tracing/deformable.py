@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import FunctionType, MethodType
 from typing import Any
@@ -65,21 +65,26 @@ def deformable_calls(
 
         return marked(attention, function)
 
+    modules = list(stack.model.modules())
+    kinds = {type(module) for module in modules}
+    files = [
+        vars(sys.modules[file])
+        for file in sorted({kind.__module__ for kind in kinds} & sys.modules.keys())
+    ]
+    functions = [(code, name) for code in files for name in _kinds_in(code)]
+    own = {kind for kind in kinds if _is_kind(kind.forward)}
     with ExitStack() as undo:
-        files = set()
-        for module in stack.model.modules():
-            files.add(type(module).__module__)
-            if _is_kind(module.forward):
-                replace(module, "forward", observed, undo)
-            own = [
-                name for name, each in vars(module).items() if name != "forward" and _is_kind(each)
-            ]
-            for name in own:
+        for code, name in functions:
+            replace(code, name, observed, undo)
+        # Modules may hold such a function, or be one.
+        for module in modules if functions or own else []:
+            for name in {*_kinds_in(vars(module)), *(["forward"] if type(module) in own else [])}:
                 replace(module, name, observed, undo)
-        for code in [vars(sys.modules[file]) for file in sorted(files & sys.modules.keys())]:
-            for name in [name for name, each in code.items() if _is_kind(each)]:
-                replace(code, name, observed, undo)
         yield
+
+
+def _kinds_in(names: Mapping[str, Any]) -> list[str]:
+    return [name for name, each in names.items() if _is_kind(each)]
 
 
 def _is_kind(function: Any) -> bool:
