@@ -58,14 +58,14 @@ class CallCheck:
             compared = reference is not None
             values = value[window], largest[window]
             outputs = None if output is None else output[window][:, rows]
-            output_error = _larger(output_error, _distance(kept, *values, outputs)[live])
+            output_error = _larger(output_error, output_distance(kept, *values, outputs)[live])
             if reference is not None:
                 differences = np.abs(kept - reference)[live]
                 weights_error = _larger(weights_error, differences)
                 # The outputs of both differ by no more than this, relative to the values.
                 between = _larger(0.0, differences.sum(axis=-1))
                 if not between <= _LEAST_TOLERANCE / 2 >= output_error:
-                    distance = _distance(reference, *values, outputs)[live]
+                    distance = output_distance(reference, *values, outputs)[live]
                     reference_error = _larger(reference_error, distance)
         # Under autocast, a model computes in less precision than its queries have.
         dtype = (call.query if call.output is None else call.output).dtype
@@ -123,7 +123,7 @@ def leads_to_output(
     [value] = selection.cut(call.value, selection.keys).numpy()
     [output] = selection.cut(call.output, selection.queries).numpy()
     largest = np.maximum(np.abs(value).max(axis=(1, 2)), 1e-30)
-    errors = _distance(weights, value, largest, output)[weights.sum(axis=-1) != 0]
+    errors = output_distance(weights, value, largest, output)[weights.sum(axis=-1) != 0]
     # False also if an error is NaN.
     return bool((errors <= tolerance(call.output.dtype, largest_score(layer))).all())
 
@@ -135,7 +135,9 @@ def _tokens(vectors: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
     return vectors.float()
 
 
-def _distance(weights: Floats, values: Floats, largest: Floats, output: Floats | None) -> Floats:
+def output_distance(
+    weights: Floats, values: Floats, largest: Floats, output: Floats | None
+) -> Floats:
     """The distance [heads, rows] of weights . values to an output, relative to the values.
 
     Args:

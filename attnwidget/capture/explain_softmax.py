@@ -14,10 +14,12 @@ from attnwidget.running.items import Item, joined, shared_heads
 from attnwidget.running.tolerance import largest_score, tolerance
 from attnwidget.tracing import SoftmaxCall, softmax_values
 
+from .check import output_distance
 from .terms import terms
 from .vectors import softmax_vectors
 
 ROUTE = "softmax"
+OF_MAPS = "sampling points"
 
 
 def explain_softmax(call: SoftmaxCall, item: Item, name: str, *, values: bool = False) -> Layer:
@@ -32,13 +34,16 @@ def explain_softmax(call: SoftmaxCall, item: Item, name: str, *, values: bool = 
     """
     softmax = _ItemSoftmax(call, item)
     dtype, rows = call.logits.dtype, softmax.weights.shape[1]
+    route, output_error = ROUTE, None
+    if call.maps and call.output is not None:
+        route, dtype, output_error = OF_MAPS, call.output.dtype, softmax.output_error()
     arrays = softmax.vectors(values)
     plain = Layer(
         arrays.get("queries"),
         arrays.get("keys"),
         None,
         softmax.whole_weights(),
-        Fidelity(ROUTE, name, "weights", softmax.lost, None, tolerance(dtype), rows),
+        Fidelity(route, name, "weights", softmax.lost, output_error, tolerance(dtype), rows),
         values=arrays.get("values"),
     )
     if not plain.fidelity.exact:
@@ -127,6 +132,14 @@ class _ItemSoftmax:
             rows = slice(window * queries, (window + 1) * queries)
             whole[:, window, :, window] = self.weights[:, rows]
         return whole.reshape(heads, count * queries, count * keys)
+
+    def output_error(self) -> float:
+        """The largest distance of weights . values to the output, relative to a head's values."""
+        assert self.call.output is not None
+        value = joined(self.selection.cut(softmax_values(self.call), self.selection.keys))
+        output = joined(self.selection.cut(self.call.output, self.selection.queries))
+        largest = np.maximum(np.abs(value).max(axis=(1, 2)), 1e-30)
+        return float(output_distance(self.weights, value, largest, output).max())
 
     def seen(self) -> Bools:
         unseen = (self.logits < MASKED) & (self.weights == 0)

@@ -266,6 +266,7 @@ def _read(
             )
         if seen is not None:
             sequences = inputs.sequences.with_places(seen.places)
+        sequences = replace(sequences, maps={c.address.id: c.maps for c in calls if c.maps})
         by_name = stacks(groups, sequences.labels)
         if chosen is None or not 0 <= max(chosen) < len(calls):
             break

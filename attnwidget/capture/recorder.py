@@ -22,6 +22,7 @@ from attnwidget.tracing import (
     Piece,
     Read,
     Receivers,
+    SoftmaxCall,
     Sources,
     trace,
     undisturbed,
@@ -42,12 +43,14 @@ class RecordedCall:
         layer: None if the call was left out or not understood.
         reason: why there is no layer, or "".
         piece: what it read.
+        maps: the rows and columns of the feature maps whose cells its keys are, if they are.
     """
 
     address: Address
     layer: Layer | None
     piece: Piece
     reason: str = ""
+    maps: tuple[tuple[int, int], ...] = ()
 
 
 class RecordedCalls:
@@ -172,7 +175,8 @@ class _Recorder(Handler):
         except Exception as error:  # other calls are still recorded; the record has the reason
             reason = (str(error) or type(error).__name__) if wanted else ""
         piece = self._sources.piece(address, module, call)
-        self._sink.add(RecordedCall(address, layer, piece, reason))
+        maps = call.maps if isinstance(call, SoftmaxCall) else ()
+        self._sink.add(RecordedCall(address, layer, piece, reason, maps))
         if wanted:
             step_done()
 

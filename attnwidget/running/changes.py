@@ -129,11 +129,13 @@ class Vectors(NamedTuple):
             [..., Tk] if vectors are not known.
         keys: [..., Tk], or None likewise.
         in_order: True if queries have their tokens last.
+        apart: True if queries and keys are of sequences of their own.
     """
 
     queries: torch.Tensor
     keys: torch.Tensor | None
     in_order: bool = False
+    apart: bool = False
 
     @property
     def lengths(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -190,6 +192,9 @@ def vectors(
 def _vectors(call: Call) -> Vectors:
     if isinstance(call, FunctionCall):
         return Vectors(_as_numbers(call.query), _as_numbers(call.key), True)
+    if call.maps and call.value is not None:  # a query is where it looks
+        apart = call.shape[2] != call.shape[3]
+        return Vectors(_as_numbers(call.weights), _as_numbers(call.value), True, apart)
     scores = call.scores
     if scores is not None and scores.index.shape == call.logits.shape:
         scores = scores.oriented()

@@ -13,6 +13,7 @@ from attnwidget.tracing import CallId
 
 from .sides import Side
 from .stacks import Group, Labels
+from .towers import is_cross
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,7 @@ class Sequences:
         placed: the places of tokens on images.
         before: what the model puts before the text, in a word: see `before_text`.
         others: the tokens of further inputs, by their names.
+        maps: the rows and columns of the feature maps whose cells the keys of some calls are.
     """
 
     text: Tokens | None = None
@@ -86,6 +88,7 @@ class Sequences:
     placed: Places = field(default_factory=Places)
     before: str = ""
     others: Mapping[str, Tokens] = field(default_factory=dict)
+    maps: Mapping[CallId, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     def of_input(self, name: str | None) -> Tokens | None:
         """The tokens of the input of this name."""
@@ -122,6 +125,12 @@ class Sequences:
 
     def _tokens(self, group: Group, name: str, side: Side, length: int) -> Tokens:
         """Labels of one side of a group of layers; positions if nothing else is known."""
+        maps = {self.maps.get(call, ()) for call in group.calls}
+        cross = group.cross or any(map(is_cross, group.modules))
+        if len(maps) == 1 and (name == "key" or not cross):
+            cells = _cells(*maps)
+            if len(cells) == length:
+                return Tokens(cells)
         tokens, before = self.of_input(side.own), side.offset
         if tokens is None:
             placed = self.placed.of(group, name, length)
@@ -162,6 +171,16 @@ class Sequences:
         if self.seconds is None or group.tower == "vision" or length < 2:
             return None
         return Tokens(tuple(f"{self.seconds * n / length:.2f} s" for n in range(length)))
+
+
+def _cells(maps: tuple[tuple[int, int], ...]) -> tuple[str, ...]:
+    """The cells of feature maps: "level 0 3,5", or "3,5" of a single map."""
+    return tuple(
+        f"level {level} {row},{column}" if len(maps) > 1 else f"{row},{column}"
+        for level, (rows, columns) in enumerate(maps)
+        for row in range(rows)
+        for column in range(columns)
+    )
 
 
 def _positions(length: int) -> Tokens:

@@ -79,6 +79,7 @@ def all_sides(
         queries, keys = map(texts.side, reads[call], calls[call].lengths, now)
         # Self-attention may have further keys.
         cross = queries.own != keys.own or not of_queries.keys() <= of_keys.keys()
+        cross = cross or calls[call].apart
         found[call] = Sides(queries, keys, cross or bool(of_keys and not of_queries))
     for module in {call.module for call in calls}:
         chunks = [call for call in calls if call.module == module]

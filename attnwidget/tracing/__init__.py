@@ -1,9 +1,10 @@
 """The attention that runs in a model, call by call: a handler sees each call, and may change it.
 
 In come a model and a `Handler`; out come its `FunctionCall` and `SoftmaxCall`, whatever the model
-is. Open `tracer.py` first; three routes observe calls: transformers' attention interface
-(`interface.py`), the functions of models with bands or blocks (`bands.py`), and torch's functions
-for all others (`function_mode.py`). Nothing of ours is imported here.
+is. Open `tracer.py` first; four routes observe calls: transformers' attention interface
+(`interface.py`), the functions of models with bands or blocks (`bands.py`) and with sampling points
+(`deformable.py`), and torch's functions for all others (`function_mode.py`). Nothing of ours is
+imported here.
 """
 
 from .calls import (

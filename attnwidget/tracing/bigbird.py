@@ -45,7 +45,7 @@ def run(
         return torch.cat([merged, outputs[:, tokens:]], dim=1), *result[1:]
 
     def read() -> Call:
-        check_size(*heads.shape[:3])
+        check_size(heads.shape[0], heads.shape[1], tokens, tokens)
         arguments = methods[_SUMS].given
         one = torch.eye(filled, dtype=outputs.dtype, device=outputs.device)
         weights = heads.new_empty(*heads.shape[:3], tokens)

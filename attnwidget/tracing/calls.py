@@ -24,6 +24,9 @@ Recompute: TypeAlias = Callable[
 # Head outputs [M, heads, Tq, d_v] -> the result of the model's attention function with these.
 Rebuild: TypeAlias = Callable[[torch.Tensor], Any]
 
+# The rows and columns of feature maps.
+Maps: TypeAlias = "tuple[tuple[int, int], ...]"
+
 
 # (query, key, value, additive mask [1 or M, 1 or heads, Tq, Tk]) -> (the result of the model's
 # attention function with these in place of its own, its head outputs).
@@ -126,6 +129,8 @@ class SoftmaxCall:
         output: the head outputs [M, heads, Tq, d_v], or None where their layout is not known.
         rebuild: makes the product of weights and values from other head outputs.
         edited: the head outputs that the model goes on with, if a handler replaced them.
+        maps: of keys that are the cells of feature maps one after the other, each map's rows and
+            columns.
     """
 
     module: torch.nn.Module
@@ -137,6 +142,7 @@ class SoftmaxCall:
     output: torch.Tensor | None = None
     rebuild: Rebuild | None = None
     edited: torch.Tensor | None = None
+    maps: Maps = ()
 
     @property
     def passed_on(self) -> torch.Tensor | None:

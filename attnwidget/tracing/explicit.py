@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from .calls import FunctionCall, Rebuild, SoftmaxCall
+from .calls import FunctionCall, Maps, Rebuild, SoftmaxCall
 from .layout import Layout
 
 ROUTE = "softmax"
@@ -57,18 +57,25 @@ def explicit_call(
 
 
 def weights_alone(
-    module: torch.nn.Module, weights: torch.Tensor, output: torch.Tensor, rebuild: Rebuild
+    module: torch.nn.Module,
+    weights: torch.Tensor,
+    output: torch.Tensor,
+    rebuild: Rebuild,
+    value: torch.Tensor | None = None,
+    maps: Maps = (),
 ) -> SoftmaxCall:
     """The call of weights [M, heads, Tq, Tk] that one query and key per token do not give."""
     layout = Layout.plain(len(weights))
-    return SoftmaxCall(module, weights, weights, None, None, layout, output, rebuild)
+    return SoftmaxCall(module, weights, weights, None, value, layout, output, rebuild, maps=maps)
 
 
-def check_size(texts: int, heads: int, tokens: int) -> None:
+def check_size(
+    items: int, heads: int, queries: int, keys: int, shorter: str = "a shorter text"
+) -> None:
     """Raise a ValueError if the weights of a call would take too much memory."""
-    size = 4 * texts * heads * tokens**2
+    size = 4 * items * heads * queries * keys
     if size > MOST_BYTES:
         raise ValueError(
-            f"its weights would take {size / 1e9:.1f} GB ({heads} heads times {tokens} x {tokens} "
-            f"tokens, of {texts} in a batch): give a shorter text, or fewer at a time"
+            f"its weights would take {size / 1e9:.1f} GB ({heads} heads times {queries} x {keys} "
+            f"tokens, of {items} in a batch): give {shorter}, or fewer at a time"
         )

@@ -77,7 +77,7 @@ def _weights(
 ) -> torch.Tensor:
     """Weights [batch, heads, tokens, tokens], from those of the band and those of global tokens."""
     _, local, of_global = whole
-    check_size(len(local), module.num_heads, tokens)
+    check_size(len(local), module.num_heads, tokens, tokens)
     side = module.one_sided_attn_window_size
     # Columns are global tokens, then distances from -side to side.
     to_global, band = local[:, :tokens].transpose(1, 2).tensor_split([-(2 * side + 1)], dim=3)

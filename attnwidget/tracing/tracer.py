@@ -14,6 +14,7 @@ import torch
 
 from .bands import band_calls
 from .calls import Address, FunctionCall, Read
+from .deformable import deformable_calls
 from .function_mode import AttentionMode
 from .handler import Handler
 from .interface import interface_calls
@@ -77,6 +78,7 @@ class Trace:
             self.stack.following(self.handler),
             interface_calls(self.stack, self._of_interface, self.mode.paused),
             band_calls(self.stack, self._of_functions, self.mode.paused),
+            deformable_calls(self.stack, self._of_functions, self.mode.paused),
         ):
             yield
 

@@ -20,6 +20,7 @@ class Captured:
     name: str
     weights: np.ndarray
     exact: bool | None
+    route: str = ""
 
     @classmethod
     def all_of(cls, record: AttentionRecord) -> list[Captured]:
@@ -28,6 +29,7 @@ class Captured:
                 f"{stack} {layer.number}",
                 np.stack([layer.head_weights(head) for head in range(layer.num_heads)]),
                 layer.fidelity.exact,
+                layer.fidelity.route,
             )
             for stack in record.stacks
             for layer in record.stack(stack).layers

@@ -17,7 +17,7 @@ INTERVENTIONS = "## Interventions"
 _MEANING = {
     Category.EXACT: f"every layer equals the model's own eager attention to {EXACT:g}",
     Category.PARTIAL: "likewise, beside modules that capture names as having no softmax attention "
-    "(linear, recurrent, convolutions, deformable, hashed)",
+    "(linear, recurrent, convolutions, hashed)",
     Category.NO_REFERENCE: "the model returns no attention; every captured layer passes its check",
     Category.WRONG_REFERENCE: "what the model returns is not its attention; likewise",
     Category.NO_ATTENTION: "the model has no softmax attention",
@@ -51,11 +51,14 @@ queries, keys and values of other projections, and one matrix would need two of 
 are weights alone. BigBird ran on a short text here, where it attends to all keys; over long texts,
 its blocks are weights alone, too.
 
+Deformable attention averages values at points between the cells of feature maps. Its layers are
+weights alone, with a column for every cell, whose rows sum to less than 1 where points are outside;
+weights times values are compared with the model's own outputs.
+
 What is left is refused for what it computes. Linear attention and recurrences (the delta rule,
-Mamba) give every key a coefficient, but a signed one that is no weight. Deformable attention
-averages values at points between the keys. Reformer's other layers (LSH) take a softmax over the
-keys that random hashes sort into the chunk of a query, in rounds that are added up:
-other random numbers give other keys."""
+Mamba) give every key a coefficient, but a signed one that is no weight. Reformer's
+other layers (LSH) take a softmax over the keys that random hashes sort into the chunk of a query,
+in rounds that are added up: other random numbers give other keys."""
 
 
 def markdown(results: Sequence[Result]) -> str:

@@ -26,14 +26,13 @@ EXACT = {
     "pages": ["layoutlmv3", "lilt"],
     "images": ["beit", "dinov2", "siglip_vision_model", "vit"],
     "windows of images": ["swin", "swinv2"],
-    "objects in images": ["detr", "yolos"],
+    "objects in images": ["deformable_detr", "detr", "yolos"],
     "sound": ["hubert", "wav2vec2", "whisper"],
     "series": ["patchtst", "time_series_transformer"],
     "images and text": ["blip", "clip", "llava", "qwen2_vl", "vilt"],
 }
 SAMPLE = {name: Category.EXACT for names in EXACT.values() for name in names} | {
-    # Beside linear or deformable attention.
-    "deformable_detr": Category.PARTIAL,
+    # Beside linear attention.
     "minimax": Category.PARTIAL,
     # Beside recurrences, and after embeddings of three tokens each.
     **dict.fromkeys(["bamba", "jamba", "recurrent_gemma", "zamba", "mobilebert"], Category.PARTIAL),
