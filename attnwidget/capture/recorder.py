@@ -30,7 +30,7 @@ from attnwidget.tracing import (
 from attnwidget.tracing.explicit import MOST_BYTES
 
 from .explain_function import FunctionExplainer
-from .explain_softmax import explain_softmax
+from .explain_softmax import OF_MAPS, explain_softmax
 from .rotary import Rotation, Rotations, rotary
 
 
@@ -66,17 +66,22 @@ class RecordedCalls:
 
     def add(self, call: RecordedCall) -> None:
         """Receive a call."""
-        self._calls[call.address] = call
         layer = call.layer
-        self._bytes += 0 if layer is None or layer.weights is None else layer.weights.nbytes
-        if layer is not None and self._bytes > MOST_BYTES:
+        kept = 0 if layer is None or layer.weights is None else layer.weights.nbytes
+        if layer is not None and self._bytes + kept > MOST_BYTES:
             heads, queries, keys = layer.num_heads, *layer.shape
-            raise ValueError(
+            why = (
                 f"up to {call.address.module}, the weights of this text take "
-                f"{self._bytes / 1e9:.1f} GB ({heads} heads times {queries} x {keys} tokens in "
-                "each layer, which queries and keys do not give): record some layers at a time, "
-                "with layers=[0, 1] for instance, or a shorter text"
+                f"{(self._bytes + kept) / 1e9:.1f} GB ({heads} heads times {queries} x {keys} "
+                "tokens in each layer, which queries and keys do not give): record some layers at "
+                "a time, with layers=[0, 1] for instance, or a shorter text"
             )
+            # An encoder of feature maps is large; the decoder after it is what most look at.
+            if layer.fidelity.route != OF_MAPS:
+                raise ValueError(why)
+            call, kept = replace(call, layer=None, reason=why), 0
+        self._calls[call.address] = call
+        self._bytes += kept
 
     def add_projection(self, address: Address, matrix: Floats) -> None:
         """Receive the output projection [heads, d_v, d_model] of a call that was added before."""
