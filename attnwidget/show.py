@@ -210,7 +210,9 @@ def _open(
     check_names(set(options) - set(RecordOptions.__annotations__) - {"view"})  # a pass takes long
     if text is None:
         missing = "a text" if tokenizer is not None else "a tokenizer and a text"
-        if isinstance(tokenizer, str):
+        if type(tokenizer).__module__.startswith("PIL."):
+            missing = "the model's processor between the model and the image"
+        elif isinstance(tokenizer, str):
             own = ", as model.tokenizer" if hasattr(model, "tokenizer") else ""
             missing = f"a tokenizer between the model and the text{own}"
         raise TypeError(f"show(model, tokenizer, text) needs {missing}")

@@ -121,12 +121,19 @@ class Answer(Tabular):
     named: tuple[tuple[int, int, str], ...] | None = None
 
     def __post_init__(self) -> None:
-        for each in self.named or ():
-            start, end, name = each
-            if not (isinstance(name, str) and 0 <= start < end <= self._running.prompt):
+        if self.named is None:
+            return
+        # Not by _running, which has the parts of segments that are in order.
+        found = running_text(self._of_stack)
+        last = 0 if found is None else found.prompt - 1
+        for each in self.named:
+            start, end, name = (
+                each if isinstance(each, tuple | list) and len(each) == 3 else (0,) * 3
+            )
+            if not (isinstance(name, str) and 0 <= start < end <= last + 1):
                 raise ValueError(
                     f"segments are {each!r:.100}; expected (start, end, name) of tokens of the "
-                    f"prompt, which are 0 to {self._running.prompt - 1}"
+                    f"prompt, which are 0 to {last}"
                 )
         if not self._running.sentences:
             raise ValueError("there are no parts: give segments, or None for sentences")

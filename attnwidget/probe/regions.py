@@ -70,7 +70,8 @@ def regions(
         from attnwidget.capture import capture
 
         of_images = entries("images", images, "(inputs, region) pairs")
-        pairs = ((capture(model, processor, inputs), region) for inputs, region in of_images)  # type: ignore[arg-type]
+        taken = _pairs(of_images)
+        pairs = ((capture(model, processor, inputs), region) for inputs, region in taken)  # type: ignore[arg-type]
     means: Means | None = None
     areas: list[float] = []
     heads = Heads()
@@ -98,6 +99,13 @@ def regions(
         measured_on=f"{len(areas):,} images",
     )
     return RegionScores(heads={"regions": scores}, num_texts=(0, len(areas)), lost=0, area=area)
+
+
+def _pairs(given: Iterable[Any]) -> Iterable[tuple[Any, Any]]:
+    for each in given:
+        if not isinstance(each, tuple | list) or len(each) != 2:
+            raise TypeError(f"images are {each!r:.60}; expected (image, region) pairs")
+        yield each[0], each[1]
 
 
 def _patches(record: AttentionRecord) -> tuple[str, Patches]:

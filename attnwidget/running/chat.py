@@ -118,7 +118,10 @@ def pieces_of(
 def _content(message: Any, at: int) -> str:
     """The text of a message, without its images."""
     if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
-        raise TypeError(f"message {at} is {message!r:.100}, without a role; {_EXPECTED}")
+        raise TypeError(
+            f"message {at} is {message!r:.100}, without a role; {_EXPECTED}; of several texts or "
+            "images, one after the other"
+        )
     content = message.get("content")
     if content is None and "tool_calls" in message:
         return ""

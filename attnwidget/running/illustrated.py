@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 # Where a part of a message has its image, in the forms that processors know.
 _SOURCES = ("image", "url", "path", "base64", "image_url")
+_NO_FILE = ("http://", "https://", "data:")
 
 
 @dataclass(frozen=True)
@@ -62,13 +64,16 @@ def illustrated(processor: Any, text: Any, images: Any) -> Illustrated | None:
         ValueError: there are more or fewer images than placeholders, or the inputs are of others.
     """
     given = [images] if is_image(images) or isinstance(images, str) else list(images)
+    if isinstance(text, os.PathLike) or (isinstance(text, str) and _reads_images_alone(processor)):
+        text = _opened(text)
     if is_image(text):
         if given:
             raise TypeError("the text is an image, and images are given beside it: give one")
-        return _of_images(processor, {}, [text])
+        return _of_images(processor, {}, [_in_colour(text, processor)])
     if isinstance(text, Sequence) and not isinstance(text, str) and has_images(text):
         return _of_chat(processor, text, given)
     if not given:
+        _check_places(processor, text)
         return None
     opened = [_opened(image) for image in given]
     if isinstance(text, Mapping):
@@ -145,6 +150,36 @@ def _of_images(processor: Any, inputs: Mapping[str, Any], images: Sequence[Image
     return Illustrated(inputs or made, Originals(tuple(images), made, process))
 
 
+def _reads_images_alone(processor: Any) -> bool:
+    """True for an image processor of transformers, to which a string can only be a path."""
+    from transformers.image_processing_utils import ImageProcessingMixin
+
+    return isinstance(processor, ImageProcessingMixin)
+
+
+def _in_colour(image: Image, processor: Any) -> Image:
+    """In RGB, but grey where the processor may have been made for it."""
+    owner = getattr(processor, "image_processor", processor)
+    mean = getattr(owner, "image_mean", None)
+    coloured = (
+        isinstance(mean, Sequence) and len(mean) == 3 and getattr(owner, "do_normalize", False)
+    )
+    return (
+        image
+        if image.mode == "RGB" or (image.mode == "L" and not coloured)
+        else image.convert("RGB")
+    )
+
+
+def _check_places(processor: Any, text: Any) -> None:
+    """Refuse a text with places for images where there are none, which would be read as words."""
+    place = getattr(processor, "image_token", None)
+    if isinstance(text, str) and isinstance(place, str) and place in text:
+        raise ValueError(
+            f"the text has a place for an image, {place}, but there is none: give it in images="
+        )
+
+
 def _check_processor(processor: Any) -> None:
     if not callable(processor) or hasattr(processor, "convert_ids_to_tokens"):
         raise TypeError(
@@ -184,10 +219,20 @@ def _opened(source: Any) -> Image:
 
     if isinstance(source, Mapping):
         source = source.get("url")
+    if not is_image(source) and not isinstance(source, str | os.PathLike):
+        raise TypeError(
+            f"an image is {type(source).__name__}; expected one of Pillow, a path or an address: "
+            "of an array, pass PIL.Image.fromarray(array)"
+        )
+    if isinstance(source, os.PathLike):
+        source = os.fspath(source)
     try:
-        image: Image = load_image(source if is_image(source) else str(source))
-    except (OSError, ValueError, TypeError) as error:
-        raise ValueError(f"no image can be read from {source!r:.100}: {error}") from error
+        image: Image = load_image(source)
+    except Exception as error:  # of addresses, also those of whatever client transformers has
+        # A dot is in the name of a file, and not in base64.
+        file = isinstance(source, str) and "." in source and not source.startswith(_NO_FILE)
+        reason = "there is no such file" if file and not os.path.exists(source) else error
+        raise ValueError(f"no image can be read from {source!r:.100}: {reason}") from error
     return image
 
 

@@ -267,13 +267,15 @@ def _encoding(tokenizer: Any, text: Any, text_pair: str | None, *, special: bool
         return owner(text, text_pair, return_tensors="pt", **options)
     if not isinstance(text, Mapping):
         raise TypeError(
-            f"text is {type(text).__name__}; expected a string, a list of messages, or a mapping "
-            "of the model's inputs "
+            f"text is {type(text).__name__}; expected a string, an image of Pillow (of an array, "
+            "Image.fromarray(array)), a list of messages, or a mapping of the model's inputs "
             'such as a tokenizer or processor returns with return_tensors="pt", e.g. '
             '{"input_ids": ids} (for several texts, capture one after the other)'
         )
     if text_pair is not None:
         raise TypeError("text_pair needs a string as text; these inputs are tokenized already")
+    if "role" in text:
+        raise TypeError("text is a message; a chat is a list of messages, so pass [message]")
     if not any(isinstance(value, torch.Tensor) for value in text.values()):
         raise ValueError(
             'the inputs have no tensors; use return_tensors="pt" (a mapping within the mapping is '

@@ -5,6 +5,7 @@ change of the image changes, with the tower's attention off.
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -368,7 +369,8 @@ def test_a_processor_that_depends_on_what_is_shown() -> None:
 @pytest.mark.parametrize(
     ("text", "images", "message"),
     [
-        ("what is <image>?", "missing.png", "no image can be read"),
+        ("what is <image>?", "missing.png", "no image can be read from .*there is no such file"),
+        ("what is <image>?", (), "the text has a place for an image, <image>, but there is none"),
         ([{"role": "user", "content": [{"type": "image"}]}], (), "there is none"),
         (_chat([_photograph(8, 8, 0)]), [_photograph(8, 8, 0)], "more than places"),
     ],
@@ -377,6 +379,28 @@ def test_images_that_are_not_there(text: Any, images: Any, message: str) -> None
     model, processor = _llava()
     with pytest.raises(ValueError, match=message):
         capture(model, processor, text, images=images)
+
+
+def test_an_array_is_no_image() -> None:
+    model, processor = _llava()
+    array: Any = np.zeros((8, 8, 3), np.uint8)
+    with pytest.raises(TypeError, match=r"an image is ndarray; .*fromarray"):
+        capture(model, processor, _chat([array]))
+    with pytest.raises(TypeError, match=r"text is ndarray; .*fromarray"):
+        capture(model, processor, array)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "P"])
+def test_a_vision_model_reads_paths_and_images_of_any_mode(mode: str, tmp_path: Path) -> None:
+    model = _built(hf.ViTModel, hf.ViTConfig(**TOWER))
+    processor = hf.ViTImageProcessor(size=SQUARE)
+    image, path = _photograph(60, 40, 0).convert(mode), tmp_path / "photograph.png"
+    image.save(path)
+    expected = capture(model, processor, image.convert("RGB")).weights(0, 0)
+    for given in (image, path, str(path)):
+        record = capture(model, processor, given)
+        np.testing.assert_array_equal(record.weights(0, 0), expected)
+        assert record.region(1) == (0, (0, 0, 0.25, 0.25))
 
 
 def test_a_tokenizer_that_reads_no_images() -> None:

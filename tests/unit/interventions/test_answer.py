@@ -120,6 +120,8 @@ def test_segments_in_place_of_sentences(answer: aw.Answer, smollm2: Loaded) -> N
     assert {(mill - 1, mill + 1), found.sentences[2]} <= {(c["start"], c["end"]) for c in sent}
     with pytest.raises(ValueError, match="expected \\(start, end, name\\) of tokens of the prompt"):
         aw.answer(answer.record, segments=[(3, 999, "beyond")])
+    with pytest.raises(ValueError, match="segments are 'the mill'; expected"):
+        aw.answer(answer.record, segments=["the mill"])  # type: ignore[list-item]
 
 
 def test_heads_that_carry_a_link(answer: aw.Answer) -> None:

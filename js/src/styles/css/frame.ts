@@ -111,6 +111,8 @@ footer {
 .status, .about { height: 1.4em; overflow: hidden; white-space: pre; text-overflow: ellipsis }
 .status { flex: 1 1 0; min-width: 0 }
 .about { flex: 0 1 auto; max-width: 45% }
+/* What is said of the part is longer, and the whole legend is a click away. */
+[data-view=text] .about { max-width: 34% }
 /* The chip takes the place of the legend. */
 footer:not(.open):has(.pair-chip:not([hidden])) .about { display: none }
 .details { flex: none; padding: 0; border: 0; border-radius: 4px; background: none; color: var(--muted); text-decoration: underline dotted; text-underline-offset: 3px }

@@ -115,7 +115,8 @@ export function carrierList(
       painter.textBaseline = "middle";
       painter.textAlign = "right";
       numbers.forEach((number, at) => {
-        if (at % 5 === 0) painter.fillText(`${number}`, LEFT - 5, (at + 0.5) * CELL.height);
+        if (at % 5 === 0)
+          painter.fillText(`${number}`, LEFT - 5, Math.max(6, (at + 0.5) * CELL.height));
       });
       painter.textAlign = "center";
       for (let head = 0; head < most; head += 2) {
@@ -139,5 +140,10 @@ export function carrierList(
     const at = placeOf(event);
     if (at) show(at);
   });
-  return el("div", { class: "carriers" }, canvas, table);
+  const element = el("div", { class: "carriers" }, canvas, table);
+  scope.effect(() => {
+    // Its place stays, so that nothing moves while layers are read.
+    element.style.visibility = found.value ? "" : "hidden";
+  });
+  return element;
 }

@@ -102,7 +102,7 @@ export function picture(
     const prefix = [name === "image" ? "" : name, grid.name].filter(Boolean).join(", ");
     const over = computed(() => {
       const [{ sinks }, all, drawn] = [look.value, outlines.value, region.value];
-      const { muted, accent } = palette.value;
+      const { muted, accent, background } = palette.value;
       return (painter: Painter) => {
         painter.strokeStyle = muted;
         painter.setLineDash([1, 2]);
@@ -123,9 +123,15 @@ export function picture(
           if (!box) continue;
           const [left, top, right, bottom] = box;
           painter.setLineDash(dash);
-          painter.strokeStyle = color;
-          painter.lineWidth = width;
-          painter.strokeRect(left + 1, top + 1, right - left - 2, bottom - top - 2);
+          // On a light edge, as a photograph has any colour.
+          for (const [stroke, line] of [
+            [background, width + 3],
+            [color, width + 1],
+          ] as const) {
+            painter.strokeStyle = stroke;
+            painter.lineWidth = line;
+            painter.strokeRect(left + 2, top + 2, right - left - 4, bottom - top - 4);
+          }
         }
         painter.setLineDash([]);
       };

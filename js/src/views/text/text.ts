@@ -47,7 +47,8 @@ const NO_TEXT =
 
 const COMPARED = "Running texts of two records are not compared: show one of them.";
 
-const NO_LAYERS = "The heads of this part need all layers, which are not all here.";
+const NO_LAYERS =
+  "The heads of this part need all layers: save this with layers=, or open it in a notebook.";
 
 /** Beside the reader from so many CSS pixels on. */
 const BESIDE = 900;
