@@ -136,6 +136,8 @@ class Captured:
     generation: Generation | None
 
 
+# Tensors of inference mode are of no use in the pass with gradients, and some are kept.
+@torch.inference_mode(False)
 def captured_pass(
     model: torch.nn.Module,
     tokenizer: Any,

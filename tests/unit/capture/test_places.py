@@ -350,6 +350,20 @@ def test_images_of_one_size_that_a_tower_reads_in_turn_are_stacks() -> None:
     assert aw.head_outputs(model, None, inputs).layers.keys() == set(record.stacks)
 
 
+@pytest.mark.parametrize("context", [torch.no_grad, torch.inference_mode])
+def test_places_are_found_where_gradients_are_off(context: Callable[[], Any]) -> None:
+    model, processor = _llava()
+    inputs = processor(text="what <image>", images=_photograph(56, 56, 0), return_tensors="pt")
+    expected = capture(model, None, inputs).stack("text").queries.patches
+    assert expected is not None
+    with context():
+        inside = {name: each.clone() for name, each in inputs.items()}
+        found = capture(model, None, inside)
+        generated = capture(model, None, inside, generate=2)
+    assert found.stack("text").queries.patches == expected
+    assert generated.stack("text").queries.patches is not None
+
+
 class Fickle:
     """A processor that looks at what is on an image."""
 
