@@ -136,8 +136,6 @@ class Captured:
     generation: Generation | None
 
 
-# Tensors of inference mode are of no use in the pass with gradients, and some are kept.
-@torch.inference_mode(False)
 def captured_pass(
     model: torch.nn.Module,
     tokenizer: Any,
@@ -160,20 +158,22 @@ def captured_pass(
             raise TypeError(f"generate is {generate!r:.100}; expected {expected}")
         generate = {"max_new_tokens": generate}
     chosen = _numbers(layers)
-    inputs = prepare(model, tokenizer, text, text_pair, target, batch_index, images)
-    if generate is None and _must_generate(model, inputs):
-        generate = {}
-    if generate is None:
-        record = record_of(model, tokenizer, inputs, chosen, values=values, image=image)
-        return Captured(record, inputs, None)
-    with progress_bar("Reading", "attention calls"):
-        generation = Generation.beginning(inputs, generate)
-        answer = generated(model, tokenizer, inputs, generation.options)
-        again, read, replay = _reread(
-            model, tokenizer, answer, chosen, values=values, with_image=image
-        )
-    record = _record(model, tokenizer, again, read, chosen, replay)
-    return Captured(record, again, generation)
+    # Tensors of inference mode are of no use in the pass with gradients.
+    with torch.inference_mode(False):
+        inputs = prepare(model, tokenizer, text, text_pair, target, batch_index, images)
+        if generate is None and _must_generate(model, inputs):
+            generate = {}
+        if generate is None:
+            record = record_of(model, tokenizer, inputs, chosen, values=values, image=image)
+            return Captured(record, inputs, None)
+        with progress_bar("Reading", "attention calls"):
+            generation = Generation.beginning(inputs, generate)
+            answer = generated(model, tokenizer, inputs, generation.options)
+            again, read, replay = _reread(
+                model, tokenizer, answer, chosen, values=values, with_image=image
+            )
+        record = _record(model, tokenizer, again, read, chosen, replay)
+        return Captured(record, again, generation)
 
 
 def record_of(
