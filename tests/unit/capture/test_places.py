@@ -5,6 +5,7 @@ change of the image changes, with the tower's attention off.
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -334,6 +335,19 @@ def test_patches_in_rows_of_numbers() -> None:
     assert aw.head_outputs(model, None, inputs).layers.keys() == set(record.stacks)
 
 
+def test_an_image_of_one_row_of_tokens() -> None:
+    model, processor = _flattened()
+    image = _photograph(112, 28, 0)
+    pixels = processor(images=image, return_tensors="pt")
+    ids = torch.tensor([[62, *[60] * 4, 63]])
+    inputs = {**pixels, "input_ids": ids, "mm_token_type_ids": (ids == 60).int()}
+    patches = capture(model, processor, inputs, images=image).stack("text").queries.patches
+    assert patches is not None
+    (grid,) = patches.grids
+    assert (grid.rows, grid.columns) == (1, 4)
+    assert grid.box == pytest.approx((0, 0, 1, 1), abs=2e-3)
+
+
 def test_images_of_one_size_that_a_tower_reads_in_turn_are_stacks() -> None:
     model, processor = _flattened()
     images = [_photograph(140, 84, seed) for seed in (0, 1)]
@@ -385,12 +399,58 @@ def test_a_processor_that_depends_on_what_is_shown() -> None:
         ("what is <image>?", "missing.png", "no image can be read"),
         ([{"role": "user", "content": [{"type": "image"}]}], (), "there is none"),
         (_chat([_photograph(8, 8, 0)]), [_photograph(8, 8, 0)], "more than places"),
+        ("what is <image>?", "http://localhost:1/image.png", "no image can be read"),
     ],
 )
 def test_images_that_are_not_there(text: Any, images: Any, message: str) -> None:
     model, processor = _llava()
     with pytest.raises(ValueError, match=message):
         capture(model, processor, text, images=images)
+
+
+def test_a_part_that_is_neither_text_nor_image() -> None:
+    model, processor = _llava()
+    parts = [{"type": "image", "image": _photograph(8, 8, 0)}, "what is this ?"]
+    with pytest.raises(TypeError, match="message 0 has a part 'str'"):
+        capture(model, processor, [{"role": "user", "content": parts}])
+
+
+def test_contents_that_are_strings_beside_images_reach_the_model() -> None:
+    """The template writes lists of parts alone, and nothing of a string."""
+    model, processor = _llava()
+    chat = [*_chat([_photograph(56, 56, 0)]), {"role": "assistant", "content": "this is what"}]
+    with pytest.warns(UserWarning, match="each is given as a list of parts"):
+        tokens = capture(model, processor, chat).stack("text").queries
+    assert tokens.labels[-3:] == ("this", "is", "what")
+    assert tokens.text == "user : <image>what is this ?assistant : this is what"
+
+
+def test_a_path_of_an_image(tmp_path: Path) -> None:
+    model, processor = _llava()
+    image = _photograph(56, 56, 0)
+    image.save(tmp_path / "image.png")
+    by_path = capture(model, processor, "what is <image>", images=tmp_path / "image.png")
+    given = capture(model, processor, "what is <image>", images=image)
+    assert by_path.images == given.images
+
+
+def test_an_image_alone_may_be_of_greys_or_transparent() -> None:
+    model = build(hf.CLIPVisionModel, hf.CLIPVisionConfig(**TOWER))
+    processor = hf.ViTImageProcessor(size=SQUARE)
+    for mode in ("L", "RGBA"):
+        image = _photograph(56, 56, 0).convert(mode)
+        assert len(capture(model, processor, image).images) == 1
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 1), (1, 60)])
+@pytest.mark.parametrize("make", [_llava, _llava_next])
+def test_an_image_of_one_row_of_pixels_has_no_places(
+    make: Callable[[], Family], size: tuple[int, int]
+) -> None:
+    model, processor = make()
+    record = capture(model, processor, _chat([Image.new("RGB", size)]))
+    assert record.stack("text").queries.patches is None
+    assert record.images == ()
 
 
 def test_a_tokenizer_that_reads_no_images() -> None:
