@@ -6,13 +6,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from attnwidget.record import Tokens
 
-from .chat import IMAGE, Chat, has_images, pieces_of, render
+from .chat import IMAGE, Chat, content_of, has_images, pieces_of, render
 from .labels import text_tokenizer
 from .originals import Originals
 from .words import word_spans
@@ -61,11 +62,11 @@ def illustrated(processor: Any, text: Any, images: Any) -> Illustrated | None:
         TypeError: these are no images, or there is no processor that takes them.
         ValueError: there are more or fewer images than placeholders, or the inputs are of others.
     """
-    given = [images] if is_image(images) or isinstance(images, str) else list(images)
+    given = [images] if is_image(images) or isinstance(images, str | PathLike) else list(images)
     if is_image(text):
         if given:
             raise TypeError("the text is an image, and images are given beside it: give one")
-        return _of_images(processor, {}, [text])
+        return _of_images(processor, {}, [_opened(text)])
     if isinstance(text, Sequence) and not isinstance(text, str) and has_images(text):
         return _of_chat(processor, text, given)
     if not given:
@@ -89,6 +90,8 @@ def _of_chat(
     processor: Any, messages: Sequence[Mapping[str, Any]], given: list[Any]
 ) -> Illustrated:
     _check_processor(processor)
+    for at, message in enumerate(messages):
+        content_of(message, at)  # what is no message is refused
     images: list[Image] = []
     rest = iter(given)
     for part in _parts(messages):
@@ -107,8 +110,8 @@ def _of_chat(
 
     def process(pictures: Sequence[Image]) -> Mapping[str, Any]:
         made: Mapping[str, Any] = processor.apply_chat_template(
-            _with_images(messages, pictures), add_generation_prompt=not answered, tokenize=True,
-            return_dict=True, return_tensors="pt",
+            _with_images(chat.messages, pictures), add_generation_prompt=not answered,
+            tokenize=True, return_dict=True, return_tensors="pt",
         )  # fmt: skip
         return made
 
@@ -186,8 +189,10 @@ def _opened(source: Any) -> Image:
         source = source.get("url")
     try:
         image: Image = load_image(source if is_image(source) else str(source))
-    except (OSError, ValueError, TypeError) as error:
-        raise ValueError(f"no image can be read from {source!r:.100}: {error}") from error
+    except ImportError:
+        raise
+    except Exception as error:  # of any client that fetches an address
+        raise ValueError(f"no image can be read from {source!r:.100}: {error!s:.200}") from error
     return image
 
 
