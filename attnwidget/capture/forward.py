@@ -49,11 +49,11 @@ def capture(
     The model runs unchanged, with its own attention implementation, while the arguments of its
     attention functions are recorded. Its configuration and hooks are not touched, and its state is
     restored, also after an exception or Ctrl-C. It runs without gradients and in evaluation mode,
-    so that dropout adds no noise. Of a vision model, about a dozen passes over changed images come
-    first, each stopped after its first attention layer, unless `image` is False: your own forward
-    hooks see them, too. So they do the passes that read the structure of a model where names and
-    lengths leave several ways to read it: one on two items, one for each input that is changed, and
-    one over shorter texts if tokens have mixed, before the first capture. A model compiled by
+    so that dropout adds no noise. Your own forward hooks see further passes, too: with images, one
+    that finds the places of tokens, unless `image` is False; and at the first capture of a model
+    those that read its structure where names and lengths leave several ways to read it (one on two
+    items, one for each input that is changed, and one over shorter texts if tokens have mixed), and
+    two over up to twelve tokens that find what else mixes tokens. A model compiled by
     torch.compile runs uncompiled, and torch's nn.TransformerEncoder without its fused fast path
     (which differs by rounding, and zeroes padded positions).
 
