@@ -473,3 +473,9 @@ def test_an_image_is_a_part_of_what_an_answer_was_written_from() -> None:
     # With what stands between patches: ends of rows.
     assert table["even"][1] == pytest.approx((last + 1 - first) / (last + 1 - first + 4))
     assert table["cut"].abs().all()
+
+
+def test_an_answer_where_the_processor_adds_labels() -> None:
+    model, processor = _paligemma()
+    found = aw.answer(model, processor, _chat([_photograph(56, 56, 0)]), generate=3)
+    assert np.isfinite(found.cut()).all()
