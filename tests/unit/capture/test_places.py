@@ -298,6 +298,21 @@ def test_images_beside_a_string_and_beside_inputs() -> None:
         capture(model, processor, inputs, images=_photograph(150, 100, 1))
 
 
+def test_items_of_different_numbers_of_crops_are_not_taken_for_each_other() -> None:
+    """The tower reads five crops of the first item and three of the second one after the other."""
+    model, processor = _idefics3()
+    texts = ["what <image> is", "what is this ? <image>"]
+    images = [[_photograph(150, 100, 0)], [_photograph(200, 80, 1)]]
+    inputs = processor(text=texts, images=images, return_tensors="pt", padding=True)
+    for item, crops in enumerate([5, 3]):
+        with pytest.warns(UserWarning, match="which of 8 images or sounds belong to which of 2"):
+            record = capture(model, None, inputs, batch_index=item)
+        assert record.stacks == ("self",)
+        patches = record.stack().queries.patches
+        assert patches is not None
+        assert len(patches.grids) == crops
+
+
 def _flattened() -> Family:
     model = _built(
         hf.Qwen2VLForConditionalGeneration,
