@@ -408,6 +408,25 @@ def test_a_processor_that_depends_on_what_is_shown() -> None:
     assert record.images == ()
 
 
+class Cropping:
+    """A processor that takes another part of an image each time."""
+
+    def __init__(self) -> None:
+        self._at = 0
+
+    def __call__(self, images: Any, **_: Any) -> dict[str, torch.Tensor]:
+        self._at += 1
+        seen = torch.tensor(np.array(images[0])).permute(2, 0, 1)[None].float() / 255
+        return {"pixel_values": seen[..., self._at : self._at + 56]}
+
+
+def test_a_processor_that_takes_another_part_each_time() -> None:
+    model = build(hf.CLIPVisionModel, hf.CLIPVisionConfig(**TOWER))
+    with pytest.warns(UserWarning, match="other numbers of the same images each time"):
+        record = capture(model, Cropping(), _photograph(88, 56, 0))
+    assert record.images == ()
+
+
 @pytest.mark.parametrize(
     ("text", "images", "message"),
     [
