@@ -49,11 +49,11 @@ def capture(
     The model runs unchanged, with its own attention implementation, while the arguments of its
     attention functions are recorded. Its configuration and hooks are not touched, and its state is
     restored, also after an exception or Ctrl-C. It runs without gradients and in evaluation mode,
-    so that dropout adds no noise. Of a vision model, about a dozen passes over changed images come
-    first, each stopped after its first attention layer, unless `image` is False: your own forward
-    hooks see them, too. So they do the passes that read the structure of a model where names and
-    lengths leave several ways to read it: one on two items, one for each input that is changed, and
-    one over shorter texts if tokens have mixed, before the first capture. A model compiled by
+    so that dropout adds no noise. Your own forward hooks see further passes, too: with images, one
+    that finds the places of tokens, unless `image` is False; and at the first capture of a model
+    those that read its structure where names and lengths leave several ways to read it (one on two
+    items, one for each input that is changed, and one over shorter texts if tokens have mixed), and
+    two over up to twelve tokens that find what else mixes tokens. A model compiled by
     torch.compile runs uncompiled, and torch's nn.TransformerEncoder without its fused fast path
     (which differs by rounding, and zeroes padded positions).
 
@@ -158,20 +158,22 @@ def captured_pass(
             raise TypeError(f"generate is {generate!r:.100}; expected {expected}")
         generate = {"max_new_tokens": generate}
     chosen = _numbers(layers)
-    inputs = prepare(model, tokenizer, text, text_pair, target, batch_index, images)
-    if generate is None and _must_generate(model, inputs):
-        generate = {}
-    if generate is None:
-        record = record_of(model, tokenizer, inputs, chosen, values=values, image=image)
-        return Captured(record, inputs, None)
-    with progress_bar("Reading", "attention calls"):
-        generation = Generation.beginning(inputs, generate)
-        answer = generated(model, tokenizer, inputs, generation.options)
-        again, read, replay = _reread(
-            model, tokenizer, answer, chosen, values=values, with_image=image
-        )
-    record = _record(model, tokenizer, again, read, chosen, replay)
-    return Captured(record, again, generation)
+    # Tensors of inference mode are of no use in the pass with gradients.
+    with torch.inference_mode(False):
+        inputs = prepare(model, tokenizer, text, text_pair, target, batch_index, images)
+        if generate is None and _must_generate(model, inputs):
+            generate = {}
+        if generate is None:
+            record = record_of(model, tokenizer, inputs, chosen, values=values, image=image)
+            return Captured(record, inputs, None)
+        with progress_bar("Reading", "attention calls"):
+            generation = Generation.beginning(inputs, generate)
+            answer = generated(model, tokenizer, inputs, generation.options)
+            again, read, replay = _reread(
+                model, tokenizer, answer, chosen, values=values, with_image=image
+            )
+        record = _record(model, tokenizer, again, read, chosen, replay)
+        return Captured(record, again, generation)
 
 
 def record_of(

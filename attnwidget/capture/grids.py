@@ -236,7 +236,7 @@ def _on_image(origin: Origin, lead: tuple[int, ...]) -> Box | None:
             return None
         of = np.nanmean(lines[known], axis=1)
         step, start = np.polyfit(np.arange(size)[known] + 0.5, of, 1)
-        if step <= 0:
+        if step * size <= _ROUNDING:  # one row of pixels has no places, for instance
             return None
         out.append((float(start), float(start + step * size)))
     (left, right), (top, bottom) = out
@@ -292,11 +292,13 @@ def _in_lattice(
     for places in (across, down):
         centre = np.bincount(of, places) / counts
         spread = np.sqrt(np.maximum(np.bincount(of, places**2) / counts - centre**2, 0))
-        side = float(np.median(spread)) * np.sqrt(12)  # that of an even spread
+        side = float(np.median(spread) * np.sqrt(12))  # that of an even spread
         order = np.sort(centre)
         starts = np.concatenate([[True], np.diff(order) > side / 2])
         line = np.array([part.mean() for part in np.split(order, starts.nonzero()[0][1:])])
         step = float(line[-1] - line[0]) / (len(line) - 1) if len(line) > 1 else side
+        if step * len(line) <= _ROUNDING:  # as `_on_image`
+            return None
         nearest = np.abs(centre[:, None] - line).argmin(axis=1)
         even = line[0] + step * np.arange(len(line))
         if np.abs(centre - even[nearest]).max() > _OFF * step:

@@ -82,9 +82,11 @@ def tokens_of_pixels(
         run: calls the model.
     """
     watch = _Watch(model, inputs, wanted)
-    pixels = {name: inputs.tensors[name].detach().clone().requires_grad_() for name in names}
+    own = {name: _with_history(each) for name, each in inputs.tensors.items()}
+    pixels = {name: own[name].detach().clone().requires_grad_() for name in names}
     # A model may change its inputs in place, which torch forbids for those that have gradients.
-    given = {name: each * 1 for name, each in pixels.items()}
+    with torch.enable_grad():
+        given = {name: each * 1 for name, each in pixels.items()}
     device = device_of(model)
     with (
         torch.random.fork_rng([device] if device.type == "cuda" else []),
@@ -96,10 +98,16 @@ def tokens_of_pixels(
         trace(model, watch, inputs.batch.size, changes=True),
     ):
         torch.set_rng_state(random)
-        run(replace(inputs, tensors={**inputs.tensors, **given}))
+        run(replace(inputs, tensors={**own, **given}))
     found = {site: (_fed(vectors, pixels), len(vectors)) for site, vectors in watch.calls.items()}
     text = watch.text
     return Found(found, None if text is None else (_fed(text, pixels), len(text)))
+
+
+def _with_history(value: Any) -> Any:
+    """A copy of a tensor of torch.inference_mode, which a pass with gradients does not take."""
+    inference = isinstance(value, torch.Tensor) and value.is_inference()
+    return value.clone() if inference else value
 
 
 class _Watch(Handler):

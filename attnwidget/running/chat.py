@@ -40,10 +40,12 @@ class Chat:
     Attributes:
         text: all of it, with the special tokens that the template writes.
         pieces: its characters by message, without gaps; empty if they could not be told.
+        messages: with their contents in the form in which the template writes them.
     """
 
     text: str
     pieces: tuple[Piece, ...]
+    messages: Messages
 
 
 def is_chat(text: Any) -> bool:
@@ -62,13 +64,14 @@ def render(tokenizer: Any, messages: Messages, *, generation_prompt: bool) -> Ch
         TypeError: these are no messages, or there is no template.
         ValueError: there are none, or the template refuses them.
     """
-    contents = [_content(message, at) for at, message in enumerate(messages)]
+    contents = [content_of(message, at) for at, message in enumerate(messages)]
     if not contents:
         raise ValueError(f"the chat is empty; {_EXPECTED}")
     apply = _template(tokenizer)
     given: list[Mapping[str, Any]] = list(messages)
     asked = [isinstance(message.get("content"), str) for message in given]
-    other = [not each and not has_images([m]) for each, m in zip(asked, given, strict=True)]
+    # Templates for images write lists of parts.
+    other = [not each and not has_images(given) for each in asked]
     best = None
     for form in (asked, other):
         try:
@@ -90,7 +93,7 @@ def render(tokenizer: Any, messages: Messages, *, generation_prompt: bool) -> Ch
     pieces = best.pieces()
     if not pieces:
         warn("which text is whose is not known: the chat template changes contents")
-    return Chat(best.text, pieces)
+    return Chat(best.text, pieces, best.messages)
 
 
 def pieces_of(
@@ -115,8 +118,12 @@ def pieces_of(
     return tuple(pieces)
 
 
-def _content(message: Any, at: int) -> str:
-    """The text of a message, without its images."""
+def content_of(message: Any, at: int) -> str:
+    """The text of a message, without its images.
+
+    Raises:
+        TypeError: it is no message.
+    """
     if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
         raise TypeError(
             f"message {at} is {message!r:.100}, without a role; {_EXPECTED}; of several texts or "
@@ -195,6 +202,7 @@ class _Written:
 
     Attributes:
         form: True for each message whose content is a string.
+        messages: in this form.
         text: the template's own text.
         lost: the messages of which nothing is in the text.
     """
@@ -209,7 +217,8 @@ class _Written:
     ) -> None:
         self._apply, self._messages, self.form = apply, messages, form
         self._reply = generation_prompt
-        self.text = apply(self._formed(contents), generation_prompt)
+        self.messages = self._formed(contents)
+        self.text = apply(self.messages, generation_prompt)
         pictured = [has_images([message]) for message in messages]
         # Around images, there is whitespace in the middle of a message.
         trimmed = [

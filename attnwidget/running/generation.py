@@ -70,6 +70,10 @@ def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, 
             "head (AutoModelForCausalLM, AutoModelForSeq2SeqLM)"
         )
     _check_prompt(model, inputs)
+    if not traits(model).has_decoder:
+        # Some processors add those of a prompt, of which a loss would want all logits.
+        tensors = {name: value for name, value in inputs.tensors.items() if name != "labels"}
+        inputs = replace(inputs, tensors=tensors)
     wanted = {**options, "return_dict_in_generate": True, "output_logits": True}
     if (_option(model, options, "num_beams") or 1) > 1:
         # Before transformers 5, beam indices are returned with scores only.

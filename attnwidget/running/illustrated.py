@@ -13,7 +13,7 @@ import torch
 
 from attnwidget.record import Tokens
 
-from .chat import IMAGE, Chat, has_images, pieces_of, render
+from .chat import IMAGE, Chat, content_of, has_images, pieces_of, render
 from .labels import text_tokenizer
 from .originals import Originals
 from .words import word_spans
@@ -63,7 +63,8 @@ def illustrated(processor: Any, text: Any, images: Any) -> Illustrated | None:
         TypeError: these are no images, or there is no processor that takes them.
         ValueError: there are more or fewer images than placeholders, or the inputs are of others.
     """
-    given = [images] if is_image(images) or isinstance(images, str) else list(images)
+    single = is_image(images) or isinstance(images, str | os.PathLike)
+    given = [images] if single else list(images)
     if isinstance(text, os.PathLike) or (isinstance(text, str) and _reads_images_alone(processor)):
         text = _opened(text)
     if is_image(text):
@@ -94,6 +95,8 @@ def _of_chat(
     processor: Any, messages: Sequence[Mapping[str, Any]], given: list[Any]
 ) -> Illustrated:
     _check_processor(processor)
+    for at, message in enumerate(messages):
+        content_of(message, at)  # what is no message is refused
     images: list[Image] = []
     rest = iter(given)
     for part in _parts(messages):
@@ -112,8 +115,8 @@ def _of_chat(
 
     def process(pictures: Sequence[Image]) -> Mapping[str, Any]:
         made: Mapping[str, Any] = processor.apply_chat_template(
-            _with_images(messages, pictures), add_generation_prompt=not answered, tokenize=True,
-            return_dict=True, return_tensors="pt",
+            _with_images(chat.messages, pictures), add_generation_prompt=not answered,
+            tokenize=True, return_dict=True, return_tensors="pt",
         )  # fmt: skip
         return made
 
@@ -228,11 +231,13 @@ def _opened(source: Any) -> Image:
         source = os.fspath(source)
     try:
         image: Image = load_image(source)
+    except ImportError:
+        raise
     except Exception as error:  # of addresses, also those of whatever client transformers has
         # A dot is in the name of a file, and not in base64.
         file = isinstance(source, str) and "." in source and not source.startswith(_NO_FILE)
         reason = "there is no such file" if file and not os.path.exists(source) else error
-        raise ValueError(f"no image can be read from {source!r:.100}: {reason}") from error
+        raise ValueError(f"no image can be read from {source!r:.100}: {reason!s:.200}") from error
     return image
 
 

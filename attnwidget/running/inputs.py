@@ -16,7 +16,7 @@ from .chat import Chat, Messages, is_chat, pieces_of, render
 from .illustrated import illustrated, tokens_in_text
 from .items import Batch
 from .labels import text_tokenizer, token_labels
-from .model import CACHES, STANDARD, before_text, device_of, holds_tensors, traits
+from .model import CACHES, STANDARD, before_text, device_of, has_places, holds_tensors, traits
 from .originals import Originals
 from .padding import Padded, is_square, kept_positions, rows_of
 from .sequences import Sequences, image_size, patch_size, pixels_name
@@ -142,7 +142,7 @@ def prepare(
         seen,
         kept.get("decoder_input_ids"),
         _cached(tensors, seen, batch_index),
-        _media_count(tensors),
+        _media_count(model, tensors),
         sound,
         kept,
         items,
@@ -376,10 +376,16 @@ def _batch_size(tensors: Mapping[str, Any], items: tuple[int, ...]) -> int:
     return next((len(rows_of(t, items)) for t in inputs), 1)
 
 
-def _media_count(tensors: Mapping[str, Any]) -> int | None:
-    """The number of images or sounds, or None."""
+def _media_count(model: torch.nn.Module, tensors: Mapping[str, Any]) -> int | None:
+    """The number of images or sounds, or None; of crops, where items have different numbers."""
     names = (pixels_name(tensors) or "pixel_values", "input_features", "input_values")
-    return next((len(tensors[name]) for name in names if name in tensors), None)
+    media = next((tensors[name] for name in names if name in tensors), None)
+    if isinstance(media, torch.Tensor) and media.ndim == 5 and has_places(model):
+        # Crops of zeros fill up a batch; language models leave them out.
+        crops = media.flatten(2).any(dim=2).sum(dim=1)
+        if crops.min() < crops.max():
+            return int(crops.sum())
+    return None if media is None else len(media)
 
 
 def _cached(tensors: Mapping[str, Any], text: Padded | None, batch_index: int) -> Padded | None:

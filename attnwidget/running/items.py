@@ -143,7 +143,8 @@ class Item:
 @functools.lru_cache(maxsize=8)
 def _all(length: int) -> torch.Tensor:
     """All positions."""
-    return torch.arange(length)
+    with torch.inference_mode(False):  # a later pass may have gradients
+        return torch.arange(length)
 
 
 class Items:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import torch
@@ -30,32 +30,38 @@ from attnwidget.tracing import (
 
 from .model import device_of, is_offloaded, run, state_kept, traits
 
+_Modules: TypeAlias = "tuple[tuple[str, type], ...]"
+
 # The tokens that are read; fewer leave too little to compare.
 _MOST, _LEAST = 12, 4
 # Relative to the largest number of an output.
 _CHANGED = 1e-5
 
-_known: WeakKeyDictionary[nn.Module, tuple[str, ...]] = WeakKeyDictionary()
+# Of a model: its modules then, and those that mixed tokens.
+_known: WeakKeyDictionary[nn.Module, tuple[_Modules, tuple[str, ...]]] = WeakKeyDictionary()
 
 
 def mixing_modules(model: nn.Module, tensors: Mapping[str, Any]) -> tuple[str, ...]:
     """The names of the innermost modules that mix tokens other than by captured attention.
 
-    They are found once for a model, with a few tokens of the first text.
+    They are found once for a model, with a few tokens of the first text, and again after modules
+    were replaced.
 
     Args:
         tensors: the model's inputs, of which token ids are read.
 
     Returns:
-        None of a model that does not read token ids alone, or that must not be stopped midway.
+        None of a model that does not read token ids alone, or that must not be stopped midway; and
+        of a text of fewer than four different tokens.
     """
-    if model not in _known:
+    modules = tuple((name, type(module)) for name, module in model.named_modules())
+    if model not in _known or _known[model][0] != modules:
         ids = _some_ids(tensors.get("input_ids"))
         # Interventions around this are not to see passes of other words.
         if ids is None or is_offloaded(model) or is_changed():
             return ()
-        _known[model] = _found(model, ids)
-    return _known[model]
+        _known[model] = modules, _found(model, ids)
+    return _known[model][1]
 
 
 def _some_ids(ids: Any) -> torch.Tensor | None:
@@ -158,8 +164,18 @@ class _Watch:
             if not name:
                 continue
 
-            def hook(_module: object, args: Any, named: Any, output: Any, name: str = name) -> Any:
-                return self._left(name, args, named, output)
+            # All numbers of a quantized layer share one scale, so that rounding alone mixes them.
+            counts = not type(module).__module__.startswith("torch.ao.")
+
+            def hook(
+                _module: object,
+                args: Any,
+                kwargs: Any,
+                output: Any,
+                name: str = name,
+                counts: bool = counts,
+            ) -> Any:
+                return self._left(name, args, kwargs, output, counts)
 
             undo.callback(module.register_forward_hook(hook, with_kwargs=True).remove)
 
@@ -168,7 +184,9 @@ class _Watch:
         self._passes += 1
         self._calls.clear()
 
-    def _left(self, name: str, args: Any, named: Mapping[str, Any], output: Any) -> Any:
+    def _left(
+        self, name: str, args: Any, named: Mapping[str, Any], output: Any, counts: bool
+    ) -> Any:
         call = name, self._calls[name]
         self._calls[name] += 1
         given = self._of_tokens([*args, *named.values()])
@@ -184,7 +202,8 @@ class _Watch:
             return None
         if any(map(self._differ, given, before)) or not self._differ(first, wanted):
             return None
-        self.found[name] = None
+        if counts:
+            self.found[name] = None
         restored = first.clone()
         restored[:, self._others] = wanted[:, self._others]
         return (restored, *output[1:]) if isinstance(output, tuple) else restored

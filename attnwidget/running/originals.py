@@ -60,8 +60,16 @@ class Originals:
 
         Raises:
             ValueError: the processor makes other tokens of other images of this size, or another
-                number of crops, so that its numbers have no fixed places.
+                number of crops, or other numbers of the same ones, which have no fixed places so.
         """
+        again = self._real(self.process(self.images))
+        if not all(
+            torch.allclose(of, self.made[name].cpu(), atol=1e-3) for name, of in again.items()
+        ):
+            raise ValueError(
+                "the processor makes other numbers of the same images each time, so the places of "
+                "tokens on them are not known"
+            )
         black, white = self._inputs(0), self._inputs(255)
         reach = {name: _difference(white[name], black[name]) for name in black}
         seen = {name: of for name, of in reach.items() if np.abs(of).max(initial=0) > 0}
@@ -119,9 +127,14 @@ class Originals:
         """The real numbers among the inputs that the processor makes of these pictures."""
         from PIL import Image
 
-        made = self.process(
-            [Image.fromarray(np.asarray(each, np.uint8)).convert("RGB") for each in pictures]
+        return self._real(
+            self.process(
+                [Image.fromarray(np.asarray(each, np.uint8)).convert("RGB") for each in pictures]
+            )
         )
+
+    def _real(self, made: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+        """The real numbers among such inputs."""
         real = {}
         for name, value in made.items():
             own = self.made.get(name)

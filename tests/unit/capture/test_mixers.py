@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from attnwidget import capture
+from attnwidget.running.mixers import mixing_modules
 from benchmarks import zoo
 from tests.unit.tiny import bert, gpt2, llama, t5, tiny, token_ids
 
@@ -58,3 +59,20 @@ def test_a_module_of_ones_own_after_another_one() -> None:
     assert record.missing == tuple(
         f"layers.{n}.post_attention_layernorm.1: Blend mixes tokens by no softmax" for n in (0, 1)
     )
+
+
+def test_a_module_that_is_put_in_later_is_found() -> None:
+    model = llama()
+    assert capture(model, None, {"input_ids": token_ids(8)}).missing == ()
+    norm = model.layers[1].post_attention_layernorm
+    model.layers[1].post_attention_layernorm = nn.Sequential(norm, Blend())
+    with pytest.warns(UserWarning, match="not in this record"):
+        record = capture(model, None, {"input_ids": token_ids(8)})
+    assert len(record.missing) == 1
+
+
+@pytest.mark.filterwarnings("ignore:torch:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:torch.quantize_per_tensor")
+def test_layers_that_are_quantized_with_one_scale_do_not_mix_tokens() -> None:
+    quantized = torch.ao.quantization.quantize_dynamic(llama(), {nn.Linear}, dtype=torch.qint8)
+    assert mixing_modules(quantized, {"input_ids": token_ids(12)}) == ()

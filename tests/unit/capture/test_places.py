@@ -298,6 +298,21 @@ def test_images_beside_a_string_and_beside_inputs() -> None:
         capture(model, processor, inputs, images=_photograph(150, 100, 1))
 
 
+def test_items_of_different_numbers_of_crops_are_not_taken_for_each_other() -> None:
+    """The tower reads five crops of the first item and three of the second one after the other."""
+    model, processor = _idefics3()
+    texts = ["what <image> is", "what is this ? <image>"]
+    images = [[_photograph(150, 100, 0)], [_photograph(200, 80, 1)]]
+    inputs = processor(text=texts, images=images, return_tensors="pt", padding=True)
+    for item, crops in enumerate([5, 3]):
+        with pytest.warns(UserWarning, match="which of 8 images or sounds belong to which of 2"):
+            record = capture(model, None, inputs, batch_index=item)
+        assert record.stacks == ("self",)
+        patches = record.stack().queries.patches
+        assert patches is not None
+        assert len(patches.grids) == crops
+
+
 def _flattened() -> Family:
     model = _built(
         hf.Qwen2VLForConditionalGeneration,
@@ -335,6 +350,19 @@ def test_patches_in_rows_of_numbers() -> None:
     assert aw.head_outputs(model, None, inputs).layers.keys() == set(record.stacks)
 
 
+def test_an_image_of_one_row_of_tokens() -> None:
+    model, processor = _flattened()
+    image = _photograph(112, 28, 0)
+    pixels = processor(images=image, return_tensors="pt")
+    ids = torch.tensor([[62, *[60] * 4, 63]])
+    inputs = {**pixels, "input_ids": ids, "mm_token_type_ids": (ids == 60).int()}
+    patches = capture(model, processor, inputs, images=image).stack("text").queries.patches
+    assert patches is not None
+    (grid,) = patches.grids
+    assert (grid.rows, grid.columns) == (1, 4)
+    assert grid.box == pytest.approx((0, 0, 1, 1), abs=2e-3)
+
+
 def test_images_of_one_size_that_a_tower_reads_in_turn_are_stacks() -> None:
     model, processor = _flattened()
     images = [_photograph(140, 84, seed) for seed in (0, 1)]
@@ -349,6 +377,20 @@ def test_images_of_one_size_that_a_tower_reads_in_turn_are_stacks() -> None:
         assert stack.queries.patches is not None
         assert stack.queries.patches.grids[0].name == f"image {number}"
     assert aw.head_outputs(model, None, inputs).layers.keys() == set(record.stacks)
+
+
+@pytest.mark.parametrize("context", [torch.no_grad, torch.inference_mode])
+def test_places_are_found_where_gradients_are_off(context: Callable[[], Any]) -> None:
+    model, processor = _llava()
+    inputs = processor(text="what <image>", images=_photograph(56, 56, 0), return_tensors="pt")
+    expected = capture(model, None, inputs).stack("text").queries.patches
+    assert expected is not None
+    with context():
+        inside = {name: each.clone() for name, each in inputs.items()}
+        found = capture(model, None, inside)
+        generated = capture(model, None, inside, generate=2)
+    assert found.stack("text").queries.patches == expected
+    assert generated.stack("text").queries.patches is not None
 
 
 class Fickle:
@@ -366,6 +408,25 @@ def test_a_processor_that_depends_on_what_is_shown() -> None:
     assert record.images == ()
 
 
+class Cropping:
+    """A processor that takes another part of an image each time."""
+
+    def __init__(self) -> None:
+        self._at = 0
+
+    def __call__(self, images: Any, **_: Any) -> dict[str, torch.Tensor]:
+        self._at += 1
+        seen = torch.tensor(np.array(images[0])).permute(2, 0, 1)[None].float() / 255
+        return {"pixel_values": seen[..., self._at : self._at + 56]}
+
+
+def test_a_processor_that_takes_another_part_each_time() -> None:
+    model = build(hf.CLIPVisionModel, hf.CLIPVisionConfig(**TOWER))
+    with pytest.warns(UserWarning, match="other numbers of the same images each time"):
+        record = capture(model, Cropping(), _photograph(88, 56, 0))
+    assert record.images == ()
+
+
 @pytest.mark.parametrize(
     ("text", "images", "message"),
     [
@@ -373,6 +434,7 @@ def test_a_processor_that_depends_on_what_is_shown() -> None:
         ("what is <image>?", (), "the text has a place for an image, <image>, but there is none"),
         ([{"role": "user", "content": [{"type": "image"}]}], (), "there is none"),
         (_chat([_photograph(8, 8, 0)]), [_photograph(8, 8, 0)], "more than places"),
+        ("what is <image>?", "http://localhost:1/image.png", "no image can be read"),
     ],
 )
 def test_images_that_are_not_there(text: Any, images: Any, message: str) -> None:
@@ -403,6 +465,43 @@ def test_a_vision_model_reads_paths_and_images_of_any_mode(mode: str, tmp_path: 
         assert record.region(1) == (0, (0, 0, 0.25, 0.25))
 
 
+def test_a_part_that_is_neither_text_nor_image() -> None:
+    model, processor = _llava()
+    parts = [{"type": "image", "image": _photograph(8, 8, 0)}, "what is this ?"]
+    with pytest.raises(TypeError, match="message 0 has a part 'str'"):
+        capture(model, processor, [{"role": "user", "content": parts}])
+
+
+def test_contents_that_are_strings_beside_images_reach_the_model() -> None:
+    """The template writes lists of parts alone, and nothing of a string."""
+    model, processor = _llava()
+    chat = [*_chat([_photograph(56, 56, 0)]), {"role": "assistant", "content": "this is what"}]
+    with pytest.warns(UserWarning, match="each is given as a list of parts"):
+        tokens = capture(model, processor, chat).stack("text").queries
+    assert tokens.labels[-3:] == ("this", "is", "what")
+    assert tokens.text == "user : <image>what is this ?assistant : this is what"
+
+
+def test_a_path_of_an_image(tmp_path: Path) -> None:
+    model, processor = _llava()
+    image = _photograph(56, 56, 0)
+    image.save(tmp_path / "image.png")
+    by_path = capture(model, processor, "what is <image>", images=tmp_path / "image.png")
+    given = capture(model, processor, "what is <image>", images=image)
+    assert by_path.images == given.images
+
+
+@pytest.mark.parametrize("size", [(1, 1), (2, 1), (1, 60)])
+@pytest.mark.parametrize("make", [_llava, _llava_next])
+def test_an_image_of_one_row_of_pixels_has_no_places(
+    make: Callable[[], Family], size: tuple[int, int]
+) -> None:
+    model, processor = make()
+    record = capture(model, processor, _chat([Image.new("RGB", size)]))
+    assert record.stack("text").queries.patches is None
+    assert record.images == ()
+
+
 def test_a_tokenizer_that_reads_no_images() -> None:
     model, processor = _llava()
     with pytest.raises(TypeError, match="needs the model's processor"):
@@ -423,3 +522,9 @@ def test_an_image_is_a_part_of_what_an_answer_was_written_from() -> None:
     # With what stands between patches: ends of rows.
     assert table["even"][1] == pytest.approx((last + 1 - first) / (last + 1 - first + 4))
     assert table["cut"].abs().all()
+
+
+def test_an_answer_where_the_processor_adds_labels() -> None:
+    model, processor = _paligemma()
+    found = aw.answer(model, processor, _chat([_photograph(56, 56, 0)]), generate=3)
+    assert np.isfinite(found.cut()).all()
