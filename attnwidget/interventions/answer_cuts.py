@@ -116,6 +116,10 @@ class AnswerCuts:
             return None
         prompt = length - rows
         own = {name: x for name, x in tensors.items() if is_per_token(name, x, length)}
+        # Of others, as masks of images by token, it is not known how the answer's are cut out.
+        others = (x for name, x in tensors.items() if name not in own and x is not mask)
+        if any(isinstance(x, torch.Tensor) and length in x.shape[1:-1] for x in others):
+            return None
         begin = {**tensors, **{name: x[..., :prompt] for name, x in own.items()}}
         rest = {name: x[..., prompt:] for name, x in own.items()}
         if isinstance(mask, torch.Tensor):

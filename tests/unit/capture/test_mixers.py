@@ -76,3 +76,21 @@ def test_a_module_that_is_put_in_later_is_found() -> None:
 def test_layers_that_are_quantized_with_one_scale_do_not_mix_tokens() -> None:
     quantized = torch.ao.quantization.quantize_dynamic(llama(), {nn.Linear}, dtype=torch.qint8)
     assert mixing_modules(quantized, {"input_ids": token_ids(12)}) == ()
+
+
+class Counted(nn.Module):
+    """Returns something else each time, of every token alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = [0.0]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.steps[0] += 1
+        return x + self.steps[0]
+
+
+def test_what_is_never_the_same_has_not_mixed_tokens() -> None:
+    model = llama()
+    model.norm = nn.Sequential(model.norm, Counted())
+    assert capture(model, None, {"input_ids": token_ids(8)}).missing == ()
