@@ -32,7 +32,8 @@ class Places:
 
     def of(self, group: Group, side: str, length: int) -> Tokens | None:
         """The tokens of one side of a group of layers, if they are those of an image alone."""
-        patches, *further = (self.calls.get((call, side)) for call in group.calls)
+        # Of a group that is known by its names alone, there are no calls.
+        patches, *further = [self.calls.get((call, side)) for call in group.calls] or [None]
         if patches is None or len(patches.of) != length:
             return None
         # Within windows, every layer may have an order of its own.

@@ -31,11 +31,14 @@ EXACT = {
     "series": ["patchtst", "time_series_transformer"],
     "images and text": ["blip", "clip", "llava", "qwen2_vl", "vilt"],
 }
+# Beside recurrences.
+HYBRIDS = ["bamba", "jamba", "recurrent_gemma", "zamba"]
 SAMPLE = {name: Category.EXACT for names in EXACT.values() for name in names} | {
     # Beside linear attention.
     "minimax": Category.PARTIAL,
-    # Beside recurrences, and after embeddings of three tokens each.
-    **dict.fromkeys(["bamba", "jamba", "recurrent_gemma", "zamba", "mobilebert"], Category.PARTIAL),
+    **dict.fromkeys(HYBRIDS, Category.PARTIAL),
+    # After embeddings of three tokens each.
+    "mobilebert": Category.PARTIAL,
     # Returns its scores as they are before the softmax.
     "squeezebert": Category.WRONG_REFERENCE,
     # No attention: convolutions, a state.

@@ -6,7 +6,7 @@ import torch
 import attnwidget as aw
 from attnwidget.running.random_weights import with_random_weights
 from benchmarks import zoo
-from tests.unit.benchmarks.test_coverage_sample import EXACT
+from tests.unit.benchmarks.test_coverage_sample import EXACT, HYBRIDS
 
 # Architectures that read text alone.
 KINDS = (
@@ -21,12 +21,11 @@ KINDS = (
     "sinks",
     "windows of text",
     "mixtures of experts",
-    "hybrids",
     "encoders and decoders",
 )
 
 
-@pytest.mark.parametrize("name", [name for kind in KINDS for name in EXACT[kind]])
+@pytest.mark.parametrize("name", [*HYBRIDS, *(name for kind in KINDS for name in EXACT[kind])])
 def test_heads_of_random_networks_have_no_words(name: str) -> None:
     """The weights of the zoo are larger than those that a model begins with."""
     built = zoo.build(name)
