@@ -57,6 +57,11 @@ export class DifferenceStack extends StackStore {
     return this.#joined((side) => side.pair(query, key), differenceOfPairs);
   }
 
+  override async headRows(...of: Parameters<StackStore["headRows"]>): Promise<Float32Array[]> {
+    const [a, b] = [await this.a.headRows(...of), await this.b.headRows(...of)];
+    return b.map((row, head) => row.map((weight, key) => weight - a[head][key]));
+  }
+
   override async fetch(number: number, signal: AbortSignal): Promise<Layer | null> {
     const a = await this.a.fetch(number, signal);
     const b = a && (await this.b.fetch(number, signal));

@@ -16,7 +16,7 @@ import { type Block, decodeBlock, type PackedBlock, unpack } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
 import type { Layer, RecordLayer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
-import { type LayerInfo, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
+import { type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
 import { Absent, type Delivery, type Loaded } from "./resource-cache.ts";
 import {
@@ -144,7 +144,11 @@ export class RecordStack extends StackStore {
       const data = new Map<number, readonly number[]>();
       for (const layer of this.info.layers) {
         signal.throwIfAborted();
-        data.set(layer.number, await this.#pairWeights(layer, query, key, signal));
+        const rows = await this.headRows(layer.number, query, signal);
+        data.set(
+          layer.number,
+          rows.map((row) => row[key]),
+        );
       }
       const heads = [...data.values()].reduce((sum, weights) => sum + weights.length, 0);
       return { data, bytes: 8 * heads };
@@ -182,16 +186,16 @@ export class RecordStack extends StackStore {
     return { data: new LayerData(info, layer, arrays, block.error), bytes: bytesIn(arrays) };
   }
 
-  async #pairWeights(
-    layer: LayerInfo,
+  override async headRows(
+    number: number,
     query: number,
-    key: number,
     signal: AbortSignal,
-  ): Promise<readonly number[]> {
-    const rows = this.source.rows?.(this.info.name, layer.number);
-    if (rows) return fetchWeights(this.info, layer, rows, query, key, signal);
-    const { data } = await this.#ask(layer.number, signal);
-    return Array.from({ length: layer.heads }, (_, head) => data.weightRow(head, query)[key]);
+  ): Promise<readonly Float32Array[]> {
+    const layer = layerOf(this.info, number);
+    const rows = this.source.rows?.(this.info.name, number);
+    if (rows) return fetchWeights(this.info, layer, rows, query, signal);
+    const { data } = await this.#ask(number, signal);
+    return Array.from({ length: layer.heads }, (_, head) => data.weightRow(head, query));
   }
 
   async #readCombined(sent: Block): Promise<Combined> {

@@ -81,6 +81,13 @@ export abstract class StackStore {
   /** The weight from a query to a key in all heads. */
   abstract pair(query: number, key: number): ReadonlySignal<Loaded<PairWeights>>;
 
+  /** The weights of a query in every head of the layer of this number, asked for at once. */
+  abstract headRows(
+    number: number,
+    query: number,
+    signal: AbortSignal,
+  ): Promise<readonly Float32Array[]>;
+
   /** The layer of this number, asked for at once; null if it cannot be had. */
   abstract fetch(number: number, signal: AbortSignal): Promise<Layer | null>;
 

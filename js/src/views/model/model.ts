@@ -16,14 +16,14 @@ import { modelHeads } from "./heads.ts";
 import { ranking } from "./ranking.ts";
 import { gridStage } from "./stage.ts";
 
-const THUMBNAILS = { matrix: "Matrix", lines: "Lines" };
+const THUMBNAILS = { matrix: "Matrix", lines: "Lines", image: "Image" };
 
 export function modelView(context: Context): View {
   const { scope, state, store } = context;
   const { manifest } = store;
   const { metrics } = state.shown;
   const heads = modelHeads(context);
-  const { rows, pair, metric, pictures, panel, hovered, focused } = heads;
+  const { rows, pair, metric, pictures, images, panel, hovered, focused } = heads;
   const lens = weighting(scope, state, store);
   const orders = () => [
     { value: "model", label: "As in model" },
@@ -34,10 +34,22 @@ export function modelView(context: Context): View {
     const { value: by } = state.sort;
     return by === PAIR ? by : (metricNamed(state, by)?.name ?? "model");
   });
+  const thumbnails = () =>
+    optionsOf<"thumbnails">(THUMBNAILS).flatMap((option) => {
+      if (option.value !== "image") return option;
+      const reason = images.refusal.value;
+      return images.grid.value
+        ? { ...option, title: reason ?? "Where a query looks", off: reason !== null }
+        : [];
+    });
+  const shown = shownAs(state.thumbnails, () => {
+    const { value } = state.thumbnails;
+    return value === "image" && !images.shown.value ? "matrix" : value;
+  });
   const tools = [
     colorMenu(scope, state),
     choice(scope, "Sort heads", orders, order),
-    choice(scope, "Show", optionsOf<"thumbnails">(THUMBNAILS), state.thumbnails),
+    choice(scope, "Show", thumbnails, shown),
     lens.control,
     toggle(scope, "Ranking", "List the heads of all layers by their numbers", state.ranking),
   ];
@@ -73,10 +85,12 @@ export function modelView(context: Context): View {
     legend: computed(() => {
       const remarks = [
         keptAsWeights(rows.value.map(({ layer }) => layer)),
-        pictures.remark.value,
+        images.remark.value,
+        images.shown.value ? "" : pictures.remark.value,
         ...heads.remarks.value,
       ];
-      const colors = [...heads.coloring.value.legend, ...pictures.scale.value];
+      const { value: scale } = images.shown.value ? images.legend : pictures.scale;
+      const colors = [...heads.coloring.value.legend, ...scale];
       return [...legendLine(colors, remarks, "   "), ...(panel.value?.content.legend.value ?? [])];
     }),
     tools,

@@ -24,16 +24,20 @@ const PANEL_MARGIN = 16;
 export function gridStage(context: Context, heads: ModelHeads, width: number): HTMLElement {
   const { scope, state, store, palette } = context;
   const { patterns } = store.manifest;
-  const { sort, metric, pictures, panel, hovered, current, coloring, choose, enter } = heads;
+  const { sort, metric, pictures, images, panel, hovered, current, coloring, choose, enter } =
+    heads;
   const rows = heads.rows.value;
-  const kind = state.thumbnails.value;
-  const { aspect, thumbnailOf } = thumbnailsOf(
+  const onImage = images.shown.value;
+  const { value: chosen } = state.thumbnails;
+  const kind = chosen === "image" ? "matrix" : chosen;
+  const { aspect: own, thumbnailOf } = thumbnailsOf(
     store,
     state.shown.stack.value,
     state.segments.value,
     kind,
     pictures.thumbnails(),
   );
+  const aspect = (onImage && images.grid.value?.aspect) || own;
   const layout = modelLayout(width, aspect, rows, sort.value !== null);
   const grid = modelGrid(rows, store.manifest, layout, sort.value, metric.value);
   const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
@@ -122,6 +126,7 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     // Rows are painted later, when nothing is watched.
     pictures.loaded();
     const [{ colorOf }, colors] = [coloring.value, palette.value];
+    const paintOn = images.painter.value;
     const { across, down, gap } = layout;
     /** From the left upper corner of a layer. */
     const paintRow =
@@ -129,12 +134,25 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
       (painter, ratio) =>
         heads.forEach((head, column) => {
           const [x, color] = [column * (across + gap) + gap / 2, colorOf({ layer, head })];
-          const thumbnail = thumbnailOf({ layer, head });
-          paintThumbnail(painter, ratio, kind, thumbnail, [x, 0, across, down], color, colors);
+          const box: Box = [x, 0, across, down];
+          if (paintOn) paintOn(painter, { layer, head }, box);
+          else {
+            const thumbnail = thumbnailOf({ layer, head });
+            paintThumbnail(painter, ratio, kind, thumbnail, box, color, colors);
+          }
           painter.fillStyle = color;
           painter.fillRect(x + 4, down + 3, across - 8, 2.5);
         });
     return grid.fill(rows.map(paintRow));
+  });
+  let painted = images.rows.peek();
+  scope.effect(() => {
+    const arrived = images.rows.value;
+    rows.forEach(({ layer: { number } }, row) => {
+      const own = arrived.get(number);
+      if (own && own !== painted.get(number)) grid.repaint(row);
+    });
+    painted = arrived;
   });
   scope.effect(() => grid.markOff(state.off.value));
   scope.scopedEffect((own) => {
@@ -178,8 +196,12 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     const words = described(patterns, head, metrics);
     const title = el("div", { class: "title" }, name, el("br"), words);
     const numbers = metricTable(ordered(metric.peek(), metrics), head);
+    const paintOn = images.painter.value;
+    images.rows.value;
     const paint = (painter: Painter, ratio: number, box: Box) =>
-      paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors);
+      paintOn
+        ? paintOn(painter, head, box)
+        : paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors);
     showPreview(preview, cell, aspect, paint, title, numbers);
   });
   return stage;

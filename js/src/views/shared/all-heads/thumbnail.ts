@@ -11,6 +11,9 @@ import type { Painter } from "../../../painting/painter.ts";
 import type { Choices, Segments } from "../../../state/choices.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 
+/** Those that are painted from a thumbnail. */
+type Painted = Exclude<Choices["thumbnails"], "image">;
+
 /**
  * The thumbnails of heads, cropped to the chosen segments, and their aspect.
  *
@@ -20,7 +23,7 @@ export function thumbnailsOf(
   store: Store,
   stack: StackInfo,
   chosen: Segments,
-  kind: Choices["thumbnails"],
+  kind: Painted,
   wholeOf = ({ layer, head }: Head): Thumbnail =>
     store.stack(stack.name).thumbnail(layer.number, head),
 ) {
@@ -52,7 +55,7 @@ export function segmentsText(store: Store, stack: StackInfo, chosen: Segments): 
 export function paintThumbnail(
   painter: Painter,
   ratio: number,
-  kind: Choices["thumbnails"],
+  kind: Painted,
   thumbnail: Thumbnail,
   box: Box,
   color: string,
@@ -63,14 +66,19 @@ export function paintThumbnail(
       ? matrixOf(thumbnail, color, palette)
       : linesOf(thumbnail, color, palette, box, ratio);
   painter.save();
-  painter.beginPath();
-  painter.roundRect(...box, Math.min(5, box[2] / 10, box[3] / 10));
   painter.fillStyle = palette.paper;
-  painter.fill();
-  painter.clip();
+  roundedClip(painter, box);
   painter.imageSmoothingEnabled = kind === "lines";
   painter.drawImage(imageCanvas(pixels), ...box);
   painter.restore();
+}
+
+/** Fill a box with round corners, and paint within it alone. */
+export function roundedClip(painter: Painter, box: Box): void {
+  painter.beginPath();
+  painter.roundRect(...box, Math.min(5, box[2] / 10, box[3] / 10));
+  painter.fill();
+  painter.clip();
 }
 
 /** The colour of each cell: of a difference, that of its sign. */
