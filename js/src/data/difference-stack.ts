@@ -12,7 +12,7 @@ import {
   type StackInfo,
 } from "./manifest.ts";
 import type { Loaded } from "./resource-cache.ts";
-import { type Cache, type LensNumbers, type PairWeights, StackStore } from "./stack-store.ts";
+import { type Cache, type LensNumbers, StackStore } from "./stack-store.ts";
 import type { SignedThumbnail, Thumbnail } from "./thumbnails.ts";
 
 export class DifferenceStack extends StackStore {
@@ -51,10 +51,6 @@ export class DifferenceStack extends StackStore {
       (side) => side.numbers(layer, lens),
       (a, b) => [...a, ...b],
     );
-  }
-
-  override pair(query: number, key: number): ReadonlySignal<Loaded<PairWeights>> {
-    return this.#joined((side) => side.pair(query, key), differenceOfPairs);
   }
 
   override async headRows(...of: Parameters<StackStore["headRows"]>): Promise<Float32Array[]> {
@@ -108,14 +104,6 @@ const differenceOfMeans = (a: Combined, b: Combined): Combined => ({
     mean: a.rowRounding.mean.map((error, at) => error + b.rowRounding.mean[at]),
   },
 });
-
-const differenceOfPairs = (a: PairWeights, b: PairWeights): PairWeights =>
-  new Map(
-    [...a].map(([layer, weights]) => [
-      layer,
-      weights.map((weight, head) => (b.get(layer)?.[head] ?? 0) - weight),
-    ]),
-  );
 
 /** A metric of a comparison, as the share of attention that moves, for the heads of the difference. */
 export function onDifference(metric: Metric, pair: ComparedStack): Metric {

@@ -1,7 +1,7 @@
 /** The model view: a thumbnail of every head of every layer, or a ranking of all heads. */
 
 import { computed, untracked } from "@preact/signals-core";
-import { choice, optionsOf, toggle } from "../../parts/choice.ts";
+import { choice, toggle } from "../../parts/choice.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import { capitalized } from "../../parts/text.ts";
@@ -16,7 +16,10 @@ import { modelHeads } from "./heads.ts";
 import { ranking } from "./ranking.ts";
 import { gridStage } from "./stage.ts";
 
-const THUMBNAILS = { matrix: "Matrix", lines: "Lines", image: "Image" };
+const THUMBNAILS = [
+  { value: "matrix", label: "Matrix" },
+  { value: "lines", label: "Lines" },
+];
 
 export function modelView(context: Context): View {
   const { scope, state, store } = context;
@@ -34,14 +37,6 @@ export function modelView(context: Context): View {
     const { value: by } = state.sort;
     return by === PAIR ? by : (metricNamed(state, by)?.name ?? "model");
   });
-  const thumbnails = () =>
-    optionsOf<"thumbnails">(THUMBNAILS).flatMap((option) => {
-      if (option.value !== "image") return option;
-      const reason = images.refusal.value;
-      return images.grid.value
-        ? { ...option, title: reason ?? "Where a query looks", off: reason !== null }
-        : [];
-    });
   const shown = shownAs(state.thumbnails, () => {
     const { value } = state.thumbnails;
     return value === "image" && !images.shown.value ? "matrix" : value;
@@ -49,7 +44,7 @@ export function modelView(context: Context): View {
   const tools = [
     colorMenu(scope, state),
     choice(scope, "Sort heads", orders, order),
-    choice(scope, "Show", thumbnails, shown),
+    choice(scope, "Show", () => [...THUMBNAILS, ...images.option.value], shown),
     lens.control,
     toggle(scope, "Ranking", "List the heads of all layers by their numbers", state.ranking),
   ];
@@ -89,8 +84,11 @@ export function modelView(context: Context): View {
         images.shown.value ? "" : pictures.remark.value,
         ...heads.remarks.value,
       ];
-      const { value: scale } = images.shown.value ? images.legend : pictures.scale;
-      const colors = [...heads.coloring.value.legend, ...scale];
+      const { legend } = heads.coloring.value;
+      // What the images show comes first: the counts of patterns are long.
+      const colors = images.shown.value
+        ? [`${images.legend.value}   `, ...legend]
+        : [...legend, ...pictures.scale.value];
       return [...legendLine(colors, remarks, "   "), ...(panel.value?.content.legend.value ?? [])];
     }),
     tools,

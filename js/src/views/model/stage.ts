@@ -27,17 +27,16 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
   const { sort, metric, pictures, images, panel, hovered, current, coloring, choose, enter } =
     heads;
   const rows = heads.rows.value;
-  const onImage = images.shown.value;
   const { value: chosen } = state.thumbnails;
   const kind = chosen === "image" ? "matrix" : chosen;
-  const { aspect: own, thumbnailOf } = thumbnailsOf(
+  const { aspect: ofMatrix, thumbnailOf } = thumbnailsOf(
     store,
     state.shown.stack.value,
     state.segments.value,
     kind,
     pictures.thumbnails(),
   );
-  const aspect = (onImage && images.grid.value?.aspect) || own;
+  const aspect = images.aspect.value ?? ofMatrix;
   const layout = modelLayout(width, aspect, rows, sort.value !== null);
   const grid = modelGrid(rows, store.manifest, layout, sort.value, metric.value);
   const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
@@ -122,11 +121,17 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     revealed = true;
   };
 
+  const painterOf = computed(() => {
+    const [onImage, { colorOf }, colors] = [images.painter.value, coloring.value, palette.value];
+    return (painter: Painter, ratio: number, head: Head, box: Box) =>
+      onImage
+        ? onImage(painter, head, box)
+        : paintThumbnail(painter, ratio, kind, thumbnailOf(head), box, colorOf(head), colors);
+  });
   scope.effect(() => {
     // Rows are painted later, when nothing is watched.
     pictures.loaded();
-    const [{ colorOf }, colors] = [coloring.value, palette.value];
-    const paintOn = images.painter.value;
+    const [{ colorOf }, paintHead] = [coloring.value, painterOf.value];
     const { across, down, gap } = layout;
     /** From the left upper corner of a layer. */
     const paintRow =
@@ -134,12 +139,7 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
       (painter, ratio) =>
         heads.forEach((head, column) => {
           const [x, color] = [column * (across + gap) + gap / 2, colorOf({ layer, head })];
-          const box: Box = [x, 0, across, down];
-          if (paintOn) paintOn(painter, { layer, head }, box);
-          else {
-            const thumbnail = thumbnailOf({ layer, head });
-            paintThumbnail(painter, ratio, kind, thumbnail, box, color, colors);
-          }
+          paintHead(painter, ratio, { layer, head }, [x, 0, across, down]);
           painter.fillStyle = color;
           painter.fillRect(x + 4, down + 3, across - 8, 2.5);
         });
@@ -188,20 +188,16 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     // A narrow view has no preview; the status line shows the numbers.
     preview.hidden = !cell || layout.fit === "hidden";
     if (!head || !cell || preview.hidden) return;
-    const colors = palette.value;
-    const thumbnail = thumbnailOf(head);
-    const ink = coloring.value.colorOf(head);
+    const paintHead = painterOf.value;
+    // Its layer may yet arrive.
+    images.rows.value;
     const name = el("strong", {}, headTitle(head));
     const metrics = state.shown.metrics.peek();
     const words = described(patterns, head, metrics);
     const title = el("div", { class: "title" }, name, el("br"), words);
     const numbers = metricTable(ordered(metric.peek(), metrics), head);
-    const paintOn = images.painter.value;
-    images.rows.value;
     const paint = (painter: Painter, ratio: number, box: Box) =>
-      paintOn
-        ? paintOn(painter, head, box)
-        : paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors);
+      paintHead(painter, ratio, head, box);
     showPreview(preview, cell, aspect, paint, title, numbers);
   });
   return stage;
