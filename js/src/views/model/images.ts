@@ -92,7 +92,7 @@ export function headImages({ scope, state, store, palette }: Context) {
         (now.stack === on && now.of === of && now.rows.get(layer.number)?.[head]) || [];
       const shades = shadesOf(weights, ofPatches, largestOn(weights, placed, own));
       to.save();
-      roundedClip(to, box);
+      roundedClip(to, box, colors);
       to.translate(x, y);
       const across = { width, height };
       paintImage(to, image, patches, veilOf(shades, patches, colors), across, colors);

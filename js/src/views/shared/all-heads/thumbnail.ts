@@ -66,15 +66,15 @@ export function paintThumbnail(
       ? matrixOf(thumbnail, color, palette)
       : linesOf(thumbnail, color, palette, box, ratio);
   painter.save();
-  painter.fillStyle = palette.paper;
-  roundedClip(painter, box);
+  roundedClip(painter, box, palette);
   painter.imageSmoothingEnabled = kind === "lines";
   painter.drawImage(imageCanvas(pixels), ...box);
   painter.restore();
 }
 
 /** Fill a box with round corners, and paint within it alone. */
-export function roundedClip(painter: Painter, box: Box): void {
+export function roundedClip(painter: Painter, box: Box, { paper }: Palette): void {
+  painter.fillStyle = paper;
   painter.beginPath();
   painter.roundRect(...box, Math.min(5, box[2] / 10, box[3] / 10));
   painter.fill();
