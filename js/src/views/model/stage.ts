@@ -27,8 +27,7 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
   const { sort, metric, pictures, images, panel, hovered, current, coloring, choose, enter } =
     heads;
   const rows = heads.rows.value;
-  const { value: chosen } = state.thumbnails;
-  const kind = chosen === "image" ? "matrix" : chosen;
+  const kind = state.thumbnails.value;
   const { aspect: ofMatrix, thumbnailOf } = thumbnailsOf(
     store,
     state.shown.stack.value,

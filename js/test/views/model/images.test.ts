@@ -70,7 +70,7 @@ test("is offered where there is an image, and its layers", async () => {
     choices: { thumbnails: "image" },
     source: { block },
   });
-  await eventually(() => expect(about(app)).toContain("pictures are matrices: Not in this page."));
+  await eventually(() => expect(about(app)).toContain("no images: Not in this page."));
   const image = options().at(-1) as HTMLOptionElement;
   expect([image.textContent, image.disabled, image.title]).toEqual([
     "Image",

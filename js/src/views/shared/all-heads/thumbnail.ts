@@ -11,9 +11,6 @@ import type { Painter } from "../../../painting/painter.ts";
 import type { Choices, Segments } from "../../../state/choices.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 
-/** Those that are painted from a thumbnail. */
-type Painted = Exclude<Choices["thumbnails"], "image">;
-
 /**
  * The thumbnails of heads, cropped to the chosen segments, and their aspect.
  *
@@ -23,7 +20,7 @@ export function thumbnailsOf(
   store: Store,
   stack: StackInfo,
   chosen: Segments,
-  kind: Painted,
+  kind: Choices["thumbnails"],
   wholeOf = ({ layer, head }: Head): Thumbnail =>
     store.stack(stack.name).thumbnail(layer.number, head),
 ) {
@@ -55,16 +52,16 @@ export function segmentsText(store: Store, stack: StackInfo, chosen: Segments): 
 export function paintThumbnail(
   painter: Painter,
   ratio: number,
-  kind: Painted,
+  kind: Choices["thumbnails"],
   thumbnail: Thumbnail,
   box: Box,
   color: string,
   palette: Palette,
 ): void {
   const pixels =
-    kind === "matrix"
-      ? matrixOf(thumbnail, color, palette)
-      : linesOf(thumbnail, color, palette, box, ratio);
+    kind === "lines"
+      ? linesOf(thumbnail, color, palette, box, ratio)
+      : matrixOf(thumbnail, color, palette);
   painter.save();
   roundedClip(painter, box, palette);
   painter.imageSmoothingEnabled = kind === "lines";
