@@ -57,7 +57,8 @@ def model(
         metric: a number per head, drawn as a heat map with a colour bar: the name of a metric of
             `attnwidget.analysis.METRICS`, such as "entropy", or of the profile; or an array
             [layers, heads] (NaN where a layer has fewer heads). Negative numbers get colours that
-            diverge from zero. None for thumbnails, for which the following arguments are.
+            diverge from zero. None for thumbnails, for which the following arguments are: matrices,
+            also of patches on an image.
         lens: the numbers in thumbnails, as in `head`, up to each head's largest; layers without
             them keep those of attention, and the caption says so. A profile has those of attention
             alone.

@@ -3,7 +3,8 @@
 Figures have the choices that matter on paper: stack, layer, head, heads, lens, locked tokens,
 segments, words, combined heads, arcs, the record or the difference of a comparison; metrics, order,
 colours and included heads; the theme. They leave out those about the screen, or for a moment:
-orientation, line thumbnails, muted and sorted neurons, folded columns, what is switched off.
+orientation, thumbnails as lines or on images, muted and sorted neurons, folded columns, what is
+switched off.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ Compared = Literal["a", "b", "difference"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
 Orientation = Literal["vertical", "horizontal"]
-Thumbnails = Literal["matrix", "lines"]
+Thumbnails = Literal["matrix", "lines", "image"]
 Neurons = Literal["model", "pair", "sum"]
 Parts = Literal["sentences", "paragraphs", "messages", "named"]
 Numbers = Iterable[SupportsIndex]
@@ -97,7 +97,9 @@ class ChoiceOptions(TypedDict, total=False):
             as a list; see `AttentionRecord.images`.
         grid: the number of the grid of patches that is shown, from 0, where a model reads several
             images or crops (see `Patches.grids`); None for the whole image, or else the first grid.
-        thumbnails: the thumbnails of the model view, "matrix" or "lines".
+        thumbnails: the thumbnails of the model view: "matrix", "lines", or "image", where the keys
+            are patches of an image: bright where the row of `query` attends. Matrices stand in
+            for it where there is no image, as for `picture`, and in figures and previews.
         sort: the order of a layer's heads in the model view: "model", or, from the highest to the
             lowest, the weight of the locked "pair" of `query` and `key`, or a metric: "entropy"
             (nats), "distance" (tokens), the share on the "previous", "same", "next", "first" or

@@ -12,7 +12,7 @@ import {
   type StackInfo,
 } from "./manifest.ts";
 import type { Loaded } from "./resource-cache.ts";
-import { type Cache, type LensNumbers, type PairWeights, StackStore } from "./stack-store.ts";
+import { type Cache, type LensNumbers, StackStore } from "./stack-store.ts";
 import type { SignedThumbnail, Thumbnail } from "./thumbnails.ts";
 
 export class DifferenceStack extends StackStore {
@@ -53,8 +53,9 @@ export class DifferenceStack extends StackStore {
     );
   }
 
-  override pair(query: number, key: number): ReadonlySignal<Loaded<PairWeights>> {
-    return this.#joined((side) => side.pair(query, key), differenceOfPairs);
+  override async headRows(...of: Parameters<StackStore["headRows"]>): Promise<Float32Array[]> {
+    const [a, b] = [await this.a.headRows(...of), await this.b.headRows(...of)];
+    return b.map((row, head) => row.map((weight, key) => weight - a[head][key]));
   }
 
   override async fetch(number: number, signal: AbortSignal): Promise<Layer | null> {
@@ -103,14 +104,6 @@ const differenceOfMeans = (a: Combined, b: Combined): Combined => ({
     mean: a.rowRounding.mean.map((error, at) => error + b.rowRounding.mean[at]),
   },
 });
-
-const differenceOfPairs = (a: PairWeights, b: PairWeights): PairWeights =>
-  new Map(
-    [...a].map(([layer, weights]) => [
-      layer,
-      weights.map((weight, head) => (b.get(layer)?.[head] ?? 0) - weight),
-    ]),
-  );
 
 /** A metric of a comparison, as the share of attention that moves, for the heads of the difference. */
 export function onDifference(metric: Metric, pair: ComparedStack): Metric {

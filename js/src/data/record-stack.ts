@@ -16,16 +16,10 @@ import { type Block, decodeBlock, type PackedBlock, unpack } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
 import type { Layer, RecordLayer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
-import { type LayerInfo, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
+import { type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
 import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
 import { Absent, type Delivery, type Loaded } from "./resource-cache.ts";
-import {
-  type Cache,
-  type LensNumbers,
-  type PairWeights,
-  StackStore,
-  type TextShares,
-} from "./stack-store.ts";
+import { type Cache, type LensNumbers, StackStore, type TextShares } from "./stack-store.ts";
 import type { Thumbnail } from "./thumbnails.ts";
 
 /** The source of a stack's numbers. Rejects with a message for the reader; the store checks what comes. */
@@ -139,16 +133,16 @@ export class RecordStack extends StackStore {
     });
   }
 
-  override pair(query: number, key: number): ReadonlySignal<Loaded<PairWeights>> {
-    return this.cache.get(this.#key(`pair ${query} ${key}`), async (signal) => {
-      const data = new Map<number, readonly number[]>();
-      for (const layer of this.info.layers) {
-        signal.throwIfAborted();
-        data.set(layer.number, await this.#pairWeights(layer, query, key, signal));
-      }
-      const heads = [...data.values()].reduce((sum, weights) => sum + weights.length, 0);
-      return { data, bytes: 8 * heads };
-    });
+  override async headRows(
+    number: number,
+    query: number,
+    signal: AbortSignal,
+  ): Promise<readonly Float32Array[]> {
+    const layer = layerOf(this.info, number);
+    const rows = this.source.rows?.(this.info.name, number);
+    if (rows) return fetchWeights(this.info, layer, rows, query, signal);
+    const { data } = await this.#ask(number, signal);
+    return Array.from({ length: layer.heads }, (_, head) => data.weightRow(head, query));
   }
 
   override async fetch(number: number, signal: AbortSignal): Promise<RecordLayer | null> {
@@ -180,18 +174,6 @@ export class RecordStack extends StackStore {
       layerShapes(info, layer, this.lenses, parts),
     );
     return { data: new LayerData(info, layer, arrays, block.error), bytes: bytesIn(arrays) };
-  }
-
-  async #pairWeights(
-    layer: LayerInfo,
-    query: number,
-    key: number,
-    signal: AbortSignal,
-  ): Promise<readonly number[]> {
-    const rows = this.source.rows?.(this.info.name, layer.number);
-    if (rows) return fetchWeights(this.info, layer, rows, query, key, signal);
-    const { data } = await this.#ask(layer.number, signal);
-    return Array.from({ length: layer.heads }, (_, head) => data.weightRow(head, query)[key]);
   }
 
   async #readCombined(sent: Block): Promise<Combined> {

@@ -99,20 +99,19 @@ export class RemoteLayer {
   }
 }
 
-/** Fetch the row of a query, and return the weight of one key in every head. */
+/** Fetch the weights of a query in every head. */
 export async function fetchWeights(
   stack: StackInfo,
   info: LayerInfo,
   rows: Rows,
   query: number,
-  key: number,
   signal: AbortSignal,
-): Promise<number[]> {
+): Promise<Float32Array[]> {
   const row = readRow(stack, info, "query", await rows("query", query, signal));
   const name = info.program ? "scores" : "weights";
   return Array.from({ length: info.heads }, (_, head) => {
     const part = partOf(row, info, name, head, stack.keys.labels.length);
-    return (info.program ? softmax(info, head, part) : part)[key];
+    return info.program ? softmax(info, head, part) : part;
   });
 }
 

@@ -78,11 +78,32 @@ export abstract class StackStore {
   /** The matrices of a lens in a layer: those of A and of B for B − A. */
   abstract numbers(layer: number, lens: LensInfo): ReadonlySignal<Loaded<readonly LensNumbers[]>>;
 
-  /** The weight from a query to a key in all heads. */
-  abstract pair(query: number, key: number): ReadonlySignal<Loaded<PairWeights>>;
+  /** The weights of a query in every head of the layer of this number, asked for at once. */
+  abstract headRows(
+    number: number,
+    query: number,
+    signal: AbortSignal,
+  ): Promise<readonly Float32Array[]>;
 
   /** The layer of this number, asked for at once; null if it cannot be had. */
   abstract fetch(number: number, signal: AbortSignal): Promise<Layer | null>;
+
+  /** The weight from a query to a key in all heads. */
+  pair(query: number, key: number): ReadonlySignal<Loaded<PairWeights>> {
+    const { name, layers } = this.info;
+    return this.cache.get(`${name}.pair ${query} ${key}`, async (signal) => {
+      const data = new Map<number, readonly number[]>();
+      for (const { number } of layers) {
+        signal.throwIfAborted();
+        const rows = await this.headRows(number, query, signal);
+        data.set(
+          number,
+          rows.map((row) => row[key]),
+        );
+      }
+      return { data, bytes: 8 * layers.reduce((sum, { heads }) => sum + heads, 0) };
+    });
+  }
 
   /** True if the thumbnails of a layer by a lens are here. */
   hasThumbnail(layer: number, lens: LensInfo): boolean {

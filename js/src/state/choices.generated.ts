@@ -21,7 +21,7 @@ export const SCHEMA = {
   orientation: oneOf("vertical", "horizontal"),
   picture: flag(true),
   grid: index(null),
-  thumbnails: oneOf("matrix", "lines"),
+  thumbnails: oneOf("matrix", "lines", "image"),
   sort: text("model"),
   color: text("pattern"),
   opened: flag(false),

@@ -21,7 +21,7 @@ from attnwidget.plot.colors import LIGHT, head_colors, palette_of
 from attnwidget.plot.figure import draw_figure
 from attnwidget.plot.heads import head_inks
 from attnwidget.record import Grid, Patches, ScoreProgram, Tokens
-from tests.unit.records import PROGRAMS, layer_of, record_of, some_weights
+from tests.unit.records import PROGRAMS, labels, layer_of, record_of, some_weights
 from tests.unit.tiny import gpt2, tiny, token_ids
 from tests.unit.wire.test_vectors import read
 from tests.unit.wire.test_vectors import record_of as record_of_vectors
@@ -561,6 +561,19 @@ def test_an_image_is_bright_where_a_patch_looks(pictured: AttentionRecord) -> No
         plot.head(pictured, 1, [2]),
     ):
         assert lined.collections
+
+
+def test_figures_have_matrices_of_heads_that_the_view_shows_on_the_image(
+    pictured: AttentionRecord,
+) -> None:
+    on_image = axes_of(pictured, "model", view="model", thumbnails="image")
+    matrices = axes_of(pictured, "model", view="model")
+    np.testing.assert_array_equal(numbers(on_image), numbers(matrices))
+    # As `picture`, it is no mistake where there is no image.
+    without = AttentionRecord.from_arrays([some_weights()], labels())
+    assert AttentionWidget(without, thumbnails="image").thumbnails == "image"
+    with pytest.raises(TraitError, match="thumbnails"):
+        AttentionWidget(pictured, thumbnails="picture")
 
 
 def test_the_first_patch_of_an_image_and_its_key(pictured: AttentionRecord) -> None:

@@ -46,7 +46,7 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "arcs_shown": (True, False),
     "orientation": ("vertical", "horizontal"),
     "picture": (True, False),
-    "thumbnails": ("matrix", "lines"),
+    "thumbnails": ("matrix", "image"),
     "sort": ("model", "entropy"),
     "color": ("pattern", "layer"),
     "opened": (False, True),

@@ -62,6 +62,7 @@ export function modelGrid(
     /** The element of role "grid", which takes the keys. */
     element,
     fill: pictures.fill,
+    repaint: pictures.repaint,
     /** See `modelPictures`. */
     setGap(below: number | null, space: number): void {
       lines.forEach((line, row) => {

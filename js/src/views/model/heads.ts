@@ -12,6 +12,7 @@ import { pairMetric } from "../shared/all-heads/pair.ts";
 import { headsView } from "../shared/all-heads/view.ts";
 import { refusalOf } from "../shared/lenses.ts";
 import type { Context } from "../shared/view.ts";
+import { headImages } from "./images.ts";
 import type { Panel } from "./panel.ts";
 
 export type ModelHeads = ReturnType<typeof modelHeads>;
@@ -35,6 +36,7 @@ export function modelHeads(context: Context) {
     /** The metric that is written: the one that colours heads, or sorts them, or the first. */
     metric: computed(() => named(state.color.value) ?? sort.value ?? state.shown.metrics.value[0]),
     pictures: lensPictures(context, rows),
+    images: headImages(context),
     /** The opened head; null for none. */
     panel: signal<Panel | null>(null),
   };

@@ -1,7 +1,7 @@
 /** The model view: a thumbnail of every head of every layer, or a ranking of all heads. */
 
 import { computed, untracked } from "@preact/signals-core";
-import { choice, optionsOf, toggle } from "../../parts/choice.ts";
+import { choice, toggle } from "../../parts/choice.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import { capitalized } from "../../parts/text.ts";
@@ -16,14 +16,17 @@ import { modelHeads } from "./heads.ts";
 import { ranking } from "./ranking.ts";
 import { gridStage } from "./stage.ts";
 
-const THUMBNAILS = { matrix: "Matrix", lines: "Lines" };
+const THUMBNAILS = [
+  { value: "matrix", label: "Matrix" },
+  { value: "lines", label: "Lines" },
+];
 
 export function modelView(context: Context): View {
   const { scope, state, store } = context;
   const { manifest } = store;
   const { metrics } = state.shown;
   const heads = modelHeads(context);
-  const { rows, pair, metric, pictures, panel, hovered, focused } = heads;
+  const { rows, pair, metric, pictures, images, panel, hovered, focused } = heads;
   const lens = weighting(scope, state, store);
   const orders = () => [
     { value: "model", label: "As in model" },
@@ -34,10 +37,14 @@ export function modelView(context: Context): View {
     const { value: by } = state.sort;
     return by === PAIR ? by : (metricNamed(state, by)?.name ?? "model");
   });
+  const shown = shownAs(state.thumbnails, () => {
+    const { value } = state.thumbnails;
+    return value === "image" && !images.shown.value ? "matrix" : value;
+  });
   const tools = [
     colorMenu(scope, state),
     choice(scope, "Sort heads", orders, order),
-    choice(scope, "Show", optionsOf<"thumbnails">(THUMBNAILS), state.thumbnails),
+    choice(scope, "Show", () => [...THUMBNAILS, ...images.option.value], shown),
     lens.control,
     toggle(scope, "Ranking", "List the heads of all layers by their numbers", state.ranking),
   ];
@@ -73,10 +80,15 @@ export function modelView(context: Context): View {
     legend: computed(() => {
       const remarks = [
         keptAsWeights(rows.value.map(({ layer }) => layer)),
-        pictures.remark.value,
+        images.remark.value,
+        images.shown.value ? "" : pictures.remark.value,
         ...heads.remarks.value,
       ];
-      const colors = [...heads.coloring.value.legend, ...pictures.scale.value];
+      const { legend } = heads.coloring.value;
+      // What the images show comes first: the counts of patterns are long.
+      const colors = images.shown.value
+        ? [`${images.legend.value}   `, ...legend]
+        : [...legend, ...pictures.scale.value];
       return [...legendLine(colors, remarks, "   "), ...(panel.value?.content.legend.value ?? [])];
     }),
     tools,

@@ -15,6 +15,8 @@ export interface Pictures {
   readonly element: HTMLElement;
   /** Paint every row from its left upper corner. Returns a function that stops it. */
   fill(paints: readonly Paint[]): () => void;
+  /** Paint a row once more. */
+  repaint(row: number): void;
   /** Leave this space in CSS pixels below a row, and nowhere else; below none if it is null. */
   setGap(below: number | null, space: number): void;
 }
@@ -86,20 +88,22 @@ export function modelPictures(
   }
   setGap(null, 0);
 
+  function repaint(row: number): void {
+    const piece = pieces.find(({ end }) => row < end) as Piece;
+    const top = topOf(row, piece, canvasRatio(width, height(piece)));
+    // Less than the pitch, which may be no whole number of pixels: the row below stays as it is.
+    paintBox(piece.canvas, width, height(piece), [0, top, width, rowPitch - 1], (...to) =>
+      paintRow(row, piece, ...to),
+    );
+  }
+
   return {
     element,
     setGap,
+    repaint,
     fill(next) {
       paints = next;
-      return inSlices(rows, (row) => {
-        const piece = pieces.find(({ end }) => row < end) as Piece;
-        const top = topOf(row, piece, canvasRatio(width, height(piece)));
-        // Where the pitch is no whole number of pixels, it clears part of one of the row below, which
-        // is painted next.
-        paintBox(piece.canvas, width, height(piece), [0, top, width, rowPitch], (...to) =>
-          paintRow(row, piece, ...to),
-        );
-      });
+      return inSlices(rows, repaint);
     },
   };
 }

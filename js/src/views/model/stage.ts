@@ -24,16 +24,18 @@ const PANEL_MARGIN = 16;
 export function gridStage(context: Context, heads: ModelHeads, width: number): HTMLElement {
   const { scope, state, store, palette } = context;
   const { patterns } = store.manifest;
-  const { sort, metric, pictures, panel, hovered, current, coloring, choose, enter } = heads;
+  const { sort, metric, pictures, images, panel, hovered, current, coloring, choose, enter } =
+    heads;
   const rows = heads.rows.value;
   const kind = state.thumbnails.value;
-  const { aspect, thumbnailOf } = thumbnailsOf(
+  const { aspect: ofMatrix, thumbnailOf } = thumbnailsOf(
     store,
     state.shown.stack.value,
     state.segments.value,
     kind,
     pictures.thumbnails(),
   );
+  const aspect = images.aspect.value ?? ofMatrix;
   const layout = modelLayout(width, aspect, rows, sort.value !== null);
   const grid = modelGrid(rows, store.manifest, layout, sort.value, metric.value);
   const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
@@ -118,10 +120,17 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     revealed = true;
   };
 
+  const painterOf = computed(() => {
+    const [onImage, { colorOf }, colors] = [images.painter.value, coloring.value, palette.value];
+    return (painter: Painter, ratio: number, head: Head, box: Box) =>
+      onImage
+        ? onImage(painter, head, box)
+        : paintThumbnail(painter, ratio, kind, thumbnailOf(head), box, colorOf(head), colors);
+  });
   scope.effect(() => {
     // Rows are painted later, when nothing is watched.
     pictures.loaded();
-    const [{ colorOf }, colors] = [coloring.value, palette.value];
+    const [{ colorOf }, paintHead] = [coloring.value, painterOf.value];
     const { across, down, gap } = layout;
     /** From the left upper corner of a layer. */
     const paintRow =
@@ -129,12 +138,20 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
       (painter, ratio) =>
         heads.forEach((head, column) => {
           const [x, color] = [column * (across + gap) + gap / 2, colorOf({ layer, head })];
-          const thumbnail = thumbnailOf({ layer, head });
-          paintThumbnail(painter, ratio, kind, thumbnail, [x, 0, across, down], color, colors);
+          paintHead(painter, ratio, { layer, head }, [x, 0, across, down]);
           painter.fillStyle = color;
           painter.fillRect(x + 4, down + 3, across - 8, 2.5);
         });
     return grid.fill(rows.map(paintRow));
+  });
+  let painted = images.rows.peek();
+  scope.effect(() => {
+    const arrived = images.rows.value;
+    rows.forEach(({ layer: { number } }, row) => {
+      const own = arrived.get(number);
+      if (own && own !== painted.get(number)) grid.repaint(row);
+    });
+    painted = arrived;
   });
   scope.effect(() => grid.markOff(state.off.value));
   scope.scopedEffect((own) => {
@@ -170,16 +187,16 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     // A narrow view has no preview; the status line shows the numbers.
     preview.hidden = !cell || layout.fit === "hidden";
     if (!head || !cell || preview.hidden) return;
-    const colors = palette.value;
-    const thumbnail = thumbnailOf(head);
-    const ink = coloring.value.colorOf(head);
+    const paintHead = painterOf.value;
+    // Its layer may yet arrive.
+    images.rows.value;
     const name = el("strong", {}, headTitle(head));
     const metrics = state.shown.metrics.peek();
     const words = described(patterns, head, metrics);
     const title = el("div", { class: "title" }, name, el("br"), words);
     const numbers = metricTable(ordered(metric.peek(), metrics), head);
     const paint = (painter: Painter, ratio: number, box: Box) =>
-      paintThumbnail(painter, ratio, kind, thumbnail, box, ink, colors);
+      paintHead(painter, ratio, head, box);
     showPreview(preview, cell, aspect, paint, title, numbers);
   });
   return stage;

@@ -5,7 +5,6 @@ import { roundingOfSum } from "../../../data/attention-matrix.ts";
 import {
   type Grid,
   gridOf,
-  middleOf,
   type Patches,
   type patchesOn,
   type Side,
@@ -17,7 +16,7 @@ import { type FocusedUnits, sideOf } from "../../shared/axes.ts";
 import { stripsOf } from "../../shared/heads/matrices.ts";
 import type { HeadContent } from "../../shared/heads/words.ts";
 import { imageOf } from "../../shared/picture/paint.ts";
-import { largestOn, tokensOf } from "../../shared/picture/shade.ts";
+import { firstQuery, largestOn, tokensOf } from "../../shared/picture/shade.ts";
 import type { Context } from "../../shared/view.ts";
 import { layoutOf } from "./layout.ts";
 
@@ -30,7 +29,7 @@ export type Grids = NonNullable<ReturnType<typeof patchesOn>>;
 export function pictureOf(context: Context, content: HeadContent, grids: Grids) {
   const { state, palette, store } = context;
   const { data, axes, focused, matrix } = content;
-  const { heads, program } = data.info;
+  const { heads } = data.info;
   const { stack } = data;
   const self = stack.queries === stack.keys;
   const tokensOn = { query: stack.queries, key: stack.keys };
@@ -53,13 +52,7 @@ export function pictureOf(context: Context, content: HeadContent, grids: Grids) 
   };
   const parts = { query: partsOf("query"), key: partsOf("key") };
   const main: Side = grids.key ? "key" : "query";
-  const { withoutPatch, names: queries } = parts.query;
-  const middle = grids.query ? middleOf(grids.query) : -1;
-  const last = queries.length - 1;
-  // With a causal mask, only the last token sees all others; and of a text, it is what writes on.
-  const isText = withoutPatch.includes(last) && !stack.queries.special.includes(last);
-  const isCausal = (program?.mask ?? "none") !== "none";
-  const first = isCausal || isText ? last : (withoutPatch[0] ?? Math.max(0, middle));
+  const first = firstQuery(stack, data.info, parts.query.withoutPatch, grids.query);
   const shown = computed<FocusedUnits>(() =>
     sideOf(focused.value) ? focused.value : { query: [first], key: [] },
   );

@@ -59,18 +59,23 @@ export function paintThumbnail(
   palette: Palette,
 ): void {
   const pixels =
-    kind === "matrix"
-      ? matrixOf(thumbnail, color, palette)
-      : linesOf(thumbnail, color, palette, box, ratio);
+    kind === "lines"
+      ? linesOf(thumbnail, color, palette, box, ratio)
+      : matrixOf(thumbnail, color, palette);
   painter.save();
-  painter.beginPath();
-  painter.roundRect(...box, Math.min(5, box[2] / 10, box[3] / 10));
-  painter.fillStyle = palette.paper;
-  painter.fill();
-  painter.clip();
+  roundedClip(painter, box, palette);
   painter.imageSmoothingEnabled = kind === "lines";
   painter.drawImage(imageCanvas(pixels), ...box);
   painter.restore();
+}
+
+/** Fill a box with round corners, and paint within it alone. */
+export function roundedClip(painter: Painter, box: Box, { paper }: Palette): void {
+  painter.fillStyle = paper;
+  painter.beginPath();
+  painter.roundRect(...box, Math.min(5, box[2] / 10, box[3] / 10));
+  painter.fill();
+  painter.clip();
 }
 
 /** The colour of each cell: of a difference, that of its sign. */

@@ -1,6 +1,6 @@
 /** Weights on a picture: the shades of its patches, and numbers that sum them up. */
 
-import type { Patches } from "../../../data/manifest.ts";
+import { type LayerInfo, middleOf, type Patches, type StackInfo } from "../../../data/manifest.ts";
 
 type Grid = Pick<Patches, "rows" | "columns" | "of">;
 
@@ -11,6 +11,25 @@ export function tokensOf({ rows, columns, of }: Grid): Int32Array {
     if (patch !== null) tokens[patch] = token;
   });
   return tokens;
+}
+
+/**
+ * The query whose attention is shown while none is locked.
+ *
+ * @param withoutPatch the queries that are shown and have no place on an image
+ */
+export function firstQuery(
+  { queries }: Pick<StackInfo, "queries">,
+  { program }: Pick<LayerInfo, "program">,
+  withoutPatch: readonly number[],
+  grid: Grid | null,
+): number {
+  const last = queries.labels.length - 1;
+  // With a causal mask, only the last token sees all others; and of a text, it is what writes on.
+  const isText = withoutPatch.includes(last) && !queries.special.includes(last);
+  const isCausal = (program?.mask ?? "none") !== "none";
+  if (isCausal || isText) return last;
+  return withoutPatch[0] ?? Math.max(0, grid ? middleOf(grid) : -1);
 }
 
 /**
