@@ -120,6 +120,9 @@ test("a pointer that is dragged draws a region", async () => {
   const { element, taken, locked } = shown();
   const stage = element.querySelector(".picture-stage") as HTMLElement;
   stage.setPointerCapture = () => {};
+  // It has its place once the page is laid out.
+  await expect.poll(() => stage.getBoundingClientRect().width).toBeGreaterThan(0);
+  await new Promise(requestAnimationFrame);
   const { left, top, width, height } = stage.getBoundingClientRect();
   const at = (type: string, x: number, y: number, buttons: number) =>
     stage.dispatchEvent(
