@@ -118,11 +118,11 @@ test("a click locks, arrow keys move, and with Shift they draw a region", async 
 
 test("a pointer that is dragged draws a region", async () => {
   const { element, taken, locked } = shown();
-  const stage = element.querySelector(".picture-stage") as HTMLElement;
+  const stageNow = () => element.querySelector(".picture-stage") as HTMLElement;
+  // It has its place once the page is laid out, and is made anew with the width.
+  await expect.poll(() => stageNow().getBoundingClientRect().width).toBeGreaterThan(0);
+  const stage = stageNow();
   stage.setPointerCapture = () => {};
-  // It has its place once the page is laid out.
-  await expect.poll(() => stage.getBoundingClientRect().width).toBeGreaterThan(0);
-  await new Promise(requestAnimationFrame);
   const { left, top, width, height } = stage.getBoundingClientRect();
   const at = (type: string, x: number, y: number, buttons: number) =>
     stage.dispatchEvent(
