@@ -201,7 +201,7 @@ def _in_picture(
 
 
 def _steps(edges: NDArray[np.int64], own: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far patches are apart, by their edges [patches, 2]; their own sides if one has all.
+    """The distance of neighbouring patches along both axes; their own sides in a single row.
 
     Some patches may have no token, as those of padding; others overlap.
     """
@@ -226,7 +226,7 @@ def _edges_of(picture: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _on_image(origin: Origin, lead: tuple[int, ...]) -> Box | None:
-    """What a picture [channels, height, width] of an input covers of its image."""
+    """The part of its image that a picture [channels, height, width] of an input covers."""
     out = []
     for numbers, axis in ((origin.across[lead], -1), (origin.down[lead], -2)):
         size = numbers.shape[axis]

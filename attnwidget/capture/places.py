@@ -42,7 +42,7 @@ _SAME = 1e-3
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be found in a pass.
+    """The tokens whose pixels a pass is to find.
 
     Attributes:
         calls: the attention calls whose queries and keys are of interest.
@@ -265,7 +265,7 @@ class _First:
 
 
 def _read(args: Sequence[Any], named: Mapping[str, Any]) -> torch.Tensor | None:
-    """What a layer reads."""
+    """The tensor that a layer reads."""
     read = args[0] if args else named.get("hidden_states")
     return read if isinstance(read, torch.Tensor) else None
 

@@ -114,7 +114,7 @@ def attention_on_image(attention: Attention) -> OnImage:
 def on_one_grid(
     images: Sequence[Picture], patches: Patches, number: int, received: Floats, largest: float
 ) -> OnImage:
-    """What tokens receive, on the patches of one grid."""
+    """The attention that tokens receive, on the patches of one grid."""
     shown = patches.grids[number]
     places = _numbers(patches.on_grid(number))
     grid = np.zeros(len(shown), np.float32)

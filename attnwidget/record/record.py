@@ -163,7 +163,12 @@ class AttentionRecord:
 
     def layer(self, layer: int, stack: str | None = None) -> Layer:
         """The layer of this number in the model, counted from 0."""
-        return self.stack(stack).layer(layer)
+        try:
+            return self.stack(stack).layer(layer)
+        except IndexError as error:
+            # It may be there in the model, and no softmax.
+            more = "; `missing` names what is not in the record" if self.missing else ""
+            raise IndexError(f"{error}{more}") from None
 
     def tokens(self, stack: str | None = None) -> tuple[list[str], list[str]]:
         """The labels of the tokens: (queries, keys)."""

@@ -70,6 +70,11 @@ def illustrated(processor: Any, text: Any, images: Any) -> Illustrated | None:
     if is_image(text):
         if given:
             raise TypeError("the text is an image, and images are given beside it: give one")
+        if hasattr(processor, "image_token"):
+            raise TypeError(
+                f"{type(processor).__name__} reads images within a text: give a chat with the "
+                'image, as {"type": "image", "image": image}, or a string and images='
+            )
         return _of_images(processor, {}, [_in_colour(text, processor)])
     if isinstance(text, Sequence) and not isinstance(text, str) and has_images(text):
         return _of_chat(processor, text, given)

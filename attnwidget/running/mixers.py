@@ -116,26 +116,22 @@ class _Repeated(Handler):
     """Lets every attention return once more what it did in the first pass."""
 
     def __init__(self) -> None:
-        self._outputs: dict[tuple[str, int], torch.Tensor] = {}
+        self._outputs: dict[Address, torch.Tensor] = {}
         self._passes = 0
-        self._calls: Counter[str] = Counter()
 
     def again(self) -> None:
         """Begin a pass."""
         self._passes += 1
-        self._calls.clear()
 
     def attention(self, address: Address, read: Read) -> torch.Tensor | None:
-        place = address.module, self._calls[address.module]
-        self._calls[address.module] += 1
         if self._passes > 1:
-            return self._outputs.get(place)
+            return self._outputs.get(address)
         try:
             output = read().passed_on
         except ValueError:  # its layout is not known
             output = None
         if output is not None:
-            self._outputs[place] = output.clone()
+            self._outputs[address] = output.clone()
         return None
 
     def module_left(self, module: nn.Module, output: Any, parent: nn.Module | None) -> None:

@@ -1,4 +1,4 @@
-"""The reader's own images, and where on them the numbers that a model reads come from.
+"""The reader's own images, and the places on them that a model's numbers come from.
 
 A processor scales images, cuts crops out of them, pads and flattens them. Run on pictures whose
 brightness is a place, it says itself where each of its numbers comes from, whatever it does.
@@ -28,7 +28,7 @@ Process: TypeAlias = "Callable[[Sequence[Image]], Mapping[str, Any]]"
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the numbers of an input come from on the images.
+    """The places on the images that the numbers of an input come from.
 
     Attributes:
         across, down: in fractions of the image, from 0 to 1; NaN for what is no part of one, as
@@ -56,7 +56,7 @@ class Originals:
     process: Process
 
     def origins(self) -> dict[str, Origin]:
-        """Where the numbers of each input that shows the images come from.
+        """Find the places on the images that the numbers of each input come from.
 
         Raises:
             ValueError: the processor makes other tokens of other images of this size, or another

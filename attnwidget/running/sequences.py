@@ -52,7 +52,7 @@ class Places:
 
 
 def _order(patches: Patches) -> tuple[object, ...]:
-    """Where tokens are, but for what soft places vary from layer to layer."""
+    """The tokens' patches and their grids, without edges, which vary by layer if they are soft."""
     return patches.of, *((grid.rows, grid.columns, grid.image) for grid in patches.grids)
 
 

@@ -47,7 +47,7 @@ def main() -> int:
 
 
 def _images(options: argparse.Namespace) -> int:
-    """Where tokens lie on images, in place of all else."""
+    """Examine the places of tokens on images, in place of all else."""
     found: list[images.Images] = []
     for name, result in apart(images.examine, options.names or zoo.names(), options.jobs):
         if isinstance(result, str):

@@ -1,4 +1,4 @@
-"""Where tokens lie on images, for every architecture that reads any; its part of the page.
+"""Places of tokens on images, for every architecture that reads any; its part of the page.
 
 What capture says of exact places is tested forwards: where attention returns zeros, a change of the
 pixels of half of the tokens changes these tokens alone.
@@ -68,7 +68,7 @@ Written by `python -m benchmarks.coverage --images --write`."""
 
 
 class Status(str, Enum):
-    """What is known of the places of tokens, from best to worst; the values are the labels."""
+    """The verdicts on the places of tokens, from best to worst; the values are the labels."""
 
     EXACT = "exact"
     SOFT = "soft"
@@ -344,7 +344,7 @@ class _Model:
         return False
 
     def _mixed(self, site: _Site, share: float) -> str:
-        """What a single pixel reaches, in words."""
+        """Say which tokens a single pixel reaches."""
         name = max(site.fed, key=lambda each: int((site.fed[each] == SEVERAL).sum()))
         several = np.argwhere(site.fed[name] == SEVERAL)
         one = np.zeros(site.fed[name].shape, np.bool_)

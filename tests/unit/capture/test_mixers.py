@@ -29,6 +29,8 @@ def test_layers_of_hybrids_that_are_no_softmax_are_missing(name: str) -> None:
     with pytest.warns(UserWarning, match="not in this record"):
         record = capture(built.model, None, built.inputs)
     assert [each.partition(":")[0] for each in record.missing] == HYBRIDS[name]
+    with pytest.raises(IndexError, match="`missing` names what is not in the record"):
+        record.layer(99)
 
 
 @pytest.mark.parametrize(

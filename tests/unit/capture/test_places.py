@@ -511,7 +511,7 @@ def test_a_tokenizer_that_reads_no_images() -> None:
 def test_an_image_is_a_part_of_what_an_answer_was_written_from() -> None:
     model, processor = _llava_next()
     found = aw.answer(model, processor, _chat([_photograph(150, 100, 0)]), generate=6)
-    assert found.parts == ("image 1", "what is this ?")
+    assert found.parts == ("image", "what is this ?")
     found.cut()
     table = found.table()
     assert table["share"].sum() == pytest.approx(1)
@@ -528,3 +528,9 @@ def test_an_answer_where_the_processor_adds_labels() -> None:
     model, processor = _paligemma()
     found = aw.answer(model, processor, _chat([_photograph(56, 56, 0)]), generate=3)
     assert np.isfinite(found.cut()).all()
+
+
+def test_an_image_alone_for_a_model_that_reads_text_with_it() -> None:
+    model, processor = _llava()
+    with pytest.raises(TypeError, match="LlavaProcessor reads images within a text"):
+        capture(model, processor, _photograph(56, 56, 0))
