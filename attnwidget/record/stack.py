@@ -35,9 +35,16 @@ class Stack:
                     f"tokens, but there are {expected[0]} query and {expected[1]} key tokens; "
                     "give as many tokens as the attention has positions"
                 )
+        if len({layer.signed for layer in self.layers}) > 1:
+            raise ValueError("layers with and without a softmax are of stacks of their own")
         numbers = self.numbers
         if any(a >= b for a, b in pairwise(numbers)):
             raise ValueError(f"layer numbers must increase, but are {list(numbers)}")
+
+    @property
+    def signed(self) -> bool:
+        """True if its layers have no softmax, and so coefficients in place of weights."""
+        return self.layers[0].signed
 
     @property
     def numbers(self) -> tuple[int, ...]:
