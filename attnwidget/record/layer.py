@@ -74,6 +74,9 @@ class Layer:
             pairs; None if it rotates none, or the model's numbers do not confirm the pairs.
         coefficients: float32 [heads, Tq, Tk], in place of weights, of a layer without a softmax
             and without a program.
+        gates: float32 [heads, Tq, d_v], by which a head's average is multiplied before the
+            projection, where a gate or a norm stands between the two; None where nothing does, or
+            that was not asked for.
     """
 
     queries: Floats | None
@@ -86,6 +89,7 @@ class Layer:
     projection: Floats | None = None
     rotary: Rotary | None = None
     coefficients: Floats | None = None
+    gates: Floats | None = None
 
     def __post_init__(self) -> None:
         if (self.queries is None) != (self.keys is None):
@@ -99,7 +103,15 @@ class Layer:
             raise ValueError("a program needs queries and keys")
         if type(self.number) is not int or not 0 <= self.number <= _LARGEST_NUMBER:
             raise ValueError(f"layer number {self.number!r}; expected 0, 1, ...")
-        for name in ("queries", "keys", "weights", "values", "projection", "coefficients"):
+        for name in (
+            "queries",
+            "keys",
+            "weights",
+            "values",
+            "projection",
+            "coefficients",
+            "gates",
+        ):
             self._check_array(name)
         if self.queries is not None and self.keys is not None:
             if self.queries.shape[2] != self.keys.shape[2]:
@@ -139,6 +151,11 @@ class Layer:
             raise ValueError(
                 f"a projection of shape {list(self.projection.shape)} does not fit the values"
             )
+        if self.gates is not None and (
+            self.projection is None
+            or self.gates.shape != (self.num_heads, self.shape[0], self.projection.shape[1])
+        ):
+            raise ValueError(f"gates of shape {list(self.gates.shape)} do not fit the projection")
         if self.rotary is not None and (
             self.queries is None or self.rotary.start + self.rotary.dims > self.queries.shape[2]
         ):
@@ -301,7 +318,8 @@ class Layer:
             return self.head_weights(head, rows)
         shares: Floats = np.abs(self.head_coefficients(head, rows))
         sums = shares.sum(axis=1, keepdims=True)
-        return shares / np.where(sums > 0, sums, np.float32(1))
+        shares /= np.where(sums > 0, sums, np.float32(1))
+        return shares
 
     def _check_softmax(self, what: str) -> None:
         if self.signed:

@@ -126,6 +126,7 @@ def _fits(shape: tuple[int, ...], name: str, sides: tuple[int, int]) -> bool:
         "coefficients": (None, queries, keys),
         "relative": (None, queries + keys - 1),
         "sinks": (None,),
+        "gates": (None, queries, None),
         "decay": (None, keys, None),
         "write": (None, keys),
         "erase": (None, keys),

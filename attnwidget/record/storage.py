@@ -23,7 +23,7 @@ from .stack import Stack
 
 FORMAT = "attnwidget-record"
 # The second has several images, and grids of patches; the third, which is written where it is
-# needed alone, layers without a softmax.
+# needed alone, layers without a softmax and gates.
 VERSION = 3
 _WITH_SOFTMAX = 2
 KIND = Kind("record", FORMAT, VERSION, "AttentionRecord.save")
@@ -31,7 +31,7 @@ KIND = Kind("record", FORMAT, VERSION, "AttentionRecord.save")
 # More than any model has; each costs time to check, even if all share a few arrays.
 MAX_LAYERS = 1 << 12
 
-LAYER_ARRAYS = ("queries", "keys", "weights", "values", "projection", "coefficients")
+LAYER_ARRAYS = ("queries", "keys", "weights", "values", "projection", "coefficients", "gates")
 PROGRAM_ARRAYS = ("visible", "bias", "relative", "sinks")
 PROGRAM_VALUES = ("scale", "mask", "window", "blocks", "softcap")
 RECURRENCE_ARRAYS = ("decay", "write", "erase", "own")
@@ -97,9 +97,10 @@ def save(
                 "layers": layers,
             }
         )
-    signed = any(layer.signed for stack in stacks.values() for layer in stack.layers)
+    layers_of_all = [layer for stack in stacks.values() for layer in stack.layers]
+    newest = any(layer.signed or layer.gates is not None for layer in layers_of_all)
     content = {
-        "version": VERSION if signed else _WITH_SOFTMAX,
+        "version": VERSION if newest else _WITH_SOFTMAX,
         "model": model,
         "missing": list(missing),
         "stacks": description,

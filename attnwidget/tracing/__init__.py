@@ -3,8 +3,8 @@
 In come a model and a `Handler`; out come its `FunctionCall` and `SoftmaxCall`, whatever the model
 is. Open `tracer.py` first; four routes observe calls: transformers' attention interface
 (`interface.py`), the functions of models with bands or blocks (`bands.py`) and with sampling points
-(`deformable.py`), and torch's functions for all others (`function_mode.py`). Nothing of ours is
-imported here.
+(`deformable.py`), and torch's functions for all others (`function_mode.py`). What mixes tokens
+without a softmax comes as `MixingCall`, by `recurrences.py`. Nothing of ours is imported here.
 """
 
 from .calls import (
@@ -12,8 +12,11 @@ from .calls import (
     Call,
     CallId,
     FunctionCall,
+    MixingCall,
     Read,
+    ReadMixing,
     SoftmaxCall,
+    Strengths,
     head_values,
     softmax_values,
 )
@@ -28,13 +31,16 @@ __all__ = [
     "CallId",
     "FunctionCall",
     "Handler",
+    "MixingCall",
     "PassEnded",
     "Piece",
     "Read",
+    "ReadMixing",
     "Receiver",
     "Receivers",
     "SoftmaxCall",
     "Sources",
+    "Strengths",
     "Trace",
     "can_generate",
     "changes_of",

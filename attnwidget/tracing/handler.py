@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from .calls import Address, Call, Read
+from .calls import Address, Call, Read, ReadMixing
 
 
 class PassEnded(BaseException):
@@ -56,6 +56,18 @@ class Handler:
         Returns:
             Head outputs [M, heads, Tq, d_v] to replace those of the call; a call to stand in its
             place, for this model and for traces within this one; or None to keep the call.
+        """
+
+    def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:
+        """Called after a call that mixes tokens without a softmax.
+
+        Args:
+            address: the place of the call in the trace; a module's calls are counted with those of
+                its attention.
+            read: returns the call's tensors; raises ValueError if their meaning is not known.
+
+        Returns:
+            Outputs [M, heads, T, d_v] to replace those of the call, or None to keep them.
         """
 
     def module_entered(
