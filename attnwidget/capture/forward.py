@@ -261,7 +261,8 @@ def _read(
         )
         calls = with_joined_pieces(sink.calls)
         layers = ((call.address.id, call.layer) for call in calls)
-        groups = grouped(model, layers)
+        mixing = {call.address.id for call in calls if call.mixing}
+        groups = grouped(model, layers, mixing)
         if with_image and seen is None:
             seen = on_images(
                 model, tokenizer, inputs, groups, random, lambda changed: run_inputs(model, changed)

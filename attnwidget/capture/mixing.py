@@ -97,7 +97,7 @@ def layer_of_channels(calls: Sequence[MixingCall], gated: Gated, item: Item, nam
     error = float(np.abs(sums - 1)[live].max(initial=0))
     # A row's parts may cancel each other out, so that rounding counts for more.
     size = float(np.abs(coefficients).sum(axis=(0, 2))[live].max(initial=1))
-    limit = tolerance(calls[0].output.dtype) * max(1.0, size)
+    limit = tolerance(gated.input.dtype) * max(1.0, size)
     fidelity = Fidelity(OF_CHANNELS, name, "coefficients", None, error, limit, tokens)
     return Layer(None, None, None, None, fidelity, coefficients=coefficients)
 

@@ -48,6 +48,7 @@ class RecordedCall:
         reason: why there is no layer, or "".
         piece: what it read.
         maps: the rows and columns of the feature maps whose cells its keys are, if they are.
+        mixing: True of a call without a softmax.
     """
 
     address: Address
@@ -55,6 +56,7 @@ class RecordedCall:
     piece: Piece
     reason: str = ""
     maps: tuple[tuple[int, int], ...] = ()
+    mixing: bool = False
 
 
 class RecordedCalls:
@@ -186,6 +188,7 @@ class _Recorder(Handler):
         # Receivers of gated heads; and the calls of channels that wait for theirs.
         self._found: list[Gated] = []
         self._waiting: dict[Address, list[MixingCall]] = {}
+        self._left_out: set[str] = set()
 
     def attention(self, address: Address, read: Read) -> None:
         rotated = self.rotations.taken()
@@ -211,7 +214,11 @@ class _Recorder(Handler):
         wanted = self._wanted(address.module)
         try:
             if not wanted:
-                return self._add(address, None, "")
+                # Of its calls, some may prepare values for another one.
+                if address.module not in self._left_out:
+                    self._left_out.add(address.module)
+                    self._add(address, None, "")
+                return None
             with without_autocast(self._device):
                 call = read()
                 if call.local and call.rerun is None:  # a step of another mixer
@@ -237,7 +244,7 @@ class _Recorder(Handler):
 
     def _add(self, address: Address, layer: Layer | None, reason: str) -> None:
         piece = self._sources.piece(address, self._modules[address.module], None)
-        self._sink.add(RecordedCall(address, layer, piece, reason))
+        self._sink.add(RecordedCall(address, layer, piece, reason, mixing=True))
         if self._wanted(address.module):
             step_done()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -118,30 +118,38 @@ class Group:
         self.layers += [layer] * len(modules)
 
 
-def grouped(model: torch.nn.Module, calls: Iterable[tuple[CallId, Layer | None]]) -> list[Group]:
+def grouped(
+    model: torch.nn.Module,
+    calls: Iterable[tuple[CallId, Layer | None]],
+    mixing: Container[CallId] = (),
+) -> list[Group]:
     """Group layers by kind and lengths, in the order of their calls.
 
     A module without a layer (left out, or not understood) is added to the others of its tower, so
     that it counts when layers are numbered.
+
+    Args:
+        mixing: the calls without a softmax, which are grouped by themselves.
     """
     groups: dict[tuple[object, ...], Group] = {}
-    waiting: dict[Kind, list[str]] = defaultdict(list)
-    latest: dict[Kind, Group] = {}
+    waiting: dict[tuple[Kind, bool], list[str]] = defaultdict(list)
+    latest: dict[tuple[Kind, bool], Group] = {}
     for call, layer in calls:
         kind = kind_of(model, call)
+        alike = kind, call in mixing
         if layer is None:
-            waiting[kind].append(call.module)
+            waiting[alike].append(call.module)
             continue
         # Windows may have positions in another order than global attention.
         program = layer.program if isinstance(layer.program, ScoreProgram) else None
         windows = program is not None and bool(program.blocks) and program.mask != "causal"
-        key = (kind, layer.shape, windows, layer.signed)
-        group = latest[kind] = groups.setdefault(key, Group(kind, windows=windows))
-        group.add(waiting.pop(kind, []), None)
+        key = (alike, layer.shape, windows)
+        group = latest[alike] = groups.setdefault(key, Group(kind, windows=windows))
+        group.add(waiting.pop(alike, []), None)
         group.add([call.module], layer)
         group.calls.append(call)
-    for kind, group in latest.items():
-        group.add(waiting[kind], None)
+    for alike, group in latest.items():
+        group.add(waiting[alike], None)
     out = [part for group in groups.values() for part in _of_each_image(group)]
     per_kind = Counter((group.kind, group.signed) for group in out)
     for group in out:
