@@ -104,8 +104,7 @@ class Recurrence:
             float32 [rows, T]; zero for later tokens.
         """
         # Differences of summed logarithms, and steps that turn a key around, need the digits.
-        walked = queries[rows].astype(np.float64) * self.scale
-        keys = keys.astype(np.float64)
+        walked, places = queries[rows].astype(np.float64) * self.scale, keys.astype(np.float64)
         logs, erase = self._logs(head, len(keys)), self.erase
         out = np.zeros((len(rows), len(keys)))
         size = _BLOCK if logs.shape[1] == 1 else _BLOCK_OF_DIMENSIONS
@@ -115,7 +114,7 @@ class Recurrence:
             first, later = np.searchsorted(rows, (block.start, block.stop))
             # Rows of later blocks begin at the last token.
             ends = np.minimum(rows[first:], block.stop - 1) - start
-            inside, of, summed = ends[: later - first], keys[block], logs[block].cumsum(axis=0)
+            inside, of, summed = ends[: later - first], places[block], logs[block].cumsum(axis=0)
             kept = _kept_between(summed)
             read = np.concatenate(
                 [
