@@ -139,11 +139,31 @@ class Recurrence:
             out[np.arange(len(rows)), rows] += self.own[head]
         return out.astype(np.float32)
 
+    def walked(self, query: Floats, keys: Floats, head: int) -> Floats:
+        """The query of the last of some tokens, walked back to each of them: p of `coefficients`.
+
+        Args:
+            query: float32 [d].
+            keys: float32 [tokens, d], up to the query's own.
+            head: as of `coefficients`.
+
+        Returns:
+            float32 [tokens, d].
+        """
+        p, found = query.astype(np.float64) * self.scale, np.empty_like(keys)
+        kept = np.exp(self._logs(head, len(keys)))
+        for at in range(len(keys) - 1, -1, -1):
+            found[at] = p
+            if self.erase is not None:
+                p = p - self.erase[head, at] * (keys[at] @ p) * keys[at]
+            p = p * kept[at]
+        return found
+
     def _logs(self, head: int, num_tokens: int) -> _Numbers:
-        """The logarithms of a head's decay, [T, 1] or [T, d]."""
+        """The logarithms of a head's decay for its first tokens, [tokens, 1] or [tokens, d]."""
         if self.decay is None:
             return np.zeros((num_tokens, 1))
-        decay = self.decay[head].astype(np.float64)
+        decay = self.decay[head, :num_tokens].astype(np.float64)
         return np.where(decay > _LOWEST, decay, _GONE)
 
 

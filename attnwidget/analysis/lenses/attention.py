@@ -32,6 +32,7 @@ COEFFICIENTS = replace(
 
 MAGNITUDES = replace(
     COEFFICIENTS,
+    label="Share of magnitudes",
     description="The magnitudes of coefficients as shares of their row",
     one="share of magnitudes",
     many="shares of magnitudes",
