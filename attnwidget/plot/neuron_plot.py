@@ -120,7 +120,7 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
     if layer.signed:
         titles["weight"] = reading(ATTENTION, attention.stack).one
     if isinstance(program, Recurrence):
-        titles["q × k"] = "p × k"
+        titles["q × k"] = "p × k (p: q, walked back)"
     if isinstance(program, ScoreProgram) and program.sinks is not None:
         titles["weight"] += f", {1 - whole.sum():.3f} in sink"
     for name, numbers in (("score", scores), ("weight", weights)):
