@@ -92,7 +92,9 @@ def answer(
 
 
 def _stack_of(record: AttentionRecord, name: str | None) -> str:
-    names = record.stacks if name is None else [name]
+    # Layers without a softmax have shares of magnitudes alone.
+    softmax_first = sorted(record.stacks, key=lambda each: record.stack(each).signed)
+    names = softmax_first if name is None else [name]
     for each in names:
         found = running_text(record.stack(each))
         written = record.replay is not None and bool(record.replay.written)

@@ -83,8 +83,9 @@ class ChoiceOptions(TypedDict, total=False):
         named_segments: these segments, to change them later.
         combine: the combination that the head view shows: the "mean" or "max" of the heads drawn,
             or "layers_mean" or "layers_max" of every head of every layer; "none" for single heads.
-        lens: the numbers that the head view and the model view show: "attention"; "scores",
-            which go into the softmax (not of layers that are weights alone); "values", the
+        lens: the numbers that the head view and the model view show: "attention", which is signed
+            coefficients in layers without a softmax; "scores", which go into the softmax (not of
+            layers that are weights alone); "values", the
             value-weighted norms ‖w f(x)‖ of Kobayashi et al. 2020 as shares of each row, of records
             of `capture(..., values=True)`, which the text view shows, too; "rollout" of all layers
             up to the one shown (Abnar and Zuidema 2020), in the head view alone; or one of
