@@ -22,7 +22,8 @@ class Gated:
 
     Attributes:
         address: the call of which the outputs are.
-        outputs: of all calls of the module that are not for another one, [M, heads, T, d_v].
+        outputs: of all calls of the module, [M, heads, T, d_v], of the tokens that were received:
+            a convolution also returns what its cache had before them.
         module: the receiver, the last before the module of the calls returned its output.
         input: what it received, [..., T, heads * d_v].
     """
@@ -65,10 +66,12 @@ class GatedOutputs:
         """Note a module that is about to run."""
         if not self._calls or len(args) != 1 or not isinstance(args[0], torch.Tensor):
             return
-        count = sum(output.numel() for _, output in self._calls)
         items, _, tokens, _ = self._calls[0][1].shape
-        if args[0].numel() == count and args[0].shape[-1] * items * tokens == count:
-            self._candidate, self._output = (module, args[0]), None
+        width = sum(output.shape[1] * output.shape[3] for _, output in self._calls)
+        given = args[0]
+        rows, rest = divmod(given.numel(), items * width)
+        if given.ndim and given.shape[-1] == width and not rest and 0 < rows <= tokens:
+            self._candidate, self._output = (module, given), None
 
     def left(self, module: torch.nn.Module, output: Any) -> Iterator[Gated]:
         """Yield the receiver, if a module that has run returns what that returned."""
@@ -86,6 +89,8 @@ class GatedOutputs:
         assert self._output is not None
         if first.shape == self._output.shape and torch.equal(first, self._output):
             (address, _), *_ = self._calls
-            outputs = tuple(output for _, output in self._calls)
+            items, width = self._calls[0][1].shape[0], self._candidate[1].shape[-1]
+            rows = self._candidate[1].numel() // (items * width)
+            outputs = tuple(output[:, :, -rows:] for _, output in self._calls)
             yield Gated(address, outputs, *self._candidate)
         self._calls, self._candidate, self._output = [], None, None

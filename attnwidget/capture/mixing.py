@@ -37,7 +37,7 @@ def recurrent_layer(call: MixingCall, item: Item, name: str, *, values: bool) ->
         ValueError: an array holds NaN or infinity.
     """
     assert call.strengths is not None
-    selection = _selection(call, item)
+    selection = _selection(call.value, item)
     program, queries, keys = _program(call.strengths, selection)
     of_values = joined(selection.cut(call.value, selection.keys))
     unknown = Fidelity(ROUTE, name, "queries and keys", None, None, 0.0, 0)
@@ -69,7 +69,7 @@ def layer_of_channels(calls: Sequence[MixingCall], gated: Gated, item: Item, nam
     Raises:
         ValueError: the text is too long, or the projection is not linear.
     """
-    selection = _selection(calls[0], item)
+    selection = _selection(gated.outputs[0], item)
     tokens = len(selection.queries)
     if tokens > _MOST_TOKENS:
         raise ValueError(
@@ -79,7 +79,7 @@ def layer_of_channels(calls: Sequence[MixingCall], gated: Gated, item: Item, nam
     matrix = linear_matrix(gated.module, gated.input)
     if matrix is None:
         raise ValueError("the module behind its channels is not linear")
-    received = gated.input.reshape(*calls[0].output.shape[::2][:1], calls[0].output.shape[2], -1)
+    received = gated.input.reshape(*gated.outputs[0].shape[::2], -1)
     received = received[selection.windows][0].detach().to("cpu", torch.float64)
     # What reaches an output, seen from each channel: diag(gate_t) Wᵀ y_t / |y_t|².
     matrix = matrix.double()
@@ -105,6 +105,12 @@ def layer_of_channels(calls: Sequence[MixingCall], gated: Gated, item: Item, nam
 def _contributions(call: MixingCall, selection: Selection, directions: torch.Tensor) -> np.ndarray:
     """The products of each output's direction [all T, channels] with each token's part in it."""
     assert call.rerun is not None
+    # A convolution also reads what its cache has before the text.
+    before = call.value.shape[2] - len(directions)
+    if bool(call.value[:, :, :before].any()):
+        raise ValueError(
+            "it goes on from the tokens before, which are in its cache: capture the whole text"
+        )
     values = call.value.detach().clone().requires_grad_()
     with torch.enable_grad():
         output = call.rerun(values)
@@ -114,9 +120,10 @@ def _contributions(call: MixingCall, selection: Selection, directions: torch.Ten
     for start in range(0, len(positions), _ROWS):
         rows = positions[start : start + _ROWS]
         wanted = output.new_zeros(len(rows), *output.shape)
-        wanted[torch.arange(len(rows)), item, 0, rows] = directions[rows].to(wanted)
+        places = torch.arange(len(rows)), item, 0, before + rows
+        wanted[places] = directions[rows].to(wanted)
         grads = _gradients(output, values, wanted)[:, item, 0].to("cpu", torch.float64)
-        found[start : start + _ROWS] = (grads * own).sum(-1)[:, positions].numpy()
+        found[start : start + _ROWS] = (grads * own).sum(-1)[:, before + positions].numpy()
     return found
 
 
@@ -132,9 +139,10 @@ def _gradients(output: torch.Tensor, values: torch.Tensor, wanted: torch.Tensor)
     return found
 
 
-def _selection(call: MixingCall, item: Item) -> Selection:
-    tokens = call.value.shape[2]
-    selection = item.select(len(call.value), (tokens, tokens))
+def _selection(heads: torch.Tensor, item: Item) -> Selection:
+    """The part of tensors [M, heads, T, n] that belongs to an item."""
+    tokens = heads.shape[2]
+    selection = item.select(len(heads), (tokens, tokens))
     if selection.count != 1:
         raise ValueError("it mixes several rows of an item, which are no one text")
     return selection
@@ -142,8 +150,7 @@ def _selection(call: MixingCall, item: Item) -> Selection:
 
 def head_gates(gated: Gated, item: Item) -> Floats:
     """The gates of the recorded item, float32 [heads, T, d_v]."""
-    tokens = gated.outputs[0].shape[2]
-    selection = item.select(len(gated.outputs[0]), (tokens, tokens))
+    selection = _selection(gated.outputs[0], item)
     return joined(selection.cut(gated.gates, selection.queries))
 
 

@@ -267,6 +267,10 @@ class _Recorder(Handler):
 
     def finish(self) -> None:
         """Send what is known at the end of the pass alone."""
+        for address in self._waiting:
+            self._add(
+                address, None, "no linear layer that returns its output receives its channels"
+            )
         matrices: dict[int, torch.Tensor | None] = {}
         for gated in self._found:
             key = id(gated.module)

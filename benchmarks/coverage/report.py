@@ -17,7 +17,7 @@ INTERVENTIONS = "## Interventions"
 _MEANING = {
     Category.EXACT: f"every layer equals the model's own eager attention to {EXACT:g}",
     Category.PARTIAL: "likewise, beside modules that capture names as having no softmax attention "
-    "(linear, recurrent, convolutions, hashed)",
+    "(hashed, Fourier, long convolutions)",
     Category.NO_REFERENCE: "the model returns no attention; every captured layer passes its check",
     Category.WRONG_REFERENCE: "what the model returns is not its attention; likewise",
     Category.NO_ATTENTION: "the model has no softmax attention",
