@@ -115,8 +115,9 @@ def on_images(
 
 def on_sound(inputs: Inputs, groups: Sequence[Group]) -> OnImages | None:
     """The places of the tokens of groups of layers on pictures of the sound that a model reads."""
-    sound = inputs.sequences.sound
-    found = None if sound is None else heard(sound, groups)
+    sound, media = inputs.sequences.sound, inputs.batch.media
+    # Of several sounds in one text, it is not known which frames are whose.
+    found = heard(sound, groups) if sound is not None and media == inputs.batch.size else None
     return None if found is None else OnImages(None, found[1], found[0])
 
 
