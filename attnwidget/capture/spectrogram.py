@@ -17,8 +17,8 @@ from attnwidget.running.stacks import Group
 
 # In pixels.
 _WIDTH, _HEIGHT = 480, 160
-# In seconds: of a longer picture, frames would be narrower than pixels.
-_LONGEST = 6.0
+# In seconds: frames of a longer picture would be much narrower than pixels.
+_LONGEST = 12.0
 _MOST_PICTURES = 32
 # In seconds: a shorter end without sound is shown with the rest.
 _SILENCE = 0.5

@@ -77,7 +77,7 @@ def test_silence_at_the_end_has_a_picture_of_its_own() -> None:
     model = build(transformers.WhisperModel, config, "sdpa")
     frames = torch.randn(1, 8, 2000, generator=torch.Generator().manual_seed(0))
     frames[:, 0] += 4
-    frames[..., 801:] = -4
+    frames[..., 1401:] = -4
     inputs = {"input_features": frames, "decoder_input_ids": token_ids(5)}
     extractor = SimpleNamespace(sampling_rate=RATE, hop_length=160)
     record = capture(model, extractor, inputs)
@@ -85,11 +85,11 @@ def test_silence_at_the_end_has_a_picture_of_its_own() -> None:
     assert record.stack("encoder").keys.patches == tokens.patches
     assert tokens.patches is not None
     assert [(grid.columns, grid.image, grid.name) for grid in tokens.patches.grids] == [
-        (201, 0, "0.00–4.02 s"),
-        (200, 1, "4.02–8.02 s"),
-        (599, 2, "silence"),
+        (351, 0, "0.00–7.02 s"),
+        (350, 1, "7.02–14.02 s"),
+        (299, 2, "silence"),
     ]
-    assert tokens.labels[401] == "8.02 s"
+    assert tokens.labels[701] == "14.02 s"
     first, _, last = map(_pixels, record.images)
     assert first[-10:].mean() > first[:10].mean() + 20
     assert last.std() < 1
