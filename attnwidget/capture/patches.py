@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
@@ -11,9 +11,10 @@ from itertools import chain
 import torch
 
 from attnwidget.record import Patches, Picture
+from attnwidget.running.frames import Sound
 from attnwidget.running.inputs import Inputs
 from attnwidget.running.model import is_offloaded
-from attnwidget.running.sequences import Places, pixels_name
+from attnwidget.running.sequences import Places, Sequences, pixels_name
 from attnwidget.running.stacks import Group
 from attnwidget.tracing import CallId
 from attnwidget.warning import warn
@@ -21,6 +22,7 @@ from attnwidget.warning import warn
 from .grids import Seen, patches_of
 from .picture import pictures
 from .places import Wanted, tokens_of_pixels
+from .spectrogram import heard
 
 _TEXT = ("input_ids", "inputs_embeds")
 
@@ -38,10 +40,23 @@ _WITHOUT_PATCH = (
 
 @dataclass(frozen=True)
 class OnImages:
-    """The places of tokens, and the images on which they are."""
+    """The places of tokens, and the images on which they are.
 
-    places: Places
+    Attributes:
+        places: on images; None for those of a sound.
+        images: these, or pictures of the sound.
+        sound: the sound, with the edges of its pictures.
+    """
+
+    places: Places | None
     images: tuple[Picture, ...]
+    sound: Sound | None = None
+
+    def of(self, sequences: Sequences) -> Sequences:
+        """Sequences with the places of tokens."""
+        if self.places is None:
+            return replace(sequences, sound=self.sound)
+        return sequences.with_places(self.places)
 
 
 def on_images(
@@ -96,6 +111,14 @@ def on_images(
         return None
     images = pictures(inputs, processor, seen)
     return OnImages(Places(by_call, text, partial(_names_without_patch, model)), images)
+
+
+def on_sound(inputs: Inputs, groups: Sequence[Group]) -> OnImages | None:
+    """The places of the tokens of groups of layers on pictures of the sound that a model reads."""
+    sound, media = inputs.sequences.sound, inputs.batch.media
+    # Of several sounds in one text, it is not known which frames are whose.
+    found = heard(sound, groups) if sound is not None and media == inputs.batch.size else None
+    return None if found is None else OnImages(None, found[1], found[0])
 
 
 def _repeats(group: Group) -> bool:

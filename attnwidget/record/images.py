@@ -127,7 +127,7 @@ LARGEST_PICTURE = 1 << 20
 
 @dataclass(frozen=True)
 class Picture:
-    """An image that a model read, small.
+    """An image that a model read, small; or the spectrogram of a sound, or of a part of one.
 
     `Tokens.patches` says where tokens are on it.
 

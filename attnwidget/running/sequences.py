@@ -11,6 +11,7 @@ import torch
 from attnwidget.record import Patches, Tokens
 from attnwidget.tracing import CallId
 
+from .frames import Sound
 from .sides import Side
 from .stacks import Group, Labels
 from .towers import is_cross
@@ -74,7 +75,7 @@ class Sequences:
         target: the decoder's tokens, or None.
         image: height and width in pixels, or None.
         patch: height and width of a patch in pixels, or None.
-        seconds: the length of the audio, or None.
+        sound: an item's sound, or None.
         placed: the places of tokens on images.
         before: what the model puts before the text, in a word: see `before_text`.
         others: the tokens of further inputs, by their names.
@@ -85,7 +86,7 @@ class Sequences:
     target: Tokens | None = None
     image: tuple[int, int] | None = None
     patch: tuple[int, int] | None = None
-    seconds: float | None = None
+    sound: Sound | None = None
     placed: Places = field(default_factory=Places)
     before: str = ""
     others: Mapping[str, Tokens] = field(default_factory=dict)
@@ -169,9 +170,9 @@ class Sequences:
 
     def _frames(self, group: Group, length: int) -> Tokens | None:
         """Frames by their start time."""
-        if self.seconds is None or group.tower == "vision" or length < 2:
+        if self.sound is None or group.tower == "vision" or length < 2:
             return None
-        return Tokens(tuple(f"{self.seconds * n / length:.2f} s" for n in range(length)))
+        return self.sound.tokens(length)
 
 
 def _cells(maps: tuple[tuple[int, int], ...]) -> tuple[str, ...]:

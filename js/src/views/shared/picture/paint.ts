@@ -63,7 +63,8 @@ export function paintImage(
   }
   if (image) paintPart(painter, image, box, { width, height });
   if (!veil) return;
-  painter.imageSmoothingEnabled = false;
+  // Patches narrower than pixels would be left out.
+  painter.imageSmoothingEnabled = veil.width > width;
   painter.drawImage(veil, 0, 0, width, height);
 }
 
@@ -100,12 +101,14 @@ export function partOf(patch: number, grid: Grid): Grid["box"] {
   return [...corner, corner[0] + box.width, corner[1] + box.height];
 }
 
-/** Hairlines between the patches. */
+/** Hairlines between the patches, where they would not cover these. */
 export function paintGrid(painter: Painter, { rows, columns }: Patches, size: Size): void {
   painter.strokeStyle = GRID;
   painter.lineWidth = 1;
   const between = (count: number, length: number) =>
-    Array.from({ length: count - 1 }, (_, n) => ((n + 1) * length) / count);
+    length < NARROWEST * count
+      ? []
+      : Array.from({ length: count - 1 }, (_, n) => ((n + 1) * length) / count);
   strokeLines(
     painter,
     ...between(rows, size.height).map((y) => [0, y, size.width, y] as const),
@@ -114,6 +117,7 @@ export function paintGrid(painter: Painter, { rows, columns }: Patches, size: Si
 }
 
 /** Visible on dark and light images alike, and faint on both. */
+const NARROWEST = 4;
 const GRID = "rgb(160 160 160 / 0.35)";
 
 /** Frames with a rim, so that they show on an image of their own colour. */

@@ -14,6 +14,9 @@ export interface Box extends Size {
   readonly top: number;
 }
 
+/** What a patch is called: a sound has a single row. */
+export const pieceOf = ({ rows }: Pick<Shape, "rows">): string => (rows === 1 ? "frame" : "patch");
+
 /** The place of a patch on a picture of this size. */
 export function boxOf(patch: number, { rows, columns }: Shape, { width, height }: Size): Box {
   const [across, down] = [width / columns, height / rows];
