@@ -15,7 +15,7 @@ from attnwidget.record import Patches, Picture
 from attnwidget.running.inputs import Inputs
 from attnwidget.running.model import is_offloaded
 from attnwidget.running.sequences import Places, pixels_name
-from attnwidget.running.stacks import Group, kind_of
+from attnwidget.running.stacks import Group
 from attnwidget.tracing import CallId
 from attnwidget.warning import warn
 
@@ -102,10 +102,7 @@ def on_images(
         if patches is not None:
             by_call[site] = patches
     text = None if found.text is None else patches_of(*found.text, seen)
-    boxes = None
-    if detects:
-        tower = kind_of(model, calls[-1].address.id).tower
-        boxes = detected(model, output, tower, inputs, seen)
+    boxes = detected(model, output, calls, inputs, seen)
     if boxes is not None and name is not None:
         # A convolution mixes pixels; its cells are where the model takes them to be.
         whole = place_of(name, (inputs.batch.index,), seen)

@@ -21,13 +21,14 @@ class Detected:
     """What a detection model found: a box for each of its queries.
 
     Attributes:
-        tower: the part of the model whose last queries these are.
+        tower, length: the part of the model whose last queries these are, and its tokens' number.
         boxes: by query, the number of the image and the box on it.
         names: by query, the likeliest label with its probability; "" for no object, or if the
             labels are not known.
     """
 
     tower: str
+    length: int
     boxes: tuple[tuple[int, Box], ...]
     names: tuple[str, ...]
 
@@ -38,7 +39,9 @@ class Detected:
         """
         before = len(tokens) - len(self.boxes)
         of = (None,) * len(tokens) if tokens.patches is None else tokens.patches.of
-        if before < 0 or (before and tokens.patches is None) or set(of[before:]) != {None}:
+        if len(tokens) != self.length or (before and tokens.patches is None):
+            return tokens
+        if set(of[before:]) != {None}:
             return tokens
         own = tokens.labels[before:] if before else [f"query {n}" for n in range(len(tokens))]
         link = " " if before else ": "

@@ -153,5 +153,14 @@ def test_patches_with_boxes_keep_their_places() -> None:
     patches = capture(
         zoo.build("yolos").model, None, {"pixel_values": torch.rand(1, 3, 32, 32)}
     ).stack()
-    boxes = Detected("self", ((0, (0.0, 0.0, 1.0, 1.0)),) * 20, ("",) * 20)
+    length = len(patches.queries)
+    boxes = Detected("self", length, ((0, (0.0, 0.0, 1.0, 1.0)),) * 20, ("",) * 20)
     assert boxes.on(patches.queries) is patches.queries
+
+
+def test_boxes_of_other_queries_than_the_last() -> None:
+    """SAM 3 has a further token among its queries, and corners in place of middles and sizes."""
+    built = zoo.build("sam3")
+    record = capture(built.model, None, built.inputs)
+    stacks = [record.stack(name) for name in record.stacks]
+    assert not any(side.boxes for stack in stacks for side in (stack.queries, stack.keys))
