@@ -44,8 +44,7 @@ class Detected:
         if set(of[before:]) != {None}:
             return tokens
         own = tokens.labels[before:] if before else [f"query {n}" for n in range(len(tokens))]
-        link = " " if before else ": "
-        named = (link.join(filter(None, pair)) for pair in zip(own, self.names, strict=True))
+        named = (": ".join(filter(None, pair)) for pair in zip(own, self.names, strict=True))
         boxes = (*(None,) * before, *self.boxes)
         return replace(tokens, labels=(*tokens.labels[:before], *named), boxes=boxes)
 

@@ -9,7 +9,7 @@ import torch
 import transformers
 from PIL import Image
 
-from attnwidget import AttentionRecord, capture
+from attnwidget import AttentionRecord, capture, compare
 from attnwidget.running.sequences import Detected
 from benchmarks import zoo
 from tests.unit.tiny import Model
@@ -75,7 +75,7 @@ def test_boxes_are_those_of_the_processor(name: str, stack: str, number: int) ->
     for label, of, share in zip(
         found.labels[-len(best) :], best, expected["scores"].tolist(), strict=True
     ):
-        assert label.endswith(f" {names.get(of)} {share:.2f}") == (of in names)
+        assert label.endswith(f": {names.get(of)} {share:.2f}") == (of in names)
     assert name == "yolos" or 0 < sum(of in names for of in best) < len(best)
 
     # Of the pixels alone, the box is on what the model reads, padding included.
@@ -156,6 +156,16 @@ def test_patches_with_boxes_keep_their_places() -> None:
     length = len(patches.queries)
     boxes = Detected("self", length, ((0, (0.0, 0.0, 1.0, 1.0)),) * 20, ("",) * 20)
     assert boxes.on(patches.queries) is patches.queries
+
+
+def test_two_models_are_compared_query_by_query() -> None:
+    model, [image, _] = _model("detr"), _images()
+    processor = transformers.DetrImageProcessor(size=SIZE)
+    one = capture(model, processor, image)
+    torch.nn.init.normal_(model.class_labels_classifier.weight, std=4)
+    other = capture(model, processor, image)
+    assert one.tokens("cross")[0] != other.tokens("cross")[0]
+    assert compare(one, other, stack="cross").queries().whole
 
 
 def test_boxes_of_other_queries_than_the_last() -> None:
