@@ -45,7 +45,7 @@ def detected(
         calls: of the pass, in order.
     """
     name = pixels_name(inputs.tensors)
-    if not predicts_boxes(output) or name is None:
+    if not predicts_boxes(output) or name is None or not calls:
         return None
     last = kind_of(model, calls[-1].address.id)
     lengths = [
@@ -62,7 +62,7 @@ def detected(
         return None
     pixels, index = inputs.tensors[name], inputs.batch.index
     boxes = output.pred_boxes
-    if pixels.ndim != 4 or len(pixels) != len(boxes):
+    if pixels.ndim != 4 or len(pixels) != len(boxes) or not boxes[index].isfinite().all():
         return None
     place, content = place_of(name, (index,), seen), content_of(name, (index,), seen)
     if place is None or content is None:
