@@ -213,7 +213,8 @@ def _record(
         shown = "; ".join(absent[:3]) + ("; ..." if len(absent) > 3 else "")
         warn(f"not in this record (see its `missing`): {shown}")
     kept = _with_layers(read, chosen)
-    placed = any(each.queries.patches or each.keys.patches for each in kept.values())
+    sides = [side for each in kept.values() for side in (each.queries, each.keys)]
+    placed = any(side.patches or side.boxes for side in sides)
     images = read.seen.images if read.seen is not None and placed else ()
     name = f"{name_of(model)} {' and '.join(changes_of(model))}".rstrip()
     return AttentionRecord(kept, model=name, missing=missing, images=images, replay=replay)
@@ -265,7 +266,14 @@ def _read(
         groups = grouped(model, layers)
         if with_image and seen is None:
             seen = on_images(
-                model, tokenizer, inputs, groups, random, lambda changed: run_inputs(model, changed)
+                model,
+                tokenizer,
+                inputs,
+                calls,
+                groups,
+                random,
+                lambda changed: run_inputs(model, changed),
+                ran.output,
             ) or on_sound(inputs, groups)
         if seen is not None:
             sequences = seen.of(inputs.sequences)

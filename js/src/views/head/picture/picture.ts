@@ -66,13 +66,7 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
     weights: chosen,
     largest: computed(() => (chosen.value ? picture.largest(chosen.value) : 0)),
     total: computed(() => chosen.value?.reduce((sum, weight) => sum + weight, 0) ?? 0),
-    marks: (grid) =>
-      marksOf(
-        side.value === main ? picture.from.value : itself.value,
-        grid,
-        palette.value.accent,
-        1.5,
-      ),
+    marks: (grid) => picture.framesOn(grid),
   });
   top.before(small ?? "");
 
@@ -146,6 +140,7 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
       ...frames(best, color.value, 2),
       // On both pictures, or readers look for it on the other one.
       ...frames([...itself.value, ...shown], accent, 2.5),
+      ...picture.boxesOn(patches, 2.5),
     ];
   }
 
