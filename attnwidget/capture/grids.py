@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from attnwidget.record import Box, Grid, Patches
@@ -55,6 +56,7 @@ class Seen:
 
 
 Part: TypeAlias = "tuple[str, tuple[int, ...]]"
+Place: TypeAlias = "tuple[int, Box]"
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,80 @@ def patches_of(fed: TokenOf, length: int, seen: Seen) -> Patches | None:
     if not placed:
         return None
     return Patches(tuple(_named([each.grid for each in placed], seen.several)), tuple(of), soft)
+
+
+def patches_of_cells(token: NDArray[np.int32], length: int, whole: Place) -> Patches | None:
+    """The places of tokens that are the cells of a feature map; None if others are among them.
+
+    Args:
+        token: the token that each number of the map [channels, height, width] feeds.
+        whole: of the map.
+    """
+    of = token.max(axis=0)
+    if length != of.size or not np.array_equal(np.unique(of), np.arange(length)):
+        return None
+    if ((token != of) & (token != NO_TOKEN)).any():
+        return None
+    patches = np.empty(length, np.int64)
+    patches[of.ravel()] = np.arange(length)
+    return Patches((_map_grid(of.shape, whole),), tuple(patches.tolist()), soft=True)
+
+
+def patches_of_maps(shapes: Sequence[tuple[int, int]], whole: Place) -> Patches:
+    """The places of tokens that are the cells of some feature maps, one after the other."""
+    several = len(shapes) > 1
+    grids = tuple(
+        replace(_map_grid(shape, whole), name=f"level {level}" if several else "")
+        for level, shape in enumerate(shapes)
+    )
+    return Patches(grids, tuple(range(sum(map(len, grids)))), soft=True)
+
+
+def _map_grid(shape: Sequence[int], whole: Place) -> Grid:
+    return Grid(int(shape[0]), int(shape[1]), *whole)
+
+
+def place_of(name: str, lead: tuple[int, ...], seen: Seen) -> Place | None:
+    """The image that a picture [channels, height, width] of an input shows, and the box of it that
+    it covers; None if that is not known."""
+    if seen.origins is None:
+        return seen.number((name, lead)), (0.0, 0.0, 1.0, 1.0)
+    origin = seen.origins.get(name)
+    box = None if origin is None else _on_image(origin, lead)
+    if origin is None or box is None:
+        return None
+    return int(origin.image[lead].max()), _rounded(*box)
+
+
+def content_of(name: str, lead: tuple[int, ...], seen: Seen) -> Box | None:
+    """The part of a picture that is no padding, in fractions of it; None if there is none."""
+    pixels, mask = seen.tensors[name], seen.tensors.get("pixel_mask")
+    known = np.ones(pixels.shape[-2:], bool)
+    if seen.origins is not None:
+        known = ~np.isnan(seen.origins[name].across[lead]).all(axis=0)
+    elif isinstance(mask, torch.Tensor) and mask[lead].shape == known.shape:
+        known = mask[lead].cpu().numpy().astype(bool)
+    rows, columns = known.any(axis=1).nonzero()[0], known.any(axis=0).nonzero()[0]
+    if not len(rows):
+        return None
+    down, across = known.shape
+    return (
+        float(columns[0] / across),
+        float(rows[0] / down),
+        float((columns[-1] + 1) / across),
+        float((rows[-1] + 1) / down),
+    )
+
+
+def within(box: Box, whole: Box) -> Box:
+    """A box in fractions of another one, in those of the image."""
+    across, down = whole[2] - whole[0], whole[3] - whole[1]
+    return (
+        whole[0] + box[0] * across,
+        whole[1] + box[1] * down,
+        whole[0] + box[2] * across,
+        whole[1] + box[3] * down,
+    )
 
 
 def _of_input(name: str, token: NDArray[np.int32], seen: Seen) -> list[_Placed] | None:
@@ -160,7 +236,7 @@ def _of_pictures(
             if on_image is None:
                 return None
             number, whole = int(origin.image[lead].max()), on_image
-        grid = Grid(rows, columns, number, _within(part, whole))
+        grid = Grid(rows, columns, number, _rounded(*within(part, whole)))
         out.append(_Placed(grid, of))
     return out
 
@@ -241,17 +317,6 @@ def _on_image(origin: Origin, lead: tuple[int, ...]) -> Box | None:
         out.append((float(start), float(start + step * size)))
     (left, right), (top, bottom) = out
     return left, top, right, bottom
-
-
-def _within(box: Box, whole: Box) -> Box:
-    """A box in fractions of another one, in those of the image."""
-    across, down = whole[2] - whole[0], whole[3] - whole[1]
-    return _rounded(
-        whole[0] + box[0] * across,
-        whole[1] + box[1] * down,
-        whole[0] + box[2] * across,
-        whole[1] + box[3] * down,
-    )
 
 
 def _rounded(*edges: float) -> Box:

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
+from typing import Any
 
 import torch
 
 from attnwidget.record import Patches, Picture
+from attnwidget.running.frames import Sound
 from attnwidget.running.inputs import Inputs
 from attnwidget.running.model import is_offloaded
-from attnwidget.running.sequences import Places, pixels_name
+from attnwidget.running.sequences import Places, Sequences, pixels_name
 from attnwidget.running.stacks import Group
 from attnwidget.tracing import CallId
 from attnwidget.warning import warn
 
-from .grids import Seen, patches_of
+from .detection import detected, predicts_boxes
+from .grids import Seen, patches_of, patches_of_cells, patches_of_maps, place_of
 from .picture import pictures
 from .places import Wanted, tokens_of_pixels
+from .recorder import RecordedCall
+from .spectrogram import heard
 
 _TEXT = ("input_ids", "inputs_embeds")
 
@@ -38,19 +43,34 @@ _WITHOUT_PATCH = (
 
 @dataclass(frozen=True)
 class OnImages:
-    """The places of tokens, and the images on which they are."""
+    """The places of tokens, and the images on which they are.
 
-    places: Places
+    Attributes:
+        places: on images; None for those of a sound.
+        images: these, or pictures of the sound.
+        sound: the sound, with the edges of its pictures.
+    """
+
+    places: Places | None
     images: tuple[Picture, ...]
+    sound: Sound | None = None
+
+    def of(self, sequences: Sequences) -> Sequences:
+        """Sequences with the places of tokens."""
+        if self.places is None:
+            return replace(sequences, sound=self.sound)
+        return sequences.with_places(self.places)
 
 
 def on_images(
     model: torch.nn.Module,
     processor: object,
     inputs: Inputs,
+    calls: Sequence[RecordedCall],
     groups: Sequence[Group],
     random: torch.Tensor,
     run: Callable[[Inputs], object],
+    output: Any,
 ) -> OnImages | None:
     """The places of the tokens of groups of layers; None if no token has a certain one.
 
@@ -59,6 +79,8 @@ def on_images(
     Args:
         random: the state of torch's random numbers at the beginning of the recorded pass.
         run: calls the model with inputs.
+        calls: those of the recorded pass, in order.
+        output: that of the recorded pass.
     """
     originals = inputs.originals
     if find_spec("PIL") is None or is_offloaded(model):
@@ -78,13 +100,16 @@ def on_images(
         return None
 
     has_text = inputs.batch.text is not None
-    calls = chain.from_iterable(
+    detects = predicts_boxes(output)
+    sites = chain.from_iterable(
         group.calls if group.windows or _repeats(group) else group.calls[:_LAYERS]
         for group in groups
         if group.tower != "audio" and not (has_text and _of_text(group))
     )
     of_text = has_text and any(map(_of_text, groups))
-    found = tokens_of_pixels(model, inputs, names, Wanted(frozenset(calls), of_text), random, run)
+    found = tokens_of_pixels(
+        model, inputs, names, Wanted(frozenset(sites), of_text, detects), random, run
+    )
     seen = Seen(inputs.tensors, origins)
     by_call: dict[tuple[CallId, str], Patches] = {}
     for site, (fed, length) in found.calls.items():
@@ -92,10 +117,31 @@ def on_images(
         if patches is not None:
             by_call[site] = patches
     text = None if found.text is None else patches_of(*found.text, seen)
-    if not by_call and text is None:
+    boxes = detected(model, output, calls, inputs, seen)
+    if boxes is not None and name is not None:
+        # A convolution mixes pixels; its cells are where the model takes them to be.
+        whole = place_of(name, (inputs.batch.index,), seen)
+        assert whole is not None  # boxes have places
+        for site, cells in found.cells.items():
+            patches = patches_of_cells(cells, found.calls[site][1], whole)
+            if patches is not None:
+                by_call.setdefault(site, patches)
+        for call in calls:
+            if call.maps:
+                by_call[call.address.id, "key"] = patches_of_maps(call.maps, whole)
+    if not by_call and text is None and boxes is None:
         return None
     images = pictures(inputs, processor, seen)
-    return OnImages(Places(by_call, text, partial(_names_without_patch, model)), images)
+    places = Places(by_call, text, partial(_names_without_patch, model), boxes)
+    return OnImages(places, images)
+
+
+def on_sound(inputs: Inputs, groups: Sequence[Group]) -> OnImages | None:
+    """The places of the tokens of groups of layers on pictures of the sound that a model reads."""
+    sound, media = inputs.sequences.sound, inputs.batch.media
+    # Of several sounds in one text, it is not known which frames are whose.
+    found = heard(sound, groups) if sound is not None and media == inputs.batch.size else None
+    return None if found is None else OnImages(None, found[1], found[0])
 
 
 def _repeats(group: Group) -> bool:

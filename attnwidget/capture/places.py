@@ -47,10 +47,12 @@ class Wanted:
     Attributes:
         calls: the attention calls whose queries and keys are of interest.
         text: True for the tokens of the text, as they enter the language model.
+        cells: True for the cells of feature maps that tokens are made of, too.
     """
 
     calls: frozenset[CallId]
     text: bool
+    cells: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,10 +62,13 @@ class Found:
     Attributes:
         calls: those of the queries and of the keys of each call, with their number.
         text: those of the text; None if the pass did not come so far, or no pixel is in it.
+        cells: the token that each cell of a feature map [channels, height, width] feeds, where
+            there is a map of as many cells as tokens.
     """
 
     calls: Mapping[tuple[CallId, Side], tuple[TokenOf, int]]
     text: tuple[TokenOf, int] | None
+    cells: Mapping[tuple[CallId, Side], NDArray[np.int32]]
 
 
 def tokens_of_pixels(
@@ -100,8 +105,9 @@ def tokens_of_pixels(
         torch.set_rng_state(random)
         run(replace(inputs, tensors={**own, **given}))
     found = {site: (_fed(vectors, pixels), len(vectors)) for site, vectors in watch.calls.items()}
-    text = watch.text
-    return Found(found, None if text is None else (_fed(text, pixels), len(text)))
+    text, index = watch.text, inputs.batch.index
+    cells = {site: _fed(watch.calls[site], {"": of})[""][index] for site, of in watch.cells.items()}
+    return Found(found, None if text is None else (_fed(text, pixels), len(text)), cells)
 
 
 def _with_history(value: Any) -> Any:
@@ -115,7 +121,11 @@ class _Watch(Handler):
 
     def __init__(self, model: torch.nn.Module, inputs: Inputs, wanted: Wanted) -> None:
         self.calls: dict[tuple[CallId, Side], torch.Tensor] = {}
+        self.cells: dict[tuple[CallId, Side], torch.Tensor] = {}
         self.text: torch.Tensor | None = None
+        # The latest feature map of each number of cells.
+        self._maps: dict[int, torch.Tensor] = {}
+        self._size = inputs.batch.size
         self._item = Items(model, inputs.batch).of
         self._wanted = wanted
         self._missing = set(wanted.calls)
@@ -133,7 +143,10 @@ class _Watch(Handler):
             sides: tuple[Side, Side] = ("query", "key")
             for side, vectors in zip(sides, found or (), strict=False):
                 if vectors.requires_grad:
-                    self.calls[address.id, side] = vectors.transpose(1, 2).flatten(2).flatten(0, 1)
+                    own = vectors.transpose(1, 2).flatten(2).flatten(0, 1)
+                    self.calls[address.id, side] = own
+                    if len(own) in self._maps:
+                        self.cells[address.id, side] = self._maps[len(own)]
         self._end_if_done()
         output = call.passed_on
         if output is None:  # tokens would mix
@@ -157,6 +170,14 @@ class _Watch(Handler):
     def module_left(
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
     ) -> None:
+        if (
+            self._wanted.cells
+            and isinstance(output, torch.Tensor)
+            and output.ndim == 4
+            and len(output) == self._size
+            and output.requires_grad
+        ):
+            self._maps[output[0, 0].numel()] = output
         if parent is None:  # nobody else is to see an output without some layers
             raise PassEnded
 

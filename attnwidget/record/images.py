@@ -39,8 +39,7 @@ class Grid:
             raise ValueError(f"a grid has at most {_MOST_PATCHES} patches, not {len(self)}")
         if not is_count(self.image) or not isinstance(self.name, str):
             raise ValueError("the image of a grid is a number from 0, and its name is a string")
-        numbers = self.box if isinstance(self.box, tuple) and len(self.box) == 4 else ()
-        if not numbers or not all(type(n) is float and isfinite(n) for n in numbers):
+        if not is_box(self.box):
             raise ValueError("the box of a grid is (left, top, right, bottom), each a float")
         left, top, right, bottom = self.box
         if not (left < right and top < bottom):
@@ -119,6 +118,12 @@ def is_count(value: object) -> bool:
     return type(value) is int and value >= 0
 
 
+def is_box(value: object) -> bool:
+    """True for four finite numbers."""
+    numbers = value if isinstance(value, tuple) and len(value) == 4 else ()
+    return bool(numbers) and all(type(n) is float and isfinite(n) for n in numbers)
+
+
 # In pixels; a picture lies behind patches, and is no copy of the photograph.
 LARGEST_SIDE = 512
 # A picture of this size takes a tenth of it.
@@ -127,7 +132,7 @@ LARGEST_PICTURE = 1 << 20
 
 @dataclass(frozen=True)
 class Picture:
-    """An image that a model read, small.
+    """An image that a model read, small; or the spectrogram of a sound, or of a part of one.
 
     `Tokens.patches` says where tokens are on it.
 
