@@ -14,7 +14,9 @@ from .head_summaries import sampled_rows as sampled_rows
 from .head_summaries import summarize_heads as summarize_heads
 from .image_attention import on_image as on_image
 from .lenses import ATTENTION as ATTENTION
+from .lenses import COEFFICIENTS as COEFFICIENTS
 from .lenses import LENSES as LENSES
+from .lenses import MAGNITUDES as MAGNITUDES
 from .lenses import BrowserLens as BrowserLens
 from .lenses import FactorLens as FactorLens
 from .lenses import Lens as Lens
@@ -25,6 +27,7 @@ from .lenses import factors_of as factors_of
 from .lenses import flow as flow
 from .lenses import head_outputs as head_outputs
 from .lenses import own_lenses as own_lenses
+from .lenses import reading as reading
 from .lenses import rollout as rollout
 from .lenses import row_shares as row_shares
 from .lenses import value_norms as value_norms
@@ -35,9 +38,11 @@ from .levels import Segment as Segment
 from .levels import by_segments as by_segments
 from .levels import by_words as by_words
 from .metrics import METRICS as METRICS
+from .metrics import SIGNED_METRICS as SIGNED_METRICS
 from .metrics import HeadMetrics as HeadMetrics
 from .metrics import Metric as Metric
 from .metrics import Numbers as Numbers
+from .metrics import metrics_of as metrics_of
 from .mixing import mixing_ratio as mixing_ratio
 from .patterns import PATTERNS as PATTERNS
 from .patterns import RESTING_RULES as RESTING_RULES

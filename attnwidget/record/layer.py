@@ -292,6 +292,10 @@ class Layer:
         queries, keys = self.head_queries(head), self.head_keys(head)
         return self.program.coefficients(queries, keys, head, rows)
 
+    def head_numbers(self, head: int, rows: np.ndarray | None = None) -> Floats:
+        """The numbers by which a head mixes tokens: its weights, or its coefficients."""
+        return (self.head_coefficients if self.signed else self.head_weights)(head, rows)
+
     def head_shares(self, head: int, rows: np.ndarray | None = None) -> Floats:
         """The weights of a head; without a softmax, the magnitudes of a row's coefficients.
 
@@ -299,9 +303,10 @@ class Layer:
         """
         if not self.signed:
             return self.head_weights(head, rows)
-        shares: Floats = np.abs(self.head_coefficients(head, rows))
-        sums = shares.sum(axis=1, keepdims=True)
-        return shares / np.where(sums > 0, sums, np.float32(1))
+        sizes = np.abs(self.head_coefficients(head, rows))
+        sums = sizes.sum(axis=1, keepdims=True)
+        shares: Floats = sizes / np.where(sums > 0, sums, np.float32(1))
+        return shares
 
     def _check_softmax(self, what: str) -> None:
         if self.signed:

@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 
 from .scores import Floats
 
+_Numbers = NDArray[np.float64]
+
 # The exponential of a lower number is zero in single precision, so that it erases the state.
 _LOWEST = np.float32(-104)
+# That of this one is zero in double precision.
+_GONE = -1000.0
+# The tokens that are walked at once: fewer where every dimension has a decay of its own.
+_BLOCK, _BLOCK_OF_DIMENSIONS = 64, 16
 
 
 @dataclass(frozen=True)
@@ -97,21 +103,66 @@ class Recurrence:
         Returns:
             float32 [rows, T]; zero for later tokens.
         """
-        walked = queries[rows] * np.float32(self.scale)
-        out = np.zeros((len(rows), len(keys)), np.float32)
-        decay, erase = self.decay, self.erase
-        kept = None if decay is None else np.exp(decay[head])
-        # The first row that each token is read by.
-        begins = np.searchsorted(rows, np.arange(len(keys)))
-        for at in range(int(rows[-1]), -1, -1):
-            reading, key = walked[begins[at] :], keys[at]
-            read = out[begins[at] :, at] = reading @ key
+        # Differences of summed logarithms, and steps that turn a key around, need the digits.
+        walked, places = queries[rows].astype(np.float64) * self.scale, keys.astype(np.float64)
+        logs, erase = self._logs(head, len(keys)), self.erase
+        out = np.zeros((len(rows), len(keys)))
+        size = _BLOCK if logs.shape[1] == 1 else _BLOCK_OF_DIMENSIONS
+        # Of a block of tokens, all that a query reads follows from a triangular system.
+        for start in range(int(rows[-1]) // size * size, -1, -size):
+            block = slice(start, min(start + size, len(keys)))
+            first, later = np.searchsorted(rows, (block.start, block.stop))
+            # Rows of later blocks begin at the last token.
+            ends = np.minimum(rows[first:], block.stop - 1) - start
+            inside, of, summed = ends[: later - first], places[block], logs[block].cumsum(axis=0)
+            kept = _kept_between(summed)
+            read = np.concatenate(
+                [
+                    _products(walked[first:later], of, kept[inside]),
+                    walked[later:] @ (of * kept[-1]).T,
+                ]
+            )
+            left = np.exp(summed)
+            passed = walked[first:]
+            passed *= left[ends]
             if erase is not None:
-                reading -= (erase[head, at] * read)[:, None] * key
-            if kept is not None:
-                reading *= kept[at]
+                # What s reads is less, for each u > s, erase_u times what u reads of key u.
+                gone = erase[head, block]
+                system = np.tril(_products(of, of, kept) * gone[:, None], -1)
+                np.fill_diagonal(system, 1)
+                read = read @ np.linalg.inv(system)
+                passed -= (read * gone) @ (of * left)
+            out[first:, block] = read
         if self.write is not None:
             out *= self.write[head]
         if self.own is not None:
             out[np.arange(len(rows)), rows] += self.own[head]
-        return out
+        return out.astype(np.float32)
+
+    def _logs(self, head: int, num_tokens: int) -> _Numbers:
+        """The logarithms of a head's decay, [T, 1] or [T, d]."""
+        if self.decay is None:
+            return np.zeros((num_tokens, 1))
+        decay = self.decay[head].astype(np.float64)
+        return np.where(decay > _LOWEST, decay, _GONE)
+
+
+def _kept_between(logs: _Numbers) -> _Numbers:
+    """What is left at each token of a block of each that is not later: [T, T, 1], or [T, T, d].
+
+    Args:
+        logs: those of the decay, summed from the block's first token on.
+    """
+    since = logs[:, None] - logs
+    since[np.triu_indices(len(logs), 1)] = -np.inf
+    kept: _Numbers = np.exp(since, out=since)
+    return kept
+
+
+def _products(queries: _Numbers, keys: _Numbers, kept: _Numbers) -> _Numbers:
+    """The products of queries and of what is kept of keys: [queries, keys]."""
+    if kept.shape[2] == 1:
+        found: _Numbers = (queries @ keys.T) * kept[..., 0]
+        return found
+    found = ((kept * keys) @ queries[:, :, None])[..., 0]
+    return found

@@ -3,7 +3,7 @@
 `lens.py` has the three kinds: computed in the browser, a factor of each head and key, and matrices.
 """
 
-from .attention import ATTENTION
+from .attention import ATTENTION, COEFFICIENTS, MAGNITUDES, reading, why_no_softmax
 from .lens import BrowserLens, FactorLens, Lens, MatrixLens, WhyNot, factors_of, row_shares
 from .own import OwnLenses, own_lenses
 from .rollout import ROLLOUT, flow, rollout
@@ -22,7 +22,9 @@ LENSES: tuple[Lens, ...] = (ATTENTION, SCORES, VALUES, ROLLOUT)
 
 __all__ = [
     "ATTENTION",
+    "COEFFICIENTS",
     "LENSES",
+    "MAGNITUDES",
     "BrowserLens",
     "FactorLens",
     "Lens",
@@ -33,10 +35,12 @@ __all__ = [
     "flow",
     "head_outputs",
     "own_lenses",
+    "reading",
     "rollout",
     "row_shares",
     "value_norms",
     "value_refusal",
     "value_weighted",
     "value_weighted_layer",
+    "why_no_softmax",
 ]

@@ -15,6 +15,7 @@ import numpy as np
 from attnwidget.analysis.metrics import Numbers
 from attnwidget.record import Floats, Layer
 
+from .attention import why_no_softmax
 from .lens import FactorLens, WhyNot
 
 # The size of the arrays of a batch: eight megabytes.
@@ -87,6 +88,8 @@ def head_outputs(layer: Layer) -> Floats:
 
 def why_no_norms(layer: Layer) -> WhyNot | None:
     """The reason why the norms of a layer's values are not known; None if they are."""
+    if layer.signed:
+        return why_no_softmax(layer, "a norm of a weighted value has no sign, and rows no shares")
     if layer.values is None:
         return WhyNot(
             "needs capture(values=True)",

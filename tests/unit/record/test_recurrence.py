@@ -69,6 +69,45 @@ def test_coefficients_times_values_are_what_the_states_give(
         np.testing.assert_allclose(found, by_states(recorded, head), rtol=1e-5, atol=1e-6)
 
 
+def walked(program: Recurrence, queries: Numbers, keys: Numbers, head: int) -> Numbers:
+    """The coefficients by their definition, token by token."""
+    found = np.zeros((len(queries), len(keys)))
+    for row, query in enumerate(queries):
+        p = program.scale * query
+        for at in range(row, -1, -1):
+            found[row, at] = keys[at] @ p
+            if program.erase is not None:
+                p = p - program.erase[head, at] * found[row, at] * keys[at]
+            if program.decay is not None:
+                p = p * np.exp(program.decay[head, at].astype(np.float64))
+    return found
+
+
+@pytest.mark.parametrize("columns", [None, 1, 4])
+@pytest.mark.parametrize("erase", [None, 1.0, 2.0])
+def test_blocks_of_tokens_agree_with_a_walk_token_by_token(
+    columns: int | None, erase: float | None
+) -> None:
+    tokens = 150
+    queries, keys = floats(tokens, 4), floats(tokens, 4, seed=1)
+    keys /= np.linalg.norm(keys, axis=1, keepdims=True)
+    decay = None
+    if columns is not None:
+        decay = -np.abs(floats(1, tokens, columns, seed=2))
+        decay[:, ::3] = 0
+        decay[:, 50::50] = -104
+        decay[:, 20::40, 0] = -60
+    strength = None if erase is None else np.full((1, tokens), erase, np.float32)
+    program = Recurrence(0.5, decay, erase=strength)
+    found = program.coefficients(queries, keys, 0, np.arange(tokens))
+    exact = walked(program, queries.astype(np.float64), keys.astype(np.float64), 0)
+    np.testing.assert_allclose(found, exact, rtol=0, atol=1e-6 * np.abs(exact).max())
+    rows = np.array([0, 63, 64, 130])
+    np.testing.assert_allclose(
+        program.coefficients(queries, keys, 0, rows), found[rows], rtol=1e-6, atol=1e-12
+    )
+
+
 def test_some_rows_are_those_of_the_whole() -> None:
     recorded, rows = layer(recurrence()), np.array([0, 3, 8])
     whole = recorded.head_coefficients(1)
