@@ -6,7 +6,6 @@ import base64
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,18 +21,16 @@ from attnwidget.analysis import (
     sampled_rows,
     summarize_heads,
 )
-from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, signed_cells, signed_levels
+from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.analysis.words import words
 from attnwidget.record import (
     AttentionRecord,
-    Floats,
     Layer,
     Recurrence,
     Replay,
     ScoreProgram,
     Stack,
     Tokens,
-    spread_rows,
 )
 
 from .block import block_size
@@ -131,23 +128,13 @@ def _heads_of(record: AttentionRecord, lenses: Sequence[Lens]) -> EncodedHeads:
         name: [_summaries(record, name, layer, lenses) for layer in record.stack(name).layers]
         for name in record.stacks
     }
-    levels: dict[str, list[list[NDArray[np.uint8]]]] = {}
-    peaks: dict[str, list[list[float]]] = {}
-    for name, layers in summaries.items():
-        stack = record.stack(name)
-        if stack.signed:
-            cells = [_cells(stack, layer) for layer in stack.layers]
-            peaks[name] = [[float(np.abs(head).max()) for head in heads] for heads in cells]
-            levels[name] = [
-                [signed_levels(*head) for head in zip(heads, of, strict=True)]
-                for heads, of in zip(cells, peaks[name], strict=True)
-            ]
-        else:
-            levels[name] = [[head.levels for head in heads] for heads in layers]
     return EncodedHeads(
         encode_metrics(summaries),
         encode_patterns(summaries),
-        levels,
+        {
+            name: [[head.levels for head in heads] for heads in layers]
+            for name, layers in summaries.items()
+        },
         [
             levels
             for lens in lenses
@@ -158,18 +145,12 @@ def _heads_of(record: AttentionRecord, lenses: Sequence[Lens]) -> EncodedHeads:
                 else thumbnails_of(lens, record)
             )
         ],
-        peaks=peaks,
+        peaks={
+            name: [[head.peak or 0.0 for head in heads] for heads in layers]
+            for name, layers in summaries.items()
+            if record.stack(name).signed
+        },
     )
-
-
-def _cells(stack: Stack, layer: Layer) -> list[Floats]:
-    """By head, the coefficient of the largest magnitude in each cell of a thumbnail."""
-    count = layer.shape[0]
-    rows = spread_rows(count, sampled_rows(count) or count)
-    return [
-        signed_cells(stack, partial(layer.head_coefficients, head), rows)
-        for head in range(layer.num_heads)
-    ]
 
 
 def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> dict[str, Any]:
