@@ -11,7 +11,7 @@ import type { BlockError } from "./codec.ts";
 import type { LayerInfo, LensInfo, Side, StackInfo } from "./manifest.ts";
 import { without } from "./neurons.ts";
 import { type Normalized, Normalizers } from "./normalizers.ts";
-import { coefficientColumn, coefficientRow, type HeadRecurrence } from "./recurrence.ts";
+import { coefficientColumn, coefficientRow, type HeadRecurrence, walkBack } from "./recurrence.ts";
 import {
   addBias,
   type HeadProgram,
@@ -52,6 +52,8 @@ export class LayerData {
   readonly #programs: (HeadProgram | null)[] = [];
   /** By head, of a layer without a softmax. */
   readonly #recurrences = new Map<number, HeadRecurrence>();
+  /** Walked queries by head and query. */
+  readonly #walked = new Map<string, Float32Array>();
   /** The normalizers of the rows computed so far, by head. */
   readonly #normalizers: Normalizers[] = [];
   /** Counts new normalizers, for signals that wait for columns; unwatched, the work stops. */
@@ -157,6 +159,30 @@ export class LayerData {
   /** Query vector i of a head, [dim], or null if the layer has none. */
   query(head: number, i: number): Float32Array | null {
     return this.#vector("queries", this.#queryHead(head), i, this.numQueries);
+  }
+
+  /**
+   * The query vector i that key j is multiplied with, or null: with a recurrence, it is scaled and
+   * walked back to the key, and zero for later keys.
+   */
+  queryAt(head: number, i: number, j: number): Float32Array | null {
+    const { recurrence, dim } = this.info;
+    if (!recurrence || dim === null) return this.query(head, i);
+    const name = `${head} ${i}`;
+    const known = this.#walked.get(name);
+    const all = known ?? new Float32Array(this.numKeys * dim);
+    if (!known) {
+      walkBack(this.#recurrence(head), i, (token, walked) => all.set(walked, token * dim));
+      // Those of the explained query and of the one that it is compared with.
+      if (this.#walked.size > 1) this.#walked.clear();
+      this.#walked.set(name, all);
+    }
+    return all.subarray(j * dim, (j + 1) * dim);
+  }
+
+  /** How strongly a head writes the value of token j; 1 without such a strength. */
+  write(head: number, j: number): number {
+    return this.#arrays.get("write")?.values[head * this.numKeys + j] ?? 1;
   }
 
   /** Key vector j of the key head that this query head uses, [dim], or null. */
