@@ -54,7 +54,13 @@ export function lensRefusal(stack: StackInfo, lens: LensInfo, ofAll = false): st
 }
 
 const chosen = (state: Read & Pick<State, "lens">, view: Choices["view"]): LensInfo =>
-  lensesOf(state, view).find(({ name }) => name === state.lens.value) ?? attentionOf(state);
+  lensesOf(state, view).find(
+    (lens) => lens.name === state.lens.value && !standsIn(state.shown.stack.value, lens),
+  ) ?? attentionOf(state);
+
+/** True if coefficients are shown in place of a lens: hybrids have layers with a softmax and without. */
+const standsIn = (stack: StackInfo, lens: LensInfo): boolean =>
+  Boolean(stack.layers[0].signed) && lensRefusal(stack, lens) !== null;
 
 /** The lens that the head view shows: combinations of all layers are of attention. */
 export const shownLens = (state: State): LensInfo =>
