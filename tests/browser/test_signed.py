@@ -51,6 +51,17 @@ def test_coefficients_in_every_view(
     expect(view.page.get_by_text("pictures: √|coefficient| per head")).to_be_visible()
     assert view.drawn() != before
 
+    # A weighting that needs a softmax is kept for the layers that have one.
+    view.open("Head")
+    stack = view.within.get_by_role("combobox", name="Attention", exact=True)
+    stack.select_option("self")
+    weighting.select_option("scores")
+    expect(view.body.get_by_role("strong")).to_contain_text("scores")
+    stack.select_option("linear")
+    expect(weighting).to_have_value("attention")
+    expect(view.body.get_by_role("strong")).to_contain_text("coefficients")
+    view.show(LAYER, HEAD)
+
     view.open("Neuron")
     if quality == "compact":
         # Vectors, which are exact, would take more room.
