@@ -161,6 +161,26 @@ def sites_of(sites: Sequence[Site], stack: str | None, layers: Chosen = None) ->
     return [site for site in found if site.layer in listed(layers, [site.layer])]
 
 
+def with_those_beside(finder: SiteFinder, found: Sequence[Site], stack: str) -> list[Site]:
+    """The calls of a stack, and of layers that mix the same tokens with, or without, a softmax.
+
+    Raises:
+        ValueError: there is no such stack.
+    """
+    own = sites_of(found, stack)
+    part, lengths = own[0].kind[:2], finder.shapes[own[0].id][2:]
+    return [
+        site
+        for site in found
+        if site in own
+        or (
+            site.signed != own[0].signed
+            and site.kind[:2] == part
+            and finder.shapes[site.id][2:] == lengths
+        )
+    ]
+
+
 def empty_rows(sites: Iterable[Site]) -> dict[str, dict[int, Numbers]]:
     """NaN for every head of these calls, in the form of `HeadScores.rows`."""
     rows: dict[str, dict[int, Numbers]] = {}
@@ -244,16 +264,19 @@ class SiteFinder(Handler):
             return None
         leading, heads, tokens, _ = call.output.shape
         last = self._calls[-1] if self._calls else None
-        if call.strengths is None and last is not None and last.signed:
-            if last.id.module == address.module:  # each call mixes some of the layer's channels
-                shape = (leading, heads + last.shape[1], tokens, tokens)
-                further = (*last.further, address.call)
-                self._calls[-1] = replace(last, shape=shape, key_heads=shape[1], further=further)
-                return self.found(address, call)
         key_heads = heads if call.strengths is None else call.strengths.key.shape[1]
-        piece = self._sources.piece(address, call.module, None)
         shape = (leading, heads, tokens, tokens)
-        self._calls.append(_Seen(address.id, shape, key_heads, True, piece, signed=True))
+        piece = self._sources.piece(address, call.module, None)
+        seen = _Seen(address.id, shape, key_heads, True, piece, signed=True)
+        same = last is not None and last.signed and last.id.module == address.module
+        if call.strengths is None and last is not None and same:
+            # Each call mixes some of the layer's channels.
+            heads += last.shape[1]
+            further = (*last.further, address.call)
+            seen = replace(last, shape=(leading, heads, tokens, tokens), further=further)
+            seen = replace(seen, key_heads=heads)
+            self._calls.pop()
+        self._calls.append(seen)
         return self.found(address, call)
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:

@@ -28,6 +28,17 @@ def hybrid() -> Any:
     return answering("Jamba", num_experts=2, mamba_d_state=4, mamba_dt_rank=4, **sizes)
 
 
+def delta() -> Any:
+    sizes = {"layer_types": ["linear_attention", "full_attention"], "num_experts": 0}
+    heads = {"linear_num_key_heads": 2, "linear_num_value_heads": 4}
+    widths = {"linear_key_head_dim": 8, "linear_value_head_dim": 8, "head_dim": 8}
+    return answering("Qwen3Next", **sizes, **heads, **widths)
+
+
+def mamba() -> Any:
+    return answering("Mamba2", "eager", num_heads=8, head_dim=8, state_size=8, n_groups=2, chunk_size=4)
+
+
 PROMPT = {"input_ids": token_ids(12)}
 PADDED = {
     "input_ids": torch.cat([torch.zeros(1, 2, dtype=torch.long), token_ids(12)], dim=1),
@@ -44,6 +55,8 @@ CASES: dict[str, tuple[Callable[[], Any], dict[str, torch.Tensor], str]] = {
     "a window": (lambda: answering("Mistral", sliding_window=6), PROMPT, "self"),
     "biases for distances": (lambda: answering("Bloom", "eager", n_head=4), PROMPT, "self"),
     "recurrent layers": (hybrid, PROMPT, "self"),
+    "delta rules": (delta, PROMPT, "self"),
+    "without a softmax": (mamba, PADDED, "linear"),
     "cross-attention": (lambda: t5("T5ForConditionalGeneration"), PROMPT, "cross"),
 }
 KEYS = (1, 2, 3, 8)
@@ -74,9 +87,12 @@ def by_intervene(model: Any, read: Any, stack: str, cut: Cut) -> np.ndarray[Any,
         return found
 
     heads = [None] if cut.heads is None else sorted(cut.heads)
+    # Of all heads, also where no softmax mixes the tokens.
+    stacks = [stack] if cut.heads is not None or stack == "cross" else read.record.stacks
     edits = [
-        aw.KnockOut(rows, keys, *([each[0]], [each[1]]) if each else (None, None), stack=stack)
+        aw.KnockOut(rows, keys, *([each[0]], [each[1]]) if each else (None, None), stack=name)
         for each in heads
+        for name in stacks
     ]
     before = of_answer()
     with aw.intervene(model, *edits):
