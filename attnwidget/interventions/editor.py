@@ -359,7 +359,8 @@ class _Editor(Handler):
         try:
             call = read()
         except ValueError as error:
-            raise ValueError(f"{address.module} cannot be changed: {error}") from None
+            hint = "; to generate, give use_cache=False" if address.step > 0 else ""
+            raise ValueError(f"{address.module} cannot be changed: {error}{hint}") from None
         if is_step(call):
             return None
         number = self._mixed[address.module, address.step]

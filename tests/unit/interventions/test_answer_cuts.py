@@ -36,7 +36,9 @@ def delta() -> Any:
 
 
 def mamba() -> Any:
-    return answering("Mamba2", "eager", num_heads=8, head_dim=8, state_size=8, n_groups=2, chunk_size=4)
+    return answering(
+        "Mamba2", "eager", num_heads=8, head_dim=8, state_size=8, n_groups=2, chunk_size=4
+    )
 
 
 PROMPT = {"input_ids": token_ids(12)}
@@ -157,7 +159,7 @@ def test_a_cache_that_is_not_the_generations_is_not_used(monkeypatch: Any) -> No
     assert other._from_cache(model, [Cut(())]) is None
 
 
-@pytest.mark.parametrize("case", ["grouped keys", "padded on the left", "a window"])
+@pytest.mark.parametrize("case", ["grouped keys", "padded on the left", "a window", "delta rules"])
 def test_an_answer_without_a_part(case: str) -> None:
     build, inputs, stack = CASES[case]
     model = build()
@@ -179,9 +181,13 @@ def test_an_answer_without_a_part(case: str) -> None:
     length = inputs["input_ids"].shape[1]
     ids, hidden = inputs["input_ids"], (read.inputs.batch.text.kept[list(keys)]).tolist()
     mask = inputs.get("attention_mask", torch.ones_like(ids))
-    cuts = [aw.KnockOut([length - 1], hidden[:-1]), aw.KnockOut(range(length, 30), hidden)]
+    links = [([length - 1], hidden[:-1]), (range(length, 30), hidden)]
     for token in seen[0][length:]:
-        here = cuts[: 1 + (ids.shape[1] > length)]
+        here = [
+            aw.KnockOut(*link, stack=each)
+            for link in links[: 1 + (ids.shape[1] > length)]
+            for each in read.record.stacks
+        ]
         with torch.no_grad(), aw.intervene(model, *here):
             logits = model(ids, attention_mask=mask).logits[0, -1]
         # At least five tokens are wanted, so that none of these ends the answer.
