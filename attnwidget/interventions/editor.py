@@ -35,7 +35,7 @@ from .gated_projections import GatedProjections
 from .left_out import without_links
 from .projection_inputs import ProjectionInputs
 from .replacements import patched, replacement
-from .sites import PIECE, Site, is_step, sites_by_name, sites_of
+from .sites import PIECE, Site, is_step, sites_by_name, sites_of, usual_stacks
 from .substitution import substituted
 
 
@@ -126,9 +126,9 @@ def _chosen(
         raise ValueError(f"no module of {type(model).__name__} is of a class for attention")
     stack = intervention.stack
     if stack is None:
-        stacks = list(dict.fromkeys(site.stack for site in found))
-        usual = list(dict.fromkeys(site.stack for site in found if not site.signed)) or stacks
+        usual = usual_stacks(found)
         if len(usual) > 1:
+            stacks = list(dict.fromkeys(site.stack for site in found))
             raise ValueError(f"the model has several stacks; give stack=, one of {stacks}")
         stack = usual[0]
     of_stack = sites_of(found, stack)

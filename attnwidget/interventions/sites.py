@@ -99,7 +99,7 @@ class Sites:
     """The attention calls of a model's forward pass whose head outputs can be changed.
 
     Attributes:
-        found: in the order of the calls.
+        found: in the order of the calls, those with a softmax first, as records have them.
         missing: the others, as "module: reason".
     """
 
@@ -179,6 +179,12 @@ def with_those_beside(finder: SiteFinder, found: Sequence[Site], stack: str) -> 
             and finder.shapes[site.id][2:] == lengths
         )
     ]
+
+
+def usual_stacks(sites: Sequence[Site]) -> list[str]:
+    """The stacks among which the only one need not be named: those with a softmax, or else all."""
+    usual = [site.stack for site in sites if not site.signed]
+    return list(dict.fromkeys(usual or [site.stack for site in sites]))
 
 
 def empty_rows(sites: Iterable[Site]) -> dict[str, dict[int, Numbers]]:
@@ -327,7 +333,8 @@ class SiteFinder(Handler):
                 by_call[seen.id] = Site(
                     name, number, *seen.id, group.kind, *heads, seen.signed, seen.further
                 )
-        found = tuple(by_call[seen.id] for seen in self._calls if seen.editable)
+        ordered = sorted(self._calls, key=lambda seen: seen.signed)
+        found = tuple(by_call[seen.id] for seen in ordered if seen.editable)
         unknown = [
             f"{seen.id.module}: its head outputs are not known"
             for seen in self._calls

@@ -169,6 +169,9 @@ def test_without_a_stack_the_softmax_is_meant() -> None:
     assert torch.equal(off, output(built, aw.Ablate(1, 0, stack="self")))
     with pytest.raises(ValueError, match=r"no layer 0 in stack 'self'.*stack 'linear' has it"):
         output(built, aw.Ablate(0, 0))
+    scores = aw.ablation_scan(built.model, None, built.inputs, null=False)
+    assert scores.stacks == ("self", "linear")
+    assert aw.head_outputs(built.model, None, built.inputs).stacks == ("self", "linear")
     # Of a model that has none, its layers are.
     mamba = zoo.build("mamba2")
     assert torch.equal(output(mamba, aw.Scale(2)), output(mamba, aw.Scale(2, stack="linear")))
