@@ -176,7 +176,8 @@ class Answer(Tabular):
         """Cut the answer's links to each part of the prompt in turn, in one batch of passes.
 
         The prompt is read as it was; only the rows that wrote the answer no longer see the part. A
-        row that is a token of it keeps the link to itself.
+        row that is a token of it keeps the link to itself. Links are cut in all layers, also where
+        no softmax mixes the tokens (see `KnockOut`); convolutions still pass on the last few.
 
         Returns:
             The change of the log probability of each token of the answer, in nats,
