@@ -36,6 +36,8 @@ Side: TypeAlias = Literal["query", "key"]
 
 # The number of powers of two at once; float16 holds fewer.
 _BASE, _BASE_OF_HALF = 32, 8
+# Below, numbers of float16 lose bits, and gradients may say nothing.
+_FAINT_IN_HALF = 2.0**-14
 # A pixel may feed another token by rounding.
 _SAME = 1e-3
 
@@ -286,15 +288,20 @@ def _fed(vectors: torch.Tensor, pixels: Mapping[str, torch.Tensor]) -> TokenOf:
             for each, own in zip(pixels.values(), found, strict=True)
         ]
 
-    base = _BASE_OF_HALF if torch.float16 in {each.dtype for each in pixels.values()} else _BASE
-    whole = gradients(torch.ones_like(numbers))
+    base, faint = _BASE, 0.0
+    if torch.float16 in {vectors.dtype, *(each.dtype for each in pixels.values())}:
+        base, faint = _BASE_OF_HALF, _FAINT_IN_HALF
+        # As large as float16 holds, where it has all its bits.
+        scale, whole = _scaled(lambda weight: gradients(torch.full_like(numbers, weight)))
+    else:
+        scale, whole = 1.0, gradients(torch.ones_like(numbers))
     token = [torch.zeros(each.shape, dtype=torch.int64, device=each.device) for each in whole]
     several = [torch.zeros_like(each, dtype=torch.bool) for each in token]
     for digit in count():
         unit = base**digit
         if digit and unit >= length:
             break
-        weighted = gradients(2.0 ** (positions // unit % base))
+        weighted = gradients(scale * 2.0 ** (positions // unit % base))
         for place, (part, of) in enumerate(zip(weighted, whole, strict=True)):
             ratio = (part.double() / of.double()).nan_to_num(0)
             exponent = ratio.abs().clamp_min(2.0**-60).log2().round()
@@ -304,6 +311,19 @@ def _fed(vectors: torch.Tensor, pixels: Mapping[str, torch.Tensor]) -> TokenOf:
     out: dict[str, NDArray[np.int32]] = {}
     for name, of, own, mixed in zip(pixels, whole, token, several, strict=True):
         own[mixed | (own >= length) | ~of.isfinite()] = SEVERAL
-        own[of == 0] = NO_TOKEN
+        own[of.abs() <= faint] = NO_TOKEN
         out[name] = own.cpu().numpy().astype(np.int32)
     return out
+
+
+def _scaled(
+    gradients: Callable[[float], list[torch.Tensor]],
+) -> tuple[float, list[torch.Tensor]]:
+    """The power of two by which no weighted gradients are beyond float16, and theirs with it."""
+    most = 2.0 ** (_BASE_OF_HALF - 1)
+    exponent = 8  # of more, those of the tokens themselves would be
+    while True:
+        found = gradients(2.0**exponent * most)
+        if exponent <= -16 or all(bool(each.isfinite().all()) for each in found):
+            return 2.0**exponent, [each.double() / most for each in found]
+        exponent -= 4

@@ -313,6 +313,17 @@ def test_items_of_different_numbers_of_crops_are_not_taken_for_each_other() -> N
         assert len(patches.grids) == crops
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("make", [_llava, _llava_next])
+def test_places_are_exact_in_half_precision(make: Callable[[], Family], dtype: torch.dtype) -> None:
+    model, processor = make()
+    chat = _chat([_photograph(300, 200, 0)])
+    exact = _seen(capture(model, processor, chat))[0]
+    assert exact is not None
+    assert not exact.soft
+    assert _seen(capture(model.to(dtype), processor, chat))[0] == exact
+
+
 def _flattened() -> Family:
     model = _built(
         hf.Qwen2VLForConditionalGeneration,
