@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -22,10 +23,18 @@ from .grids import Seen, patches_of
 from .picture import pictures
 from .places import Wanted, tokens_of_pixels
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 _TEXT = ("input_ids", "inputs_embeds")
 
 # Of a group: one window as large as the image may shift in every second layer.
 _LAYERS = 2
+
+# Of a side: as processors enlarge fewer, ramps on them end long before the edges.
+_FEWEST_PIXELS = 4
+# Of its sides: scaled down, such a strip may be a single row of pixels.
+_STRIP = 50
 
 # The parameters of tokens without a patch, in the order in which models place them.
 _WITHOUT_PATCH = (
@@ -65,6 +74,8 @@ def on_images(
         return None
     origins = None
     if originals is not None:
+        if _warned_of(originals.images, lambda size: min(size) < _FEWEST_PIXELS):
+            return None
         try:
             origins = originals.origins()
         except ValueError as error:
@@ -93,9 +104,22 @@ def on_images(
             by_call[site] = patches
     text = None if found.text is None else patches_of(*found.text, seen)
     if not by_call and text is None:
+        if originals is not None:
+            _warned_of(originals.images, lambda size: max(size) > _STRIP * min(size))
         return None
     images = pictures(inputs, processor, seen)
     return OnImages(Places(by_call, text, partial(_names_without_patch, model)), images)
+
+
+def _warned_of(images: Sequence[Image], small: Callable[[tuple[int, int]], bool]) -> bool:
+    """True if an image is too small to find places on it, of which this warns."""
+    found = next((image.size for image in images if small(image.size)), None)
+    if found is not None:
+        warn(
+            f"an image has {found[0]} × {found[1]} pixels, too few on a side to find the places of "
+            "tokens on images: enlarge it, or take another part of it"
+        )
+    return found is not None
 
 
 def _repeats(group: Group) -> bool:

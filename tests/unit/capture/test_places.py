@@ -508,7 +508,8 @@ def test_an_image_of_one_row_of_pixels_has_no_places(
     make: Callable[[], Family], size: tuple[int, int]
 ) -> None:
     model, processor = make()
-    record = capture(model, processor, _chat([Image.new("RGB", size)]))
+    with pytest.warns(UserWarning, match=rf"{size[0]} × {size[1]} pixels, too few .* enlarge it"):
+        record = capture(model, processor, _chat([Image.new("RGB", size)]))
     assert record.stack("text").queries.patches is None
     assert record.images == ()
 
