@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
@@ -96,7 +96,7 @@ def on_images(
     )
     of_text = has_text and any(map(_of_text, groups))
     found = tokens_of_pixels(model, inputs, names, Wanted(frozenset(calls), of_text), random, run)
-    seen = Seen(inputs.tensors, origins)
+    seen = Seen(inputs.tensors, origins, () if originals is None else originals.frames)
     by_call: dict[tuple[CallId, str], Patches] = {}
     for site, (fed, length) in found.calls.items():
         patches = patches_of(fed, length, seen)
@@ -108,7 +108,20 @@ def on_images(
             _warned_of(originals.images, lambda size: max(size) > _STRIP * min(size))
         return None
     images = pictures(inputs, processor, seen)
+    if seen.frames:
+        # Of frames that tokens read together, the first is in the record.
+        grids = chain.from_iterable(each.grids for each in [*by_call.values(), text] if each)
+        used = sorted({grid.image for grid in grids})
+        by_call = {site: _renumbered(each, used) for site, each in by_call.items()}
+        text = None if text is None else _renumbered(text, used)
+        images = tuple(images[number] for number in used)
     return OnImages(Places(by_call, text, partial(_names_without_patch, model)), images)
+
+
+def _renumbered(patches: Patches, used: Sequence[int]) -> Patches:
+    """Places on some of the images, which are numbered anew."""
+    grids = tuple(replace(grid, image=used.index(grid.image)) for grid in patches.grids)
+    return replace(patches, grids=grids)
 
 
 def _warned_of(images: Sequence[Image], small: Callable[[tuple[int, int]], bool]) -> bool:
