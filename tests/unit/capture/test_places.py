@@ -17,7 +17,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 import attnwidget as aw
 from attnwidget import AttentionRecord, capture
-from attnwidget.record import Patches
+from attnwidget.analysis import running_text
+from attnwidget.record import Grid, Patches
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Model, build
 
@@ -474,6 +475,18 @@ def test_a_video_in_a_chat_has_a_grid_for_the_frames_that_a_token_reads() -> Non
         record.images, record.stack("text").queries,
     )  # fmt: skip
     assert {grid.video for grid in patches.grids} == {"video"}
+
+
+def test_a_video_is_one_part_of_what_an_answer_was_written_from() -> None:
+    model, _ = _flattened()
+    frames = [_photograph(140, 84, seed) for seed in range(4)]
+    processor = Filming()
+    record = capture(model, processor, _film(frames))
+    running = running_text(record.stack("text"))
+    assert running is not None
+    assert [running.name_of(span) for span in running.sentences] == ["video", None]
+    two = Grid(1, 1, 3, name="frames 3–4 of video 2")
+    assert two.video == "video 2"
 
 
 @pytest.mark.parametrize(
