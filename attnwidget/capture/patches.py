@@ -98,8 +98,12 @@ def on_images(
     found = tokens_of_pixels(model, inputs, names, Wanted(frozenset(calls), of_text), random, run)
     seen = Seen(inputs.tensors, origins, () if originals is None else originals.frames)
     by_call: dict[tuple[CallId, str], Patches] = {}
+    # Most calls have the same tokens in the same order.
+    of: dict[int, Patches | None] = {}
     for site, (fed, length) in found.calls.items():
-        patches = patches_of(fed, length, seen)
+        if id(fed) not in of:
+            of[id(fed)] = patches_of(fed, length, seen)
+        patches = of[id(fed)]
         if patches is not None:
             by_call[site] = patches
     text = None if found.text is None else patches_of(*found.text, seen)
