@@ -80,6 +80,8 @@ def _a_folder_of_headvis(folder: Path) -> dict[str, Any]:
 
 # Document -> what its reader has before the first block, in an empty folder.
 RUN: dict[str, Callable[[Path], dict[str, Any]]] = {
+    "AGENTS.md": _nothing,
+    "docs/llms.txt": _nothing,
     "docs/guide/jupyterlite.md": _a_saved_record,
     "docs/coming-from/circuitsvis.md": _an_array,
     "docs/coming-from/transformerlens.md": _a_bridge,
