@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from attnwidget.analysis import (
     METRICS,
     PATTERNS,
+    SIGNED_METRICS,
     HeadScores,
     HeadSummary,
     Numbers,
@@ -92,6 +93,8 @@ def encode_metrics(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> 
     Args:
         summaries: by stack, by layer, of every head.
     """
+    known = {name for layers in summaries.values() for name in layers[0][0].metrics}
+    signed = {name: metric for name, metric in SIGNED_METRICS.items() if name in known}
     return [
         {
             "name": name,
@@ -107,7 +110,7 @@ def encode_metrics(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> 
                 if name in layers[0][0].metrics
             },
         }
-        for name, metric in METRICS.items()
+        for name, metric in {**METRICS, **signed}.items()
     ]
 
 

@@ -204,6 +204,19 @@ const program = (heads: number) =>
 
 export type Program = Read<ReturnType<typeof program>>;
 
+/** How a layer without a softmax mixes tokens; `Recurrence` in Python says what each field means. */
+const recurrence = (heads: number, dim: number) =>
+  fields({
+    scale: number,
+    query_heads: where(integer(1, heads), (own) => (heads % own === 0 ? null : "")),
+    /** The numbers of each token's decay; 0 for none. */
+    decay: where(integer(0, dim), (columns) => (columns < 2 || columns === dim ? null : "")),
+    /** True if the block has them. */
+    write: flag,
+    erase: flag,
+    own: orNull(list(number, exactly(heads))),
+  });
+
 /**
  * The pairs of components that a rotary embedding rotates together, among the `dims` from `start` on:
  * n and n + dims / 2 ("halves"), or 2n and 2n + 1 ("neighbours"), counted from `start`.
@@ -225,6 +238,8 @@ const layer = also(
     bytes: index,
     /** True if the page has weights alone although a program gives them. */
     bare: optional(flag),
+    /** True for a layer without a softmax: it has signed coefficients in place of weights. */
+    signed: optional(flag),
     /** The least and the largest sum of a row of weights; null if all are 1. */
     sums: maybe(tuple(number, number)),
     fidelity: fields({
@@ -243,6 +258,8 @@ const layer = also(
       partners: optional(list(tuple(index, index), exactly(heads))),
       /** Null for a layer that has weights alone. */
       program: dim === null ? oneOf([null]) : orNull(program(heads)),
+      /** Null for a layer that has a softmax, or coefficients alone. */
+      recurrence: optional(dim === null ? oneOf([null]) : orNull(recurrence(heads, dim))),
       /** Null if there are none, or they are not known. */
       rotary: maybe(rotary(dim ?? 0)),
     }),
@@ -428,11 +445,11 @@ const lens = (stacks: readonly StackInfo[]) =>
       fields({
         /** The names of a factor, and of a weight times its factor; null for other kinds. */
         symbols: kind === "factors" ? tuple(brief(text()), brief(text())) : oneOf([null]),
-        /** The largest magnitudes of heads or layers; null for shares of 1. */
+        /** The largest magnitudes of heads or layers; null for shares of 1, and for what is computed. */
         peaks:
-          kind === "heads" || kind === "layers"
-            ? orNull(byLayer(kind === "heads" ? ofHeads(number) : ofLayer, stacks))
-            : oneOf([null]),
+          kind === "factors"
+            ? oneOf([null])
+            : orNull(byLayer(kind === "layers" ? ofLayer : ofHeads(number), stacks)),
       }),
   );
 
@@ -460,6 +477,22 @@ export const ATTENTION: LensInfo = {
   symbols: null,
   why_not: {},
 };
+
+/** The same lens of layers without a softmax, whose own numbers are of either sign. */
+const COEFFICIENTS: LensInfo = {
+  ...ATTENTION,
+  label: "Coefficients",
+  description: "How much of each value the head takes, of either sign",
+  one: "coefficient",
+  many: "coefficients",
+  signed: true,
+};
+
+export const isAttention = ({ name }: LensInfo): boolean => name === ATTENTION.name;
+
+/** The lens as a stack is read by it. */
+export const readBy = (lens: LensInfo, { layers }: Pick<StackInfo, "layers">): LensInfo =>
+  isAttention(lens) && layers[0].signed ? COEFFICIENTS : lens;
 
 /** The reason why a layer of a record's own stack lacks a lens; null if it has it. */
 export const whyNot = (

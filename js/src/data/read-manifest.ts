@@ -125,7 +125,7 @@ function compared(stacks: readonly StackInfo[]): Reader<Compared> {
   const sizes = ({ queries, keys, layers }: StackInfo) => [
     queries.labels.length,
     keys.labels.length,
-    layers.map(({ number, heads }) => [number, heads]),
+    layers.map(({ number, heads, signed = false }) => [number, heads, signed]),
   ];
   const sides = where(fields({ a: named, b: named }), ({ a, b }) =>
     a && b && a !== b && same(sizes(a), sizes(b)) ? null : "",
@@ -161,7 +161,14 @@ interface SentPair extends Pick<ComparedStack, "a" | "b"> {
 }
 
 /** A layer without queries and keys. */
-const WEIGHTS = { bare: true, program: null, dim: null, rotary: null, sums: null } as const;
+const WEIGHTS = {
+  bare: true,
+  program: null,
+  recurrence: null,
+  dim: null,
+  rotary: null,
+  sums: null,
+} as const;
 
 function withDifference({ a, b, peaks, lenses }: SentPair): ComparedStack {
   const all = Object.entries({ ...lenses, [ATTENTION.name]: peaks });

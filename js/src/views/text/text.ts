@@ -2,13 +2,14 @@
 
 import { batch, computed, type Signal, signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
+import { isAttention } from "../../data/manifest.ts";
 import { layerNumber } from "../../data/pairing.ts";
 import type { TextShares } from "../../data/stack-store.ts";
 import { lensMatrix } from "../../lenses/index.ts";
 import { type Bound, choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent, revealWithin } from "../../parts/dom.ts";
 import { hint, percent, strong, weight } from "../../parts/text.ts";
-import { attentionOf, isAttention, textLens } from "../../state/lens.ts";
+import { attentionOf, textLens } from "../../state/lens.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { largestOn } from "../shared/picture/shade.ts";
