@@ -148,7 +148,7 @@ def show(
             that were probed, and an annotated text, or a pair of sentences; without a text, a
             relation is shown in the first sentence of `misses`. All have names, too.
         view: "head", "model", "neuron", "map" or "text"; by default "map" of a profile, "model" of
-            scores, else "head".
+            scores, "text" of a chat that the model has answered, else "head".
         static: True for a StaticView, the display of which needs no kernel, widget manager or
             network. None, the default, is True where the environment variable ATTNWIDGET_STATIC is
             1, which `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.
@@ -237,7 +237,15 @@ def _viewed(
     more: Sequence[Any] = (),
 ) -> Opened:
     chosen = _checked(what, options, more)
+    if what in ("a model", "a record") and isinstance(x, AttentionRecord) and _answers(x):
+        chosen = {"view": "text", **chosen}
     return StaticView(x, **chosen) if static else AttentionWidget(x, **chosen)
+
+
+def _answers(record: AttentionRecord) -> bool:
+    """True for a chat with the answer that the model generated."""
+    stacks = map(record.stack, record.stacks)
+    return record.replay is not None and any(stack.queries.pieces for stack in stacks)
 
 
 def _checked(what: str, options: Mapping[str, Any], more: Sequence[Any] = ()) -> dict[str, Any]:

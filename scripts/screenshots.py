@@ -25,6 +25,17 @@ VIEWS: dict[str, dict[str, Any]] = {
 }
 # The token of the patch in row 4 and column 6, after [CLS].
 PATCH = 1 + 4 * 14 + 6
+ON_IMAGE: dict[str, dict[str, Any]] = {
+    "head": {"layer": 3, "head": 4, "query": PATCH},
+    "model": {
+        "layer": 8,
+        "head": 8,
+        "thumbnails": "image",
+        "query": 0,
+        "include_layers": [6, 7, 8, 9, 10, 11],
+    },
+}
+LAYERS = {"head": [3], "model": None}
 # Width in CSS pixels, pixels per CSS pixel, and the theme. The first are shown in the text.
 LOOKS: dict[str, tuple[int, float, Any]] = {
     "light": (1200, 1.25, "light"),
@@ -46,9 +57,11 @@ def main() -> None:
                 picture = draw(browser, widget.to_html(), width, scale, theme)
                 picture.save(OUT / f"{view}-{look}.png", optimize=True)
         if models := os.environ.get("ATTNWIDGET_MODELS"):
-            widget = aw.show(vision_record(Path(models)), layer=3, head=4, query=PATCH)
-            picture = draw(browser, widget.to_html(layers=[3]), 1200, 1, "light")
-            picture.save(OUT / "head-picture.png", optimize=True)
+            record = vision_record(Path(models))
+            for view, choices in ON_IMAGE.items():
+                page = aw.show(record, view=view, **choices).to_html(layers=LAYERS[view])
+                picture = draw(browser, page, 1200, 1, "light")
+                picture.save(OUT / f"{view}-picture.png", optimize=True)
         browser.close()
 
 

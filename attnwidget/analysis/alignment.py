@@ -97,7 +97,12 @@ def align(a: Tokens, b: Tokens, level: Level | None = None) -> Alignment:
 
 
 def _tokens(tokens: Tokens) -> list[Unit]:
-    return [Unit(n, n + 1, label) for n, label in enumerate(tokens.labels)]
+    boxes = tokens.boxes or (None,) * len(tokens)
+    # A query is the same one, whatever a detection model has found for it.
+    return [
+        Unit(n, n + 1, label if box is None else label.partition(": ")[0])
+        for n, (label, box) in enumerate(zip(tokens.labels, boxes, strict=True))
+    ]
 
 
 def _words(tokens: Tokens) -> list[Unit]:

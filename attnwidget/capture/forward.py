@@ -26,7 +26,7 @@ from attnwidget.tracing import can_generate, changes_of
 from attnwidget.warning import warn
 
 from .joined import with_joined_pieces
-from .patches import OnImages, on_images
+from .patches import OnImages, on_images, on_sound
 from .recorder import ForwardPass, RecordedCalls, record_pass
 
 
@@ -85,7 +85,8 @@ def capture(
             on it; False to leave it out. The places are found in one more pass, as far as the
             layers need it, by the gradients of the pixels; an image is kept only if tokens have
             certain places on it, and if Pillow is installed: see `AttentionRecord.images`. There is
-            none of a model that accelerate offloads, which must not be stopped midway.
+            none of a model that accelerate offloads, which must not be stopped midway. Of a sound,
+            these are pictures of its spectrogram.
 
     Returns:
         A record with one stack, "self", or several ("encoder", "decoder" and "cross"; "text" and
@@ -212,7 +213,8 @@ def _record(
         shown = "; ".join(absent[:3]) + ("; ..." if len(absent) > 3 else "")
         warn(f"not in this record (see its `missing`): {shown}")
     kept = _with_layers(read, chosen)
-    placed = any(each.queries.patches or each.keys.patches for each in kept.values())
+    sides = [side for each in kept.values() for side in (each.queries, each.keys)]
+    placed = any(side.patches or side.boxes for side in sides)
     images = read.seen.images if read.seen is not None and placed else ()
     name = f"{name_of(model)} {' and '.join(changes_of(model))}".rstrip()
     return AttentionRecord(kept, model=name, missing=missing, images=images, replay=replay)
@@ -265,10 +267,17 @@ def _read(
         groups = grouped(model, layers, mixing)
         if with_image and seen is None:
             seen = on_images(
-                model, tokenizer, inputs, groups, random, lambda changed: run_inputs(model, changed)
-            )
+                model,
+                tokenizer,
+                inputs,
+                calls,
+                groups,
+                random,
+                lambda changed: run_inputs(model, changed),
+                ran.output,
+            ) or on_sound(inputs, groups)
         if seen is not None:
-            sequences = inputs.sequences.with_places(seen.places)
+            sequences = seen.of(inputs.sequences)
         sequences = replace(sequences, maps={c.address.id: c.maps for c in calls if c.maps})
         by_name = stacks(groups, sequences.labels)
         if chosen is None or not 0 <= max(chosen) < len(calls):

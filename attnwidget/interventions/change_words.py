@@ -26,29 +26,31 @@ class Change(NamedTuple):
     Attributes:
         layers: the numbers of its layers.
         stack: the name of its stack; "" if the model has no other.
+        signed: True if that has no softmax.
     """
 
     intervention: Intervention
     layers: tuple[int, ...]
     stack: str
+    signed: bool = False
 
 
 def in_words(changes: Iterable[Change]) -> str:
     """The changes as "without 1-5, 1-6 (encoder) and with 2 cut links"."""
     units: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
-    links: defaultdict[str, float] = defaultdict(float)
-    for edit, layers, stack in changes:
+    links: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for edit, layers, stack, signed in changes:
         if isinstance(edit, KnockOut):
-            links[stack] += _pairs(edit)
+            links[f", {edit.meaning}" if signed else "", stack] += _pairs(edit)
         elif edit.heads is None:
             units[_word(edit), stack] += [f"layer {layer}" for layer in layers]
         else:
             heads = listed(edit.heads, [])
             units[_word(edit), stack] += [f"{layer}-{head}" for layer in layers for head in heads]
     words = [f"{word} {_list(names)}{_of(stack)}" for (word, stack), names in units.items()]
-    for stack, count in links.items():
+    for (how, stack), count in links.items():
         many = "cut links" if math.isinf(count) else f"{count:.0f} cut links"
-        words.append(f"with {'a cut link' if count == 1 else many}{_of(stack)}")
+        words.append(f"with {'a cut link' if count == 1 else many}{how}{_of(stack)}")
     return " and ".join(words)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,8 +18,10 @@ from attnwidget.tracing import (
     Call,
     CallId,
     Handler,
+    MixingCall,
     Piece,
     Read,
+    ReadMixing,
     Sources,
     goes_on,
     joined_as,
@@ -27,10 +30,12 @@ from attnwidget.tracing import (
 
 from .by_layer import HeadOutputs
 from .change_words import Change, in_words
-from .edits import Ablate, Intervention, KnockOut, Scale, listed
+from .edits import Ablate, Intervention, KnockOut, Meaning, Patch, Scale, listed
+from .gated_projections import GatedProjections
+from .left_out import without_links
 from .projection_inputs import ProjectionInputs
 from .replacements import patched, replacement
-from .sites import PIECE, Site, sites_by_name, sites_of
+from .sites import PIECE, Site, is_step, sites_by_name, sites_of, usual_stacks
 from .substitution import substituted
 
 
@@ -100,10 +105,12 @@ def editing(
     several = len({site.stack for site in sites}) > 1
     change = in_words(edit.change(several=several) for edit in edits)
     editor = _Editor(edits, change)
-    interface_only = interface_only and not any(_at_projection(each) for each in interventions)
+    whole = any(_at_projection(each.intervention) or each.signed for each in edits)
+    interface_only = interface_only and not whole
     with trace(model, editor, None, changes=True, interface_only=interface_only):
         yield
     editor.projections.check()
+    editor.gated.check()
     for edit in [] if may_miss else edits:
         edit.check_effect()
 
@@ -119,16 +126,17 @@ def _chosen(
         raise ValueError(f"no module of {type(model).__name__} is of a class for attention")
     stack = intervention.stack
     if stack is None:
-        stacks = list(dict.fromkeys(site.stack for site in found))
-        if len(stacks) > 1:
+        usual = usual_stacks(found)
+        if len(usual) > 1:
+            stacks = list(dict.fromkeys(site.stack for site in found))
             raise ValueError(f"the model has several stacks; give stack=, one of {stacks}")
-        stack = stacks[0]
+        stack = usual[0]
     of_stack = sites_of(found, stack)
-    if [(site.layer, site.call) for site in of_stack] == [(0, None)]:
+    if [(site.layer, site.call, site.signed) for site in of_stack] == [(0, None, False)]:
         # Layers that share their weights are one module, which is called once for each.
         numbers = listed(intervention.layers, [])
         return [replace(of_stack[0], layer=number, call=number) for number in numbers] or of_stack
-    return sites_of(of_stack, stack, intervention.layers)
+    return sites_of(found, stack, intervention.layers)
 
 
 class _Edit:
@@ -145,11 +153,25 @@ class _Edit:
         self._shapes: dict[Kind, tuple[int, int]] = {}
         # The most queries and keys that a call had.
         self._reached = {"queries": 0, "keys": 0}
+        # The most heads that are calls of their own.
+        self._heads = 0
+        unlike = isinstance(intervention, KnockOut) and intervention.meaning == "never written"
+        if unlike and not self.signed:
+            raise ValueError(
+                'a softmax hides keys, and writes nothing: meaning="never written" is of layers '
+                "without one, which erase as they write"
+            )
+
+    @property
+    def signed(self) -> bool:
+        """True if it is of layers without a softmax."""
+        return any(site.signed for site in self._sites)
 
     def change(self, *, several: bool) -> Change:
         """The intervention and where it is; `several` is True if the model has several stacks."""
         layers = tuple(site.layer for site in self._sites)
-        return Change(self.intervention, layers, self._sites[0].stack if several else "")
+        stack = self._sites[0].stack if several else ""
+        return Change(self.intervention, layers, stack, self.signed)
 
     def site(self, address: Address) -> Site | None:
         """The site of the call at this address; None if it is not to be changed.
@@ -161,13 +183,28 @@ class _Edit:
         if site is None:
             return None
         if self._by_name and site.call is None and address.call > 0:
-            raise ValueError(
-                f"{address.module} computes attention several times in a pass, which a record has "
-                "as several layers: leave layers=None to change all, or use attnwidget.ablate, "
-                "which tells them apart by an input"
-            )
+            raise _several_layers(address)
         self._called.add(site)
         return site
+
+    def mixing_site(self, address: Address) -> Site | None:
+        """As `site`, of a call without a softmax."""
+        return next((each for each in self._sites if each.holds(address, signed=True)), None)
+
+    def heads_of(
+        self, call: MixingCall, address: Address, site: Site, head: int | None
+    ) -> torch.Tensor:
+        """True for the heads of a site's call without a softmax that are changed, bool [heads].
+
+        Args:
+            head: the number of the only head, where each call is one of a layer's.
+        """
+        self._called.add(site)
+        count, heads = call.output.shape[1], self.intervention.heads
+        if head is None:
+            return _mask(listed(heads, list(range(count))), count, site.layer)
+        self._heads = max(self._heads, head + 1)
+        return torch.tensor([head in listed(heads, [head])])
 
     @property
     def chooses(self) -> bool:
@@ -210,6 +247,8 @@ class _Edit:
                 f"layer {never[0].layer} of stack {never[0].stack!r} was not called within the "
                 f"intervention: {self.intervention} had no effect there"
             )
+        if self._heads:
+            _mask(listed(self.intervention.heads, []), self._heads, self._sites[0].layer)
         if not isinstance(self.intervention, KnockOut):
             return
         for chosen, (side, count) in zip(
@@ -227,11 +266,14 @@ class _Editor(Handler):
     def __init__(self, edits: list[_Edit], change: str) -> None:
         self.change = change
         self.projections = ProjectionInputs()
+        self.gated = GatedProjections()
         self._edits = edits
         self._sources = Sources(is_foreign)
         self._last: Piece | None = None
         # The position after the last query of each call.
         self._ends: dict[Address, int] = {}
+        # By module and pass, the calls without a softmax so far.
+        self._mixed: Counter[tuple[str, int]] = Counter()
 
     def _first(self, site: Site, address: Address, num_queries: int, num_keys: int) -> int:
         """The position of a call's first query, which is not 0 where earlier ones are cached.
@@ -310,6 +352,71 @@ class _Editor(Handler):
             self.projections.switch_off(address, off_later, call.passed_on)
         return call
 
+    def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:
+        sites = [(edit, edit.mixing_site(address)) for edit in self._edits]
+        if not any(site for _, site in sites):
+            return None
+        try:
+            call = read()
+        except ValueError as error:
+            hint = "; to generate, give use_cache=False" if address.step > 0 else ""
+            raise ValueError(f"{address.module} cannot be changed: {error}{hint}") from None
+        if is_step(call):
+            return None
+        number = self._mixed[address.module, address.step]
+        self._mixed[address.module, address.step] += 1
+        links: list[tuple[KnockOut, torch.Tensor]] = []
+        later: list[tuple[Intervention, Site, torch.Tensor]] = []
+        head: int | None = None
+        for edit, site in sites:
+            if site is None:
+                continue
+            if call.strengths is None:  # each call mixes some of the channels, and is a head
+                head = number if site.call is None else site.ids.index(address.id)
+            elif number and site.call is None and edit.intervention.layers is not None:
+                raise _several_layers(address)
+            heads, intervention = edit.heads_of(call, address, site, head), edit.intervention
+            if isinstance(intervention, KnockOut):
+                edit.reached(call.output.shape[2], call.output.shape[2])
+                links.append((intervention, heads))
+            else:
+                later.append((intervention, site, heads))
+        if links:
+            call = replace(call, edited=self._without_links(address, call, links))
+        off_later: torch.Tensor | None = None
+        for intervention, site, heads in later:
+            if _at_projection(intervention):
+                off_later = heads if off_later is None else off_later | heads
+                continue
+            changed = _changed_outputs(intervention, call, site, head)
+            of_heads = heads[:, None, None].to(changed.device)
+            call = replace(call, edited=torch.where(of_heads, changed, call.passed_on))
+        if off_later is not None:
+            self.gated.switch_off(address, call, off_later)
+        return call.edited
+
+    def _without_links(
+        self,
+        address: Address,
+        call: MixingCall,
+        links: Sequence[tuple[KnockOut, torch.Tensor]],
+    ) -> torch.Tensor:
+        """The outputs without the links that any intervention cuts."""
+        tokens = call.output.shape[2]
+        earlier = address._replace(step=address.step - 1)
+        if tokens == 1 and self._ends.get(earlier, 0):
+            raise ValueError(
+                f"{address.module} reads one token after others, whose state does not say what "
+                "each of them wrote: generate with use_cache=False"
+            )
+        self._ends[address] = tokens
+        none = torch.zeros(1, call.output.shape[1], tokens, tokens, dtype=torch.bool)
+        cut: dict[Meaning, torch.Tensor] = {}
+        for intervention, heads in links:
+            edges = _edges(intervention, heads, range(tokens), range(tokens))
+            cut[intervention.meaning] = cut.get(intervention.meaning, none) | edges
+        return without_links(call, cut.get("value left out", none), cut.get("never written"))
+
     def _refuse_pieces(self, address: Address, read: Read) -> None:
         """Raise a ValueError if layers or heads were chosen, and a layer is several calls."""
         if not any(edit.chooses for edit in self._edits):
@@ -327,12 +434,14 @@ class _Editor(Handler):
         self, module: torch.nn.Module, args: tuple[Any, ...]
     ) -> tuple[Any, ...] | None:
         self._sources.entered(module, args)
+        self.gated.entered(module, args)
         return self.projections.entered(module, args)
 
     def module_left(
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
-    ) -> None:
+    ) -> Any:
         self.projections.left(module, output)
+        return self.gated.left(module, output)
 
 
 def _refuse_left_padding(
@@ -360,6 +469,36 @@ def _refuse_left_padding(
     )
 
 
+def _several_layers(address: Address) -> ValueError:
+    return ValueError(
+        f"{address.module} computes attention several times in a pass, which a record has as "
+        "several layers: leave layers=None to change all, or use attnwidget.ablate, which tells "
+        "them apart by an input"
+    )
+
+
+def _changed_outputs(
+    intervention: Intervention, call: MixingCall, site: Site, head: int | None
+) -> torch.Tensor:
+    """What replaces the outputs of a call without a softmax.
+
+    Args:
+        head: its number among the layer's, if it is one.
+    """
+    before = call.passed_on
+    if isinstance(intervention, Scale):
+        return before * intervention.factor
+    if isinstance(intervention, Ablate):
+        return replacement(intervention.mode, call, cross=False)
+    assert isinstance(intervention, Patch)
+    if isinstance(intervention.source, HeadOutputs):
+        return patched(intervention.source, site.stack, site.layer, before, head)
+    raise ValueError(
+        f"layer {site.layer} of stack {site.stack!r} has no softmax: patch its outputs, with "
+        "what='output' and the source attnwidget.head_outputs(...)"
+    )
+
+
 def _at_projection(intervention: Intervention) -> bool:
     return isinstance(intervention, Ablate) and intervention.at == "projection"
 
@@ -372,13 +511,17 @@ def _hidden(intervention: KnockOut, shape: torch.Size, first: int, layer: int) -
     """
     _, num_heads, num_queries, num_keys = shape
     heads = _mask(listed(intervention.heads, list(range(num_heads))), num_heads, layer)
-    present = range(first, first + num_queries), range(num_keys)
-    queries, keys = (
-        _within(listed(chosen, list(here)), here)
-        for chosen, here in zip(intervention.sides, present, strict=True)
-    )
-    edges = heads[:, None, None] & queries[:, None] & keys
+    edges = _edges(intervention, heads, range(first, first + num_queries), range(num_keys))
     return torch.zeros(edges.shape).masked_fill(edges, -torch.inf)[None]
+
+
+def _edges(intervention: KnockOut, heads: torch.Tensor, here: range, there: range) -> torch.Tensor:
+    """True where a link is cut among these queries and keys: bool [heads, Tq, Tk]."""
+    queries, keys = (
+        _within(listed(chosen, list(present)), present)
+        for chosen, present in zip(intervention.sides, (here, there), strict=True)
+    )
+    return heads[:, None, None] & queries[:, None] & keys
 
 
 def _within(chosen: Sequence[int], present: range) -> torch.Tensor:

@@ -16,6 +16,8 @@ Mode = Literal["zero", "mean", "uniform", "self"]
 
 PlaceInLayer = Literal["head", "projection"]
 
+Meaning = Literal["value left out", "never written"]
+
 Patched = Literal["output", "query", "key", "value", "weights"]
 
 # Numbers of layers, heads or tokens: one, several, or None for all.
@@ -54,12 +56,14 @@ class Ablate:
     Attributes:
         layers: the numbers of their layers in the model, as in a record; None for all.
         heads: their numbers in each layer; None for all.
-        stack: the name of the stack, as in a record; None for the only one.
+        stack: the name of the stack, as in a record; None for the only one with a softmax, or the
+            only one. Of layers without a softmax, heads are what their function returns.
         mode: the replacement. "zero"; "mean", the head's mean output over the tokens of the same
             text and pass (padding counts in cross-attention alone, whose mask does not show which
-            queries are padding); "uniform", the mean of the values of the keys that each query may
-            see (Kovaleva et al. 2019); "self", the value at the query's own position. For the
-            outputs of another text ("resample ablation"), see `Patch`.
+            queries are padding, and without a softmax); "uniform", the mean of the values of the
+            keys that each query may see (Kovaleva et al. 2019); "self", the value at the query's
+            own position; both of a softmax alone. For the outputs of another text ("resample
+            ablation"), see `Patch`.
         at: "head", where the output of a head still is its own; or "projection", in the input of
             the output projection, for mode "zero". Both are the same, unless a norm over all heads
             stands between: a head that is off there still counts in the norm.
@@ -104,13 +108,21 @@ class KnockOut:
     Geva et al. 2023, "Dissecting Recall of Factual Associations in Auto-Regressive Language
     Models", section 5.1.
 
+    A layer without a softmax has no scores to hide. There, the coefficient of the key's value
+    becomes 0 in the query's output, and nothing else does (Endy et al. 2025, "Mamba Knockout for
+    Unraveling Factual Information Flow"). A convolution before it still passes tokens on.
+
     Args:
         queries, keys: positions of tokens; None for all. With a record, also parts of its text, as
             "the judges"; `attnwidget.analysis.positions` has the positions of characters and of the
             segments of a pair.
         layers, heads, stack: as for `Ablate`.
         record: a record of the same tokens. Positions are those of its text, so that a call whose
-            texts are padded on the left, where they begin later, is refused.
+            texts are padded on the left, where they begin later, is refused; layers without a
+            softmax do not tell padding.
+        meaning: of layers without a softmax. "value left out"; or, of those that erase as they
+            write (delta rules), "never written": for the query, the state is as if the key's token
+            had neither written nor erased, so that what it has replaced is still there.
 
     Attributes:
         of_record: True if the positions are those of a record.
@@ -127,10 +139,11 @@ class KnockOut:
     heads: Chosen = None
     stack: str | None = None
     record: InitVar[AttentionRecord | None] = None
+    meaning: Meaning = "value left out"
     of_record: bool = field(init=False, repr=False)
 
     def __post_init__(self, record: AttentionRecord | None) -> None:
-        check_fields(self, **_WHERE)
+        check_fields(self, **_WHERE, meaning=one_of(Meaning))
         instance(AttentionRecord, _A_RECORD, none=True)("record", record)
         for side in ("queries", "keys"):
             found = _positions(getattr(self, side), record, self.stack, side)

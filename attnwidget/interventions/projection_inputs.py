@@ -82,13 +82,13 @@ class ProjectionInputs:
         if id(module) not in self._linear:
             self._testing = True
             try:
-                self._linear[id(module)] = _is_linear(module, received)
+                self._linear[id(module)] = is_linear(module, received)
             finally:
                 self._testing = False
         return self._linear[id(module)]
 
 
-def _is_linear(module: torch.nn.Module, received: torch.Tensor) -> bool:
+def is_linear(module: torch.nn.Module, received: torch.Tensor) -> bool:
     """True if module(a) + module(b) = module(a + b) + module(0), for a row and random numbers."""
     row = received.detach().reshape(-1, received.shape[-1])[:1]
     numbers = torch.randn(row.shape, generator=torch.Generator().manual_seed(0))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import torch
 
 from attnwidget.record import Floats
 from attnwidget.running.inputs import prepare
 from attnwidget.running.model import run, traceable
-from attnwidget.tracing import Address, Call, CallId, trace, undisturbed
+from attnwidget.tracing import Address, Call, CallId, MixingCall, trace, undisturbed
 
 from .by_layer import HeadOutputs
 from .sites import SiteFinder
@@ -47,7 +48,9 @@ def head_outputs(
     sites = reader.sites(model, inputs.batch.size)
     layers: dict[str, dict[int, Floats]] = {}
     for site in sites.found:
-        layers.setdefault(site.stack, {})[site.layer] = reader.outputs[site.id]
+        of_calls = [reader.outputs[each] for each in site.ids]
+        outputs = of_calls[0] if len(of_calls) == 1 else np.concatenate(of_calls, axis=1)
+        layers.setdefault(site.stack, {})[site.layer] = outputs
     return HeadOutputs(layers, sites.missing)
 
 
@@ -58,7 +61,7 @@ class _Reader(SiteFinder):
         super().__init__()
         self.outputs: dict[CallId, Floats] = {}
 
-    def found(self, address: Address, call: Call | None) -> None:
+    def found(self, address: Address, call: Call | MixingCall | None) -> None:
         if call is not None and call.passed_on is not None:
             kept: Floats = call.passed_on.detach().to("cpu", torch.float32, copy=True).numpy()
             self.outputs[CallId(address.module, address.call)] = kept

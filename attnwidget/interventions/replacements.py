@@ -5,14 +5,14 @@ from __future__ import annotations
 import torch
 
 from attnwidget.record.scores import MASKED
-from attnwidget.tracing import Call, FunctionCall, head_values
+from attnwidget.tracing import Call, FunctionCall, MixingCall, head_values
 from attnwidget.tracing.masks import additive
 
 from .by_layer import HeadOutputs
 from .edits import Mode
 
 
-def replacement(mode: Mode, call: Call, *, cross: bool) -> torch.Tensor:
+def replacement(mode: Mode, call: Call | MixingCall, *, cross: bool) -> torch.Tensor:
     """Compute what replaces the outputs of all heads of a call.
 
     Args:
@@ -22,12 +22,19 @@ def replacement(mode: Mode, call: Call, *, cross: bool) -> torch.Tensor:
         [M, heads, Tq, d_v], or a tensor that broadcasts to it.
 
     Raises:
-        ValueError: the call does not tell its values or mask.
+        ValueError: the call does not tell its values or mask, or it has no softmax.
     """
     output = call.passed_on
     assert output is not None
     if mode == "zero":
         return torch.zeros_like(output)
+    if isinstance(call, MixingCall):
+        if mode == "mean":
+            return _mean(output, None)
+        raise ValueError(
+            f"{type(call.module).__name__} has no softmax, so that no weights could be spread or "
+            f"be of one value: mode {mode!r} is of a softmax alone; use 'zero' or 'mean'"
+        )
     if mode == "mean":
         return _mean(output, None if cross else _seen(call))
     values = head_values(call)
@@ -41,14 +48,21 @@ def replacement(mode: Mode, call: Call, *, cross: bool) -> torch.Tensor:
     return weights.to(values) @ values
 
 
-def patched(source: HeadOutputs, stack: str, layer: int, before: torch.Tensor) -> torch.Tensor:
+def patched(
+    source: HeadOutputs, stack: str, layer: int, before: torch.Tensor, head: int | None = None
+) -> torch.Tensor:
     """The head outputs of another run, in the shape of those of this one [M, heads, Tq, d_v].
+
+    Args:
+        head: the number of the only head of `before` in its layer; None for all.
 
     Raises:
         KeyError, IndexError: the other run has no such stack or layer.
         ValueError: its outputs have another shape.
     """
     outputs = source.layer(layer, stack)
+    if head is not None:
+        outputs = outputs[:, head : head + 1]
     shape = tuple(before.shape)
     if outputs.shape[1:] != shape[1:] or len(outputs) not in (1, len(before)):
         raise ValueError(

@@ -10,7 +10,7 @@ import torch
 
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.projection import linear_matrix
-from attnwidget.tracing import Address, Call, Receiver, Receivers
+from attnwidget.tracing import Address, Call, MixingCall, Receiver, Receivers
 
 from .sites import Site, Sites, followed
 from .skipping import Block, BlockFinder
@@ -163,7 +163,7 @@ class _Follower(BlockFinder):
             if module is not block.module and id(module) in self.returned
         ]
 
-    def found(self, address: Address, call: Call | None) -> None:
+    def found(self, address: Address, call: Call | MixingCall | None) -> None:
         self.receivers.expect(address, None if call is None else call.passed_on)
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:

@@ -113,9 +113,10 @@ def ablation_scan(
             edits = [each.edits for each in of_batch]
             changed = [edit.site for of_row in edits for edit in of_row]
             editor = RowEditor(edits, rows, mode if source is None else source)
+            only = traced.by_interface and not any(site.signed for site in changed)
             with (
                 skips.below(model, finder.blocks, changed, single.blocks),
-                trace(model, editor, rows, interface_only=traced.by_interface),
+                trace(model, editor, rows, interface_only=only),
             ):
                 output = run_model(model, batch, all_logits=True)
             for each, number in zip(of_batch, difference(output).tolist(), strict=False):

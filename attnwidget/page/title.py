@@ -34,7 +34,10 @@ def _title(shown: ShownRecord, atlas: bool) -> str:
     if "compared" in manifest:
         return " beside ".join(_cut(" ".join(name)) for name in manifest["compared"]["names"])
     keys = shown.record.stack(choices["stack"]).keys
-    on = " on an image" if keys.patches else _on(_text(keys))
+    # A sound is a single row.
+    is_sound = keys.patches is not None and all(grid.rows == 1 for grid in keys.patches.grids)
+    medium = "a sound" if is_sound else "an image"
+    on = f" on {medium}" if keys.patches else _on(_text(keys))
     # What `show` was given scores of; a reader who chose another colour sees attention first.
     color = choices["color"]
     if choices["view"] == "model" and color in {own["name"] for own in shown.metrics}:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Box, Floats, Patches, Picture, ScoreProgram
+from attnwidget.record import Box, Floats, Grid, Patches, Picture, ScoreProgram
 
 from .attention import Attention
 from .colors import palette_of, rgb
@@ -34,14 +34,15 @@ class OnImage:
         pixels: the part of the image that the grid covers, [height, width, 3].
         grid: the attention of each patch, [rows, columns].
         largest: the attention that leaves a patch as bright as it is: the largest on all grids.
-        own: (row, column) of the patches whose attention it is.
+        own: (left, top, right, bottom) of the patches whose attention it is, or of the boxes that
+            are predicted for these tokens, in fractions of the part.
         notes: the words for it.
     """
 
     pixels: NDArray[np.uint8]
     grid: Floats
     largest: float
-    own: list[tuple[int, int]] = field(default_factory=list)
+    own: list[Box] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -107,8 +108,14 @@ def attention_on_image(attention: Attention) -> OnImage:
         *(f"{others.tokens.labels[token]} {received[token]:.3f}" for token in rest),
     ]
     on = on_one_grid(attention.record.images, patches, number, received, largest)
-    own_places = [divmod(place, shown.columns) for place in framed]
-    return replace(on, own=own_places, notes=list(filter(None, notes)))
+    cells = Grid(shown.rows, shown.columns)
+    predicted = looking.tokens.boxes or (None,) * len(looking.tokens)
+    boxes = (found for token in own if (found := predicted[token]) is not None)
+    frames = [
+        *map(cells.box_of, framed),
+        *(_of_part(box, shown.box) for image, box in boxes if image == shown.image),
+    ]
+    return replace(on, own=frames, notes=list(filter(None, notes)))
 
 
 def on_one_grid(
@@ -121,6 +128,17 @@ def on_one_grid(
     grid[places[places >= 0]] = received[places >= 0]
     return OnImage(
         _part(images[shown.image], shown.box), grid.reshape(shown.rows, shown.columns), largest
+    )
+
+
+def _of_part(box: Box, part: Box) -> Box:
+    """A box on an image, in fractions of a part of it."""
+    across, down = part[2] - part[0], part[3] - part[1]
+    return (
+        (box[0] - part[0]) / across,
+        (box[1] - part[1]) / down,
+        (box[2] - part[0]) / across,
+        (box[3] - part[1]) / down,
     )
 
 
@@ -150,7 +168,7 @@ def _percent(part: Floats, whole: Floats) -> str:
 def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> None:
     """Draw the image, each patch as bright as its attention; see `attention_on_image`.
 
-    The patches of the tokens whose attention it is are framed.
+    The patches of the tokens whose attention it is are framed, or the boxes predicted for them.
 
     Args:
         caption: as in `head`.
@@ -163,9 +181,9 @@ def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> Non
     shown, palette = attention_on_image(attention), palette_of(axes)
     height, width, _ = shown.pixels.shape
     paint_image(axes, shown, (0, width, height, 0))
-    down, across = np.divide((height, width), shown.grid.shape)
-    for row, column in shown.own:
-        frame = Rectangle((column * across, row * down), across, down, fill=False)
+    for left, top, right, bottom in shown.own:
+        size = (right - left) * width, (bottom - top) * height
+        frame = Rectangle((left * width, top * height), *size, fill=False)
         frame.set(edgecolor=palette.accent, linewidth=1.5)
         frame.set_path_effects([withStroke(linewidth=3, foreground=palette.background)])
         axes.add_patch(frame)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from attnwidget.analysis import ATTENTION
+from attnwidget.analysis import ATTENTION, reading
 from attnwidget.interventions.answer import Answer
 from attnwidget.wire.pairing import layer_number
 
@@ -74,7 +74,8 @@ class _Sheet:
         self.shown = shown
         self.palette = DARK if shown.choices["theme"] == "dark" else LIGHT
         # As the view, with attention where a lens is of whole layers.
-        self.lens = shown.lens if shown.lens.by_head else ATTENTION
+        lens = shown.lens if shown.lens.by_head else ATTENTION
+        self.lens = reading(lens, shown.record.stack(shown.stack))
         self.image = Image.new("RGB", (_WIDTH, _HEIGHT), self.palette.background)
         self.pen = ImageDraw.Draw(self.image, "RGBA")
 
@@ -147,11 +148,11 @@ class _Sheet:
                 f"drawing the difference of {len(stack.queries):,} x {len(stack.keys):,} tokens "
                 "would take long at every display; save_figure draws it once"
             )
-        layer, self.lens = stack.layer(attention.layer), ATTENTION
+        layer, self.lens = stack.layer(attention.layer), reading(ATTENTION, stack)
         drawn = range(layer.num_heads) if attention.heads is None else attention.heads
         rows = [(stack.numbers.index(attention.layer), drawn)]
         number = layer_number(attention.layer, attention.partners)
-        self.draw_thumbnails(_plain(f"Attention of the heads of layer {number}"), rows)
+        self.draw_thumbnails(_plain(f"{self.lens.label} of the heads of layer {number}"), rows)
 
     def draw_thumbnails(self, title: str, rows: HeadRows) -> None:
         heads = self.shown.heads
@@ -166,7 +167,11 @@ class _Sheet:
             number = heads.stack.numbers[rows[n][0]]
             self.write((left - _GAP / 2, _TOP + (n + 0.5) * row), f"{number}", anchor="rm")
         self.write((_GAP, _LINE), title)
-        self.explain(inks)
+        if self.lens.signed:
+            signs = (self.palette.positive, "above 0"), (self.palette.negative, "below 0")
+            self.write_legend(signs)
+        else:
+            self.explain(inks)
 
     def draw_text(self, found: Answer) -> None:
         """Draw the answer and as much of its prompt as there is room for, shaded."""

@@ -23,7 +23,8 @@ class Grid:
         rows, columns: of the grid.
         image: the number of the record's image, counted from 0.
         box: what the grid covers; below 0 or beyond 1, a processor has padded the image.
-        name: of a grid that is one of several: "image 2", "whole", "crop 1", "frame 3"; else "".
+        name: of a grid that is one of several: "image 2", "whole", "crop 1", "image 2, crop 1",
+            "frame 3", "frames 3–4 of video 2"; else "".
     """
 
     rows: int
@@ -39,8 +40,7 @@ class Grid:
             raise ValueError(f"a grid has at most {_MOST_PATCHES} patches, not {len(self)}")
         if not is_count(self.image) or not isinstance(self.name, str):
             raise ValueError("the image of a grid is a number from 0, and its name is a string")
-        numbers = self.box if isinstance(self.box, tuple) and len(self.box) == 4 else ()
-        if not numbers or not all(type(n) is float and isfinite(n) for n in numbers):
+        if not is_box(self.box):
             raise ValueError("the box of a grid is (left, top, right, bottom), each a float")
         left, top, right, bottom = self.box
         if not (left < right and top < bottom):
@@ -48,6 +48,11 @@ class Grid:
 
     def __len__(self) -> int:
         return self.rows * self.columns
+
+    @property
+    def video(self) -> str:
+        """The name of the video of which it is a frame; "" for an image."""
+        return f"video{self.name.partition(' of video')[2]}" if self.name[:5] == "frame" else ""
 
     def box_of(self, patch: int) -> Box:
         """The part of the image that a patch covers, counted in reading order."""
@@ -119,6 +124,12 @@ def is_count(value: object) -> bool:
     return type(value) is int and value >= 0
 
 
+def is_box(value: object) -> bool:
+    """True for four finite numbers."""
+    numbers = value if isinstance(value, tuple) and len(value) == 4 else ()
+    return bool(numbers) and all(type(n) is float and isfinite(n) for n in numbers)
+
+
 # In pixels; a picture lies behind patches, and is no copy of the photograph.
 LARGEST_SIDE = 512
 # A picture of this size takes a tenth of it.
@@ -127,7 +138,7 @@ LARGEST_PICTURE = 1 << 20
 
 @dataclass(frozen=True)
 class Picture:
-    """An image that a model read, small.
+    """An image that a model read, small; or the spectrogram of a sound, or of a part of one.
 
     `Tokens.patches` says where tokens are on it.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .described import DAMAGE, described_file, reason
 from .fidelity import Fidelity, Replay, Written
-from .images import Grid, Patches, Picture
+from .images import Box, Grid, Patches, Picture
 from .layer import Layer, Rotary
 from .recurrence import Recurrence
 from .scores import ScoreProgram
@@ -182,7 +182,7 @@ def _tokens(stored: dict[str, Any]) -> Tokens:
 
     offsets = optional("offsets")
     # Early files of the first version lack what follows.
-    patches, pieces = stored.get("patches"), stored.get("pieces")
+    patches, pieces, boxes = (stored.get(name) for name in ("patches", "pieces", "boxes"))
     return Tokens(
         tuple(stored["labels"]),
         optional("segments"),
@@ -193,7 +193,15 @@ def _tokens(stored: dict[str, Any]) -> Tokens:
         stored.get("generated"),
         stored.get("text"),
         None if pieces is None else tuple(Piece(**piece) for piece in pieces),
+        None if boxes is None else tuple(map(_box, boxes)),
     )
+
+
+def _box(stored: list[Any] | None) -> tuple[int, Box] | None:
+    if stored is None:
+        return None
+    image, (left, top, right, bottom) = stored
+    return image, (float(left), float(top), float(right), float(bottom))
 
 
 def _patches(stored: dict[str, Any]) -> Patches:

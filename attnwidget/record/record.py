@@ -228,7 +228,8 @@ class AttentionRecord:
     ) -> tuple[int, Box] | None:
         """The place of a token: the number of the image, from 0, and the part that it covers.
 
-        It is (left, top, right, bottom) in fractions of the image, at most 0 to 1.
+        It is (left, top, right, bottom) in fractions of the image, at most 0 to 1. Of a query of a
+        detection model, it is the box that the model predicts for it.
 
         Returns:
             None for a token without a place, such as a word or [CLS].
@@ -241,11 +242,15 @@ class AttentionRecord:
         if not 0 <= position < len(tokens):
             raise IndexError(f"position {position}: there are {len(tokens)} tokens")
         found = None if tokens.patches is None else tokens.patches.grid_of(position)
-        if found is None:
+        if found is not None:
+            grid, patch = found
+            image, box = grid.image, grid.box_of(patch)
+        elif tokens.boxes is not None and (predicted := tokens.boxes[position]) is not None:
+            image, box = predicted
+        else:
             return None
-        grid, patch = found
-        left, top, right, bottom = (min(max(edge, 0.0), 1.0) for edge in grid.box_of(patch))
-        return grid.image, (left, top, right, bottom)
+        left, top, right, bottom = (min(max(edge, 0.0), 1.0) for edge in box)
+        return image, (left, top, right, bottom)
 
     def _head(self, layer: int, head: int, stack: str | None) -> Layer:
         """The layer, after a check that it has this head."""
@@ -268,9 +273,11 @@ def _check_images(stacks: Iterable[Stack], count: int) -> None:
     """Raise a ValueError if a token is on an image that is not there."""
     for stack in stacks:
         for tokens in (stack.queries, stack.keys):
-            for grid in () if tokens.patches is None else tokens.patches.grids:
-                if grid.image >= count:
-                    raise ValueError(f"tokens are on image {grid.image}, but there are {count}")
+            grids = () if tokens.patches is None else tokens.patches.grids
+            on = {grid.image for grid in grids}
+            on |= {box[0] for box in tokens.boxes or () if box is not None}
+            if max(on, default=0) >= count:
+                raise ValueError(f"tokens are on image {max(on)}, but there are {count}")
 
 
 def _warn_of_sums(stack: Stack) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from .images import Patches, is_count
+from .images import Box, Patches, is_box, is_count
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,9 @@ class Tokens:
         text: the text in which offsets count, of a chat or an answer with all that the model has
             read; of a pair, both with a blank line between them; or None if it is not known.
         pieces: of a chat, the tokens of each message, in order and without gaps; else None.
+        boxes: of a detection model, the number of the image and the box that it predicts for each
+            token (None for tokens without one); or None if there are none. A box may reach beyond
+            the image.
     """
 
     labels: tuple[str, ...]
@@ -66,6 +69,7 @@ class Tokens:
     generated: int | None = None
     text: str | None = None
     pieces: tuple[Piece, ...] | None = None
+    boxes: tuple[tuple[int, Box] | None, ...] | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.labels, str) or not all(isinstance(x, str) for x in self.labels):
@@ -79,6 +83,7 @@ class Tokens:
             "word": self.words,
             "offset": self.offsets,
             "patch": None if self.patches is None else self.patches.of,
+            "box": self.boxes,
         }
         for name, values in lists.items():
             if values is not None and len(values) != len(self.labels):
@@ -90,6 +95,10 @@ class Tokens:
             raise ValueError("words must be numbers from 0, or None")
         if self.offsets is not None and not all(o is None or _is_span(o) for o in self.offsets):
             raise ValueError("offsets must be (start, end) from 0, or None")
+        if self.boxes is not None and not all(b is None or _is_placed(b) for b in self.boxes):
+            raise ValueError(
+                "boxes must be (image, (left, top, right, bottom)), the edges floats, or None"
+            )
         if self.generated is not None and not (
             is_count(self.generated) and self.generated <= len(self)
         ):
@@ -151,6 +160,12 @@ def _is_span(offset: object) -> bool:
         return False
     start, end = offset
     return bool(start <= end)
+
+
+def _is_placed(box: object) -> bool:
+    if not isinstance(box, tuple) or len(box) != 2:
+        return False
+    return is_count(box[0]) and is_box(box[1])
 
 
 Span = int | tuple[int, int]

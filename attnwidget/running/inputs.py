@@ -20,7 +20,7 @@ from .model import CACHES, STANDARD, before_text, device_of, has_places, holds_t
 from .originals import Originals
 from .padding import Padded, is_square, kept_positions, rows_of
 from .sequences import Sequences, image_size, patch_size, pixels_name
-from .sound import audio_seconds, sound_of
+from .sound import sound_in, sound_of
 from .structure import structure_of
 from .vocabulary import check_vocabulary, doubt_of
 from .words import cut_off, encoding_of, word_spans
@@ -132,7 +132,7 @@ def prepare(
         tokens.get("decoder_input_ids"),
         image_size(tensors),
         patch_size(model),
-        audio_seconds(model, tensors, tokenizer, sound),
+        sound_in(model, tensors, tokenizer, batch_index, sound),
         before=before_text(model),
         others=tokens,
     )

@@ -8,12 +8,46 @@ from typing import Any
 
 import torch
 
-from attnwidget.record import Patches, Tokens
+from attnwidget.record import Box, Patches, Tokens
 from attnwidget.tracing import CallId
 
+from .frames import Sound
 from .sides import Side
 from .stacks import Group, Labels
 from .towers import is_cross
+
+
+@dataclass(frozen=True)
+class Detected:
+    """What a detection model found: a box for each of its queries.
+
+    Attributes:
+        tower, length: the part of the model whose last queries these are, and its tokens' number.
+        boxes: by query, the number of the image and the box on it.
+        names: by query, the likeliest label with its probability; "" for no object, or if the
+            labels are not known.
+    """
+
+    tower: str
+    length: int
+    boxes: tuple[tuple[int, Box], ...]
+    names: tuple[str, ...]
+
+    def on(self, tokens: Tokens) -> Tokens:
+        """The same tokens with boxes, as far as these are theirs.
+
+        Either all tokens are queries, or those after the patches; a patch has a place already.
+        """
+        before = len(tokens) - len(self.boxes)
+        of = (None,) * len(tokens) if tokens.patches is None else tokens.patches.of
+        if len(tokens) != self.length or (before and tokens.patches is None):
+            return tokens
+        if set(of[before:]) != {None}:
+            return tokens
+        own = tokens.labels[before:] if before else [f"query {n}" for n in range(len(tokens))]
+        named = (": ".join(filter(None, pair)) for pair in zip(own, self.names, strict=True))
+        boxes = (*(None,) * before, *self.boxes)
+        return replace(tokens, labels=(*tokens.labels[:before], *named), boxes=boxes)
 
 
 @dataclass(frozen=True)
@@ -24,11 +58,13 @@ class Places:
         calls: of the queries and the keys of some attention calls, where they are known.
         text: of the text; None if none of its tokens has one.
         others: the names of a tower's tokens without a place, by their number.
+        detected: the boxes of a detection model's queries; None for other models.
     """
 
     calls: Mapping[tuple[CallId, str], Patches] = field(default_factory=dict)
     text: Patches | None = None
     others: Callable[[int], list[str]] = lambda count: [f"[{n}]" for n in range(1, count + 1)]
+    detected: Detected | None = None
 
     def of(self, group: Group, side: str, length: int) -> Tokens | None:
         """The tokens of one side of a group of layers, if they are those of an image alone."""
@@ -74,7 +110,7 @@ class Sequences:
         target: the decoder's tokens, or None.
         image: height and width in pixels, or None.
         patch: height and width of a patch in pixels, or None.
-        seconds: the length of the audio, or None.
+        sound: an item's sound, or None.
         placed: the places of tokens on images.
         before: what the model puts before the text, in a word: see `before_text`.
         others: the tokens of further inputs, by their names.
@@ -85,7 +121,7 @@ class Sequences:
     target: Tokens | None = None
     image: tuple[int, int] | None = None
     patch: tuple[int, int] | None = None
-    seconds: float | None = None
+    sound: Sound | None = None
     placed: Places = field(default_factory=Places)
     before: str = ""
     others: Mapping[str, Tokens] = field(default_factory=dict)
@@ -126,12 +162,20 @@ class Sequences:
 
     def _tokens(self, group: Group, name: str, side: Side, length: int) -> Tokens:
         """Labels of one side of a group of layers; positions if nothing else is known."""
-        maps = {self.maps.get(call, ()) for call in group.calls}
         cross = group.cross or any(map(is_cross, group.modules))
+        read = self._read(group, name, side, length, cross)
+        found = self.placed.detected
+        if found is None or group.tower != found.tower or (cross and name == "key"):
+            return read
+        return found.on(read)
+
+    def _read(self, group: Group, name: str, side: Side, length: int, cross: bool) -> Tokens:
+        maps = {self.maps.get(call, ()) for call in group.calls}
         if len(maps) == 1 and (name == "key" or not cross):
             cells = _cells(*maps)
             if len(cells) == length:
-                return Tokens(cells)
+                patches = self.placed.calls.get((group.calls[0], "key"))
+                return Tokens(cells, patches=patches)
         tokens, before = self.of_input(side.own), side.offset
         if tokens is None:
             placed = self.placed.of(group, name, length)
@@ -169,9 +213,9 @@ class Sequences:
 
     def _frames(self, group: Group, length: int) -> Tokens | None:
         """Frames by their start time."""
-        if self.seconds is None or group.tower == "vision" or length < 2:
+        if self.sound is None or group.tower == "vision" or length < 2:
             return None
-        return Tokens(tuple(f"{self.seconds * n / length:.2f} s" for n in range(length)))
+        return self.sound.tokens(length)
 
 
 def _cells(maps: tuple[tuple[int, int], ...]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Sound among a model's inputs: its length, and the positions that a model has of it."""
+"""Sound among a model's inputs: its times, and the positions that a model has of it."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ import torch
 from attnwidget.tracing import Address, Handler, PassEnded, Read, trace, undisturbed
 from attnwidget.tracing.masks import seen_keys
 
+from .frames import Sound
 from .model import is_offloaded, run
 from .padding import Padded
 from .sequences import cuts_patches
 from .towers import is_cross, media_of, tower
 
 
-def audio_seconds(
-    model: torch.nn.Module, tensors: Mapping[str, Any], processor: Any, padded: Padded | None
-) -> float | None:
-    """The length of an item's sound, without its padding if that is known.
+def sound_in(
+    model: torch.nn.Module,
+    tensors: Mapping[str, Any],
+    processor: Any,
+    item: int,
+    padded: Padded | None,
+) -> Sound | None:
+    """An item's sound.
 
     None if the processor has no sampling rate, or the model does not read sound in order: patches
     of a spectrogram have no times of their own.
@@ -33,13 +38,33 @@ def audio_seconds(
     )
     if not rate or in_patches or getattr(getattr(model, "config", None), "patch_size", None):
         return None
-    share = 1.0 if padded is None else len(padded.kept) / padded.length
+    strides = _strides(model)
     samples, frames = tensors.get("input_values"), tensors.get("input_features")
     if isinstance(samples, torch.Tensor):
-        return float(share * samples.shape[-1] / rate)
+        own = _item(samples, item, 2).reshape(-1, samples.shape[-1])
+        return Sound(own, rate, strides, padded, sampled=True)
     if isinstance(frames, torch.Tensor) and hop:
-        return float(share * max(frames.shape[-2:]) * hop / rate)
+        own = _item(frames, item, 3)
+        # There are more frames than numbers in one.
+        upright = own if own.shape[-1] >= own.shape[-2] else own.transpose(-2, -1)
+        return Sound(upright, rate / hop, strides, padded)
     return None
+
+
+def _item(values: torch.Tensor, item: int, dimensions: int) -> torch.Tensor:
+    """An item of an input that has at least so many dimensions."""
+    return values[min(item, len(values) - 1)] if values.ndim >= dimensions else values
+
+
+def _strides(model: torch.nn.Module) -> tuple[tuple[int, int], ...]:
+    """How much of a sound a token stands for and reads, after each convolution that strides."""
+    strides = [(1, 1)]
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.Conv1d) and module.stride[0] > 1 and tower(name) != "vision":
+            stride, reach = strides[-1]
+            reach += (module.kernel_size[0] - 1) * stride
+            strides.append((stride * module.stride[0], reach))
+    return tuple(strides)
 
 
 def sound_of(model: torch.nn.Module, tensors: Mapping[str, Any], item: int) -> Padded | None:

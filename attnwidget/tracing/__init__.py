@@ -23,6 +23,7 @@ from .calls import (
 from .handler import Handler, PassEnded, Receiver, Receivers
 from .modules import can_generate, is_attention
 from .pieces import Piece, Sources, goes_on, joined_as, runs
+from .recurrences import mixing_names
 from .tracer import Trace, changes_of, is_changed, trace, undisturbed
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "is_attention",
     "is_changed",
     "joined_as",
+    "mixing_names",
     "runs",
     "softmax_values",
     "trace",

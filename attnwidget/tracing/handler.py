@@ -77,8 +77,12 @@ class Handler:
 
     def module_left(
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
-    ) -> None:
-        """Called after a module of the model, within `parent`, has run."""
+    ) -> Any:
+        """Called after a module of the model, within `parent`, has run.
+
+        Returns:
+            Another output for it, or None to keep its own.
+        """
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def calls_of(
 
     def observed(function: Callable[..., Any]) -> Callable[..., Any]:
         function = unwrapped(function)
-        signature, reader = inspect.signature(function), _reader(readers, function)
+        signature, reader = inspect.signature(function), reader_of(readers, function)
         assert reader is not None
 
         def alone(*args: Any, **kwargs: Any) -> Any:
@@ -92,10 +92,11 @@ def calls_of(
 
 
 def _names(readers: Readers, names: Mapping[str, Any]) -> Iterable[str]:
-    return [name for name, each in names.items() if _reader(readers, each) is not None]
+    return [name for name, each in names.items() if reader_of(readers, each) is not None]
 
 
-def _reader(readers: Readers, function: Any) -> Reader | None:
+def reader_of(readers: Readers, function: Any) -> Reader | None:
+    """The reader of a function that is known by its arguments; None for anything else."""
     if not isinstance(function, (FunctionType, MethodType)):
         return None
     code = getattr(inspect.unwrap(function), "__code__", None)

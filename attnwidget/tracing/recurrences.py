@@ -9,17 +9,19 @@ Networks" (arXiv 2412.06464); Kimi Team 2025, "Kimi Linear" (2510.26692); Dao an
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 import torch
 from torch.nn.functional import logsigmoid, softplus
 
 from .calls import MixingCall, Observer, Strengths
-from .known_functions import Readers, calls_of
-from .modules import ModuleStack
+from .known_functions import Readers, calls_of, reader_of
+from .modules import ModuleStack, is_attention
 from .replacement import marked, unwrapped
 from .replacement import replace as replaced
 
@@ -42,6 +44,43 @@ def mixing_calls(
         _lightning_calls(stack, observe, paused),
     ):
         yield
+
+
+def mixing_names(model: torch.nn.Module) -> list[str]:
+    """The names of the modules that mix tokens without a softmax, by the functions of their code.
+
+    Of those within each other the innermost, and a convolution only where none of them is around it
+    and its module is no attention.
+    """
+    found = {name: _mixes(module) for name, module in model.named_modules()}
+    mixing = [name for name, readers in found.items() if readers - _OF_PARTS]
+    inner = [n for n in mixing if not any(other.startswith(f"{n}.") for other in mixing)]
+    alone = [
+        name
+        for name, readers in found.items()
+        if readers == {_convolution}
+        and not is_attention(model.get_submodule(name))
+        and not any(f"{name}.".startswith(f"{n}.") or n.startswith(f"{name}.") for n in mixing)
+    ]
+    return [name for name in found if name in inner or name in alone]
+
+
+def _mixes(module: torch.nn.Module) -> set[Any]:
+    """The readers of the functions that the code of a module's class names."""
+    if _is_lightning(module):
+        return {_lightning}
+    found = set()
+    for kind in type(module).__mro__:
+        if kind.__module__.partition(".")[0] in ("torch", "builtins"):
+            continue
+        for own in vars(kind).values():
+            if not isinstance(own, FunctionType):
+                continue
+            code = inspect.unwrap(own)
+            for name in code.__code__.co_names:
+                places = vars(module), vars(kind), code.__globals__
+                found |= {reader_of(_READERS, each.get(name)) for each in places}
+    return found - {None}
 
 
 def _delta(
@@ -243,6 +282,9 @@ def _bound(given: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
     return {**bound.pop("kwargs", {}), **bound}
 
 
+# A convolution may prepare what another function mixes, and a step is beside one of a whole text.
+_OF_PARTS = {_convolution, _step}
+
 _READERS: Readers = {
     frozenset({"query", "key", "value", "g", "beta"}): _delta,
     frozenset({"hidden_states", "dt", "A", "B", "C", "chunk_size", "dt_limit"}): _mamba2,
@@ -262,10 +304,14 @@ def _lightning_calls(
     """Lightning attention, which modules compute between their projection and their norm."""
     with ExitStack() as undo:
         for module in stack.model.modules():
-            parts = ("qkv_proj", "norm", "slope_rate", "act_fn")
-            if all(getattr(module, part, None) is not None for part in parts):
+            if _is_lightning(module):
                 _follow_lightning(module, stack, observe, paused, undo)
         yield
+
+
+def _is_lightning(module: torch.nn.Module) -> bool:
+    parts = ("qkv_proj", "norm", "slope_rate", "act_fn")
+    return all(getattr(module, part, None) is not None for part in parts)
 
 
 def _follow_lightning(

@@ -197,8 +197,8 @@ class Choices(traitlets.HasTraits):
         neurons = sorted(set(proposal.value))
         vectors = self._layer.queries
         if neurons and vectors is None:
-            kind = "coefficients" if self._layer.signed else "weights"
-            raise TraitError(f"this layer was recorded as {kind} alone: it has no neurons to mute")
+            what = "coefficients" if self._layer.signed else "weights"
+            raise TraitError(f"this layer was recorded as {what} alone: it has no neurons to mute")
         if vectors is None:
             return []
         return [_in_range("neuron", neuron, vectors.shape[2]) for neuron in neurons]

@@ -235,6 +235,7 @@ def _axes(stack: Stack) -> dict[str, Any]:
 
 
 def _tokens(tokens: Tokens) -> dict[str, Any]:
+    boxes = {} if tokens.boxes is None else {"boxes": list(tokens.boxes)}
     return {
         "labels": [sendable(label) for label in tokens.labels],
         "segments": None if tokens.segments is None else list(tokens.segments),
@@ -243,6 +244,7 @@ def _tokens(tokens: Tokens) -> dict[str, Any]:
         "patches": None if tokens.patches is None else asdict(tokens.patches),
         # The one token of an answer that is not read is none of these.
         "generated": None if tokens.generated == len(tokens) else tokens.generated,
+        **boxes,
     }
 
 

@@ -109,6 +109,30 @@ def _expect_padding(page: Page) -> None:
     assert 80 < _brightness(page, "Queries", 3) < 170
 
 
+def test_a_predicted_box_is_outlined(
+    pictured: aw.AttentionRecord, save_page: SavePage, open_page: OpenPage
+) -> None:
+    stack = pictured.stack()
+    predicted = (0, (0.3, 0.2, 0.8, 0.6))
+    tokens = replace(stack.queries, boxes=(predicted, *[None] * (len(stack.queries) - 1)))
+    changed = replace(stack, queries=tokens, keys=tokens)
+    record = aw.AttentionRecord({"self": changed}, images=pictured.images)
+    seen = []
+    for number, each in enumerate((pictured, record)):
+        page = open_page(save_page(each, f"boxes{number}.html"), height=1100)
+        _expect_image(page)
+        seen.append(look(page.get_by_role("grid", name="Keys", exact=True)))
+    height, width, _ = seen[0].shape
+    down, across = (np.abs(seen[0] - seen[1]).max(axis=2) > 8).nonzero()
+    found = across.min(), down.min(), across.max() + 1, down.max() + 1
+    expected = np.array(predicted[1]) * (width, height, width, height)
+    assert np.abs(found - expected).max() < 4
+    inside = (np.abs(across - expected[[0, 2]].mean()) < 0.2 * width) & (
+        np.abs(down - expected[[1, 3]].mean()) < 0.15 * height
+    )
+    assert not inside.any()
+
+
 def _click(page: Page, name: str, row: int, column: int, rows: int = 4) -> None:
     grid = page.get_by_role("grid", name=name, exact=True)
     box = grid.bounding_box()

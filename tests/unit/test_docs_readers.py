@@ -16,6 +16,7 @@ from attnwidget.wire import Replies, encode_overview
 from attnwidget.wire.compression import LIMITS, pack_layer
 from tests.decoding import to_base85
 from tests.unit.records import floats, hybrid, record_with_every_program
+from tests.unit.signed import with_both
 from tests.unit.tiny import Loaded, t5, token_ids
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -274,14 +275,15 @@ EFFECT = ("predicts", "positions", "mean", "position", "divergence", "changes", 
 
 def test_every_field_of_the_protocol_is_named() -> None:
     text = (DOCS / "protocol.md").read_text(encoding="utf-8")
-    found = {field for r in _records() for field in _fields(encode_overview(r)[0])}
+    records = [*_records(), with_both()]
+    found = {field for r in records for field in _fields(encode_overview(r)[0])}
     record = next(iter(_records()))
     compared = show([record, record]).get_state("_manifest")["_manifest"]
     found |= set(_fields(compared))
     # Numbers of heads go by the names of stacks, and of lenses.
     found -= {lens.name for lens in LENSES} - {"values"}
     found -= {f"{stack} of B" for stack in record.stacks}
-    found -= {stack for record in _records() for stack in record.stacks}
+    found -= {stack for each in records for stack in each.stacks}
     assert {field for field in found if f"`{field}`" not in text} == set()
     assert _named("protocol.md") <= found | {
         "views",

@@ -88,13 +88,16 @@ const words = where(fields({ labels: list(text()), of: list(index) }), ({ labels
 
 const patchSide = integer(1, MOST_PATCHES);
 
+/** (left, top, right, bottom) in fractions of an image. */
+const box = tuple(number, number, number, number);
+
 /** A grid of patches on an image, or on a crop of it; `Grid` in Python says what each field means. */
 const grid = where(
   fields({
     rows: patchSide,
     columns: patchSide,
     image: integer(0),
-    box: tuple(number, number, number, number),
+    box,
     name: text(0, 200),
   }),
   ({ box: [left, top, right, bottom] }) => (left < right && top < bottom ? null : ".box"),
@@ -173,6 +176,8 @@ const tokens = also(labels, ({ labels: { length } }) =>
     special: list(integer(0, length - 1)),
     /** Null without places on images. */
     patches: maybe(places(length)),
+    /** The number of the image, and the box that a detection model predicts. */
+    boxes: maybe(list(orNull(tuple(integer(0), box)), exactly(length))),
     /** The position of the first token that the model generated; null for none. */
     generated: maybe(integer(0, length - 1)),
   }),

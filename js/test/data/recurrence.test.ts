@@ -1,13 +1,19 @@
 /** Layers without a softmax: recurrences, and coefficients as they are. */
 
 import { describe, expect, test } from "vitest";
+import type { Arrays } from "../../src/data/arrays.ts";
 import { checkParts, layerShapes } from "../../src/data/check-block.ts";
 import { decodeBlock } from "../../src/data/codec.ts";
+import { explain, sees } from "../../src/data/explanation.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
 import { ATTENTION, readBy } from "../../src/data/manifest.ts";
+import { readManifest } from "../../src/data/read-manifest.ts";
+import { RemoteLayer } from "../../src/data/remote-layer.ts";
+import { ResourceCache } from "../../src/data/resource-cache.ts";
+import { Store } from "../../src/data/store.ts";
 import { lensMatrix } from "../../src/lenses/index.ts";
 import { layerWith } from "../support/layers.ts";
-import { expectClose, RECURRENCES, type RecurrenceCase } from "../support/vectors.ts";
+import { expectClose, RECORD, RECURRENCES, type RecurrenceCase } from "../support/vectors.ts";
 
 function layerOf(given: RecurrenceCase): LayerData {
   const { heads, query_heads, key_heads, num_tokens: count, dim, recurrence } = given;
@@ -61,6 +67,68 @@ describe.for(RECURRENCES)("$name", (given) => {
     expect([...(layer.query(last, 1) ?? [])]).toEqual(ofHead(given.queries, query_heads));
     expect([...(layer.key(last, 1) ?? [])]).toEqual(ofHead(given.keys, key_heads));
   });
+});
+
+describe.for([RECURRENCES[1], RECURRENCES[5]])("explained, $name", (given) => {
+  const layer = layerOf(given);
+  const [head, query, { dim }] = [1, 3, given];
+  const all = [0, 1, 2, 3];
+
+  test("coefficients are the walked query times the key, times how strongly it is written", () => {
+    const { original, shown, peak, ...explanation } = explain(layer, head, query, []);
+    expect(shown).toBe(original);
+    expect(original.scores).toBeNull();
+    const row = layer.weightRow(head, query);
+    for (const key of all) {
+      expect(row[key]).toBeCloseTo(original.dots[key] * layer.write(head, key), 5);
+      expect(original.weights[key]).toBe(row[key]);
+    }
+    expect(peak).toBe(Math.max(...row.map(Math.abs)));
+    const earlier = { ...explanation, original, shown, peak, query: 1 };
+    expect(all.map((key) => sees(earlier, key))).toEqual([true, true, false, false]);
+    const own = layer.query(head, query)?.map((value) => 0.5 * value) ?? [];
+    expectClose(layer.queryAt(head, query, query) ?? [], [...own]);
+    expect([...(layer.queryAt(head, 1, 2) ?? [])]).toEqual(Array(dim).fill(0));
+  });
+
+  test("muted components are left out of the products, and the query walks as before", () => {
+    const { original, shown } = explain(layer, head, query, [0]);
+    for (const key of all) {
+      const [q, k] = [layer.queryAt(head, query, key) ?? [], layer.key(head, key) ?? []];
+      const rest = original.dots[key] - q[0] * k[0];
+      expect(shown.dots[key]).toBeCloseTo(rest, 5);
+      expect(shown.weights[key]).toBeCloseTo(rest * layer.write(head, key), 5);
+    }
+  });
+});
+
+test("thumbnails have signs, and the scale of their head", () => {
+  const { stack, info } = layerOf(RECURRENCES[0]).content;
+  const of = RECORD.manifest as Record<"lenses" | "metrics" | "stacks", object[]> & {
+    readonly patterns: object;
+  };
+  const words = { sampled: null, text: null, keys: null };
+  const manifest = readManifest({
+    ...of,
+    lenses: [{ ...of.lenses[0], peaks: { linear: [[4, 1]] }, why_not: {} }],
+    stacks: [{ ...of.stacks[0], ...words, name: "linear", queries: stack.queries, layers: [info] }],
+    metrics: [{ ...of.metrics[0], values: { linear: [[0, 0]] } }],
+    patterns: { ...of.patterns, values: { linear: [[0, 0]] } },
+  });
+  // Eight bytes for each head: 8 is zero.
+  const packed = new Uint8Array(16).fill(0x88);
+  packed[0] = 0x1f;
+  packed[8] = 0xc8;
+  const none = () => Promise.reject(new Error());
+  const own = new Store(manifest, packed, { block: none }).stack("linear");
+  expect([...own.thumbnail(0, 0).levels].slice(0, 3)).toEqual([15, 15, 0]);
+  expect([...(own.thumbnail(0, 0).less ?? [])].slice(0, 3)).toEqual([1, 0, 0]);
+  expect([...own.thumbnail(0, 1).levels].slice(0, 2)).toEqual([9, 0]);
+  const [layer] = manifest.stacks[0].layers;
+  const thumbnails = [own.thumbnail(0, 0), own.thumbnail(0, 1)];
+  const rows = new ResourceCache<Arrays>(1000);
+  const remote = new RemoteLayer(manifest.stacks[0], layer, thumbnails, none, rows);
+  expect([...remote.overview(0, "all").values].slice(0, 3)).toEqual([-4, 4, 0]);
 });
 
 test("a copy has the same coefficients", () => {

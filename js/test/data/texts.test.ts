@@ -8,6 +8,7 @@ const tokens = (...labels: string[]): Tokens => ({
   special: [],
   words: null,
   patches: null,
+  boxes: null,
   generated: null,
 });
 const source = tokens("a", "dog");

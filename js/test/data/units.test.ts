@@ -8,6 +8,7 @@ const tokens: Tokens = {
   special: [0, 5],
   words: { labels: ["[CLS]", "unbelievable", "!", "[SEP]"], of: [0, 1, 1, 1, 2, 3] },
   patches: null,
+  boxes: null,
   generated: null,
 };
 

@@ -9,6 +9,7 @@ export const positions = (count: number): Tokens => ({
   special: [],
   words: null,
   patches: null,
+  boxes: null,
   generated: null,
 });
 

@@ -15,17 +15,20 @@ from attnwidget.analysis import (
     compare,
     flow,
     mixing_ratio,
+    on_image,
     own_lenses,
     pattern_of,
     reading,
     rollout,
+    running_text,
     summarize_heads,
+    text_shares,
     value_norms,
 )
 from attnwidget.analysis import metrics as table
 from attnwidget.analysis.patterns import PATTERNS
 from attnwidget.analysis.thumbnails import signed_cells, signed_levels
-from attnwidget.record import Floats, Stack, Tokens
+from attnwidget.record import Floats, Grid, Patches, Stack, Tokens
 from tests.unit.records import HEADS, LENGTH, floats, record_with_every_program
 from tests.unit.signed import kept, linear, recurrent, with_both
 
@@ -127,6 +130,23 @@ def test_combined_heads_are_of_shares() -> None:
     stack = linear(recurrent())
     shares = [stack.layers[0].head_shares(head) for head in range(HEADS)]
     np.testing.assert_allclose(combined_heads(stack).mean, np.mean(shares, axis=0), atol=1e-6)
+
+
+def test_running_texts_and_images_have_shares() -> None:
+    layer = recurrent()
+    offsets = tuple((2 * at, 2 * at + 1) for at in range(LENGTH))
+    patches = Patches((Grid(2, 3),), (None, *range(6)))
+    tokens = Tokens(
+        tuple("abcdefg"), text="a b c d e f g", offsets=offsets, generated=4, patches=patches
+    )
+    stack = Stack(tokens, tokens, (layer,))
+    text = running_text(stack)
+    assert text is not None
+    shares = np.array([layer.head_shares(head) for head in range(HEADS)])
+    np.testing.assert_allclose(text_shares(stack, text).mean, shares.mean(axis=0)[3:], atol=1e-6)
+    record = AttentionRecord({"linear": stack})
+    pixels = on_image(record, 0, 1, 6, size=(3, 2))
+    np.testing.assert_allclose(pixels, shares[1, 6, 1:].reshape(2, 3), atol=1e-6)
 
 
 def test_words_sum_coefficients() -> None:

@@ -563,6 +563,19 @@ def test_an_image_is_bright_where_a_patch_looks(pictured: AttentionRecord) -> No
         assert lined.collections
 
 
+def test_a_predicted_box_is_framed(pictured: AttentionRecord) -> None:
+    stack = pictured.stack()
+    boxes = ((0, (0.25, 0.5, 1.25, 0.75)), *[None] * 8)
+    tokens = replace(stack.queries, boxes=boxes)
+    found = AttentionRecord(
+        {"self": replace(stack, queries=tokens, keys=tokens)}, images=pictured.images
+    )
+    axes = plot.head(found, 1, [2], query=0)
+    [frame] = axes.patches
+    assert frame.get_bbox().bounds == pytest.approx((28, 28, 112, 14))
+    assert axes.get_xlim() == (0, 112)
+
+
 def test_figures_have_matrices_of_heads_that_the_view_shows_on_the_image(
     pictured: AttentionRecord,
 ) -> None:

@@ -16,6 +16,7 @@ from attnwidget.analysis import HeadScores
 from attnwidget.default_model import default_model
 from attnwidget.probe import ProbeScores
 from attnwidget.view_state import CHOICES
+from tests.unit.pictured_chat import pictured_chat
 from tests.unit.records import PROGRAMS, layer_of, record_of
 from tests.unit.tiny import Loaded, gpt2, token_ids
 
@@ -68,6 +69,18 @@ def test_the_path_of_a_saved_record(record: aw.AttentionRecord, tmp_path: Path) 
         aw.show(tmp_path / "cat.safetensors")
     with pytest.raises(TypeError, match="'bert-base-uncased' is no file of a record"):
         aw.show("bert-base-uncased")
+
+
+def test_a_chat_that_is_answered_opens_as_running_text(tmp_path: Path) -> None:
+    chat = pictured_chat()
+    chat.save(tmp_path / "chat.safetensors")
+    for each in (chat, tmp_path / "chat.safetensors"):
+        assert aw.show(each).view == "text"
+        assert aw.show(each, static=True).view == "text"
+    assert aw.show(chat, view="head").view == "head"
+    # What is not generated is no answer of the model's.
+    read = aw.AttentionRecord({name: chat.stack(name) for name in chat.stacks}, images=chat.images)
+    assert aw.show(read).view == "head"
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ function onImage({ patches, labels }: Tokens): string | null {
   if (!patches) return null;
   const others = labels.filter((_, token) => patches.of[token] === null);
   const more = others.length > 2 ? `${others.length} tokens` : others.join(" + ");
+  if (patches.grids.every(({ rows }) => rows === 1)) return `${labels.length} frames`;
   const sizes = new Map<string, number>();
   for (const { rows, columns } of patches.grids) {
     const size = `${rows} × ${columns}`;

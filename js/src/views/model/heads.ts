@@ -79,7 +79,9 @@ function lensPictures({ state, store, palette }: Context, rows: ReadonlySignal<r
       const { name, one, many, signed } = lens.value;
       const isSigned = signed || difference !== undefined;
       const peaks = layers.flatMap((layer) => layer.peaks?.[name] ?? []);
-      if (!isSigned && !peaks.length && !computedHere.value) return [];
+      // Those of a profile are shares of magnitudes.
+      const ofShares = !isSigned || (isAttention(lens.value) && !difference);
+      if (ofShares && !peaks.length && !computedHere.value) return [];
       const magnitude = difference ? "|B − A|" : signed ? `|${one}|` : one;
       const of = difference && computedHere.value ? ` of ${many},` : "";
       const most = numberOf({ lens: lens.value, difference: false }, largestOf(peaks), 0);

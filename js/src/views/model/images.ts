@@ -11,7 +11,14 @@ import { attentionOf, headLens } from "../../state/lens.ts";
 import { lockedOn } from "../../state/locks.ts";
 import { roundedClip } from "../shared/all-heads/thumbnail.ts";
 import { total } from "../shared/heads/matrices.ts";
-import { imageOf, marksOf, paintImage, paintMarks, veilOf } from "../shared/picture/paint.ts";
+import {
+  boxesOf,
+  imageOf,
+  marksOf,
+  paintImage,
+  paintMarks,
+  veilOf,
+} from "../shared/picture/paint.ts";
 import { firstQuery, largestOn, shadesOf, tokensOf } from "../shared/picture/shade.ts";
 import type { Context } from "../shared/view.ts";
 
@@ -88,7 +95,10 @@ export function headImages({ scope, state, store, palette }: Context) {
     const seen = shownTokens(state.segments.value, of.stack).keys;
     const placed = seen.filter((key) => keys.patches?.of[key] != null);
     const ofPatches = tokensOf(patches).map((token) => (seen.includes(token) ? token : -1));
-    const marks = marksOf(own, patches, colors.accent, 1.5);
+    const marks = [
+      ...marksOf(own, patches, colors.accent, 1.5),
+      ...boxesOf(of.queries, queries, patches, colors.accent, 1.5),
+    ];
     return (to: Painter, { layer, head }: Head, box: Box) => {
       const [left, top, width, height] = box;
       const now = read.peek();

@@ -8,7 +8,7 @@ import { button, el, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
 import { goTo } from "../../../state/navigation.ts";
 import { stripsOf } from "../../shared/heads/matrices.ts";
-import { marksOf, paintImage, paintMarks, veilOf } from "../../shared/picture/paint.ts";
+import { paintImage, paintMarks, veilOf } from "../../shared/picture/paint.ts";
 import { shadesOf } from "../../shared/picture/shade.ts";
 import type { Picture } from "./source.ts";
 
@@ -17,7 +17,7 @@ export function maps(
   picture: Picture,
   matrices: ReadonlySignal<readonly AttentionMatrix[]>,
 ): HTMLElement {
-  const { scope, state, palette, colors, main, onMain, other, from, itself, side } = picture;
+  const { scope, state, palette, colors, main, onMain, other, from, side } = picture;
   const { patches, tokens } = picture[main];
   const size = picture.layout.map;
   const weights = stripsOf(matrices, picture.shown);
@@ -41,8 +41,7 @@ export function maps(
       if (patches && image) {
         const seen = values && onMain.value ? shadesOf(values, tokens, most ?? 0) : null;
         const veil = seen && veilOf(seen, patches, palette.value);
-        const own = side.value === main ? from.value : itself.value;
-        const marks = marksOf(own, patches, palette.value.accent, 1.5);
+        const marks = picture.framesOn(patches);
         paintCanvas(canvas, size.width, size.height, (painter) => {
           paintImage(painter, image.value, patches, veil, size, palette.value);
           paintMarks(painter, marks, patches, size, palette.value);

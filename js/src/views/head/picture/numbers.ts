@@ -13,7 +13,7 @@ const THREE_DECIMALS = 0.0005;
 const AROUND = 9;
 
 /** The names of the numbers, those that only a patch has last. */
-const NAMES = ["entropy", "tokens with 90%", "mean distance", "itself + 8 neighbours"];
+const NAMES = ["entropy", "tokens with 90%", "mean distance", "itself + neighbours"];
 
 /** @param title the matrix that is shown, as "Layer 3 · Head 4" */
 export function numbers(
@@ -45,7 +45,9 @@ export function numbers(
     const texts = [
       `${number(entropy, error > THREE_DECIMALS ? 1 : 2)} nats`,
       `${most} of ${key.names.length}`,
-      distance === null ? "" : `${number(distance, 1)} patches`,
+      distance === null
+        ? ""
+        : `${number(distance, 1)} ${key.patches?.rows === 1 ? "frames" : "patches"}`,
       around === null ? "" : weight(around, AROUND * error),
     ];
     texts.forEach((text, at) => {

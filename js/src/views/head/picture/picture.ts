@@ -16,6 +16,7 @@ import type { Axes } from "../../shared/axes.ts";
 import { shownMatrix } from "../../shared/heads/matrices.ts";
 import { chooser } from "../../shared/picture/chooser.ts";
 import { type Mark, marksOf } from "../../shared/picture/paint.ts";
+import { pieceOf } from "../../shared/picture/places.ts";
 import { strongestPatches } from "../../shared/picture/shade.ts";
 import { stage } from "../../shared/picture/stage.ts";
 import { type Context, figureOf, type ViewContent } from "../../shared/view.ts";
@@ -65,13 +66,7 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
     weights: chosen,
     largest: computed(() => (chosen.value ? picture.largest(chosen.value) : 0)),
     total: computed(() => chosen.value?.reduce((sum, weight) => sum + weight, 0) ?? 0),
-    marks: (grid) =>
-      marksOf(
-        side.value === main ? picture.from.value : itself.value,
-        grid,
-        palette.value.accent,
-        1.5,
-      ),
+    marks: (grid) => picture.framesOn(grid),
   });
   top.before(small ?? "");
 
@@ -82,7 +77,10 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
     const heading = title(() => {
       const { value: name } = picture.name;
       if (side.value === on) {
-        return [on === "query" ? "Query" : "Key", `${onPicture.value ? "patch " : ""}${name}`];
+        return [
+          on === "query" ? "Query" : "Key",
+          `${onPicture.value && patches ? `${pieceOf(patches)} ` : ""}${name}`,
+        ];
       }
       return on === "query"
         ? ["Queries", `bright: look at ${name}`]
@@ -105,9 +103,13 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
         focused: here.focused,
         cursor: cursorOf(state, on),
         said: (token) =>
-          here.weights.value
-            ? `, weight ${weight(here.weights.value[token], picture.rounding(token))}`
-            : "",
+          [
+            patches.rows === 1 ? here.names[token] : "",
+            here.weights.value &&
+              `weight ${weight(here.weights.value[token], picture.rounding(token))}`,
+          ]
+            .map((each) => each && `, ${each}`)
+            .join(""),
         isLocked: (token) => here.locked.value.includes(token),
         look: here.pointAt,
         toggle: here.toggle,
@@ -138,6 +140,7 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
       ...frames(best, color.value, 2),
       // On both pictures, or readers look for it on the other one.
       ...frames([...itself.value, ...shown], accent, 2.5),
+      ...picture.boxesOn(patches, 2.5),
     ];
   }
 

@@ -15,7 +15,7 @@ import { headColors } from "../../../styles/head-colors.ts";
 import { type FocusedUnits, sideOf } from "../../shared/axes.ts";
 import { stripsOf } from "../../shared/heads/matrices.ts";
 import type { HeadContent } from "../../shared/heads/words.ts";
-import { imageOf } from "../../shared/picture/paint.ts";
+import { boxesOf, imageOf, type Mark, marksOf } from "../../shared/picture/paint.ts";
 import { firstQuery, largestOn, tokensOf } from "../../shared/picture/shade.ts";
 import type { Context } from "../../shared/view.ts";
 import { layoutOf } from "./layout.ts";
@@ -127,6 +127,14 @@ export function pictureOf(context: Context, content: HeadContent, grids: Grids) 
       largestOn(weights, parts[other.value].placed, itself.value),
     /** A bound of the difference between a token's weight and the record's. */
     rounding: (token: number): number => roundingOfSum(matrix.value, side.value, from.value, token),
+    /** The boxes that are predicted for them, on a grid. */
+    boxesOn: (grid: Patches, line: number): readonly Mark[] =>
+      boxesOf(from.value, tokensOn[side.value], grid, palette.value.accent, line),
+    /** Their frames on a grid of the main side. */
+    framesOn(grid: Patches): readonly Mark[] {
+      const own = side.value === main ? from.value : itself.value;
+      return [...marksOf(own, grid, palette.value.accent, 1.5), ...this.boxesOn(grid, 1.5)];
+    },
     /** The image below a grid. */
     imageOf: ({ image }: Grid): ReadonlySignal<HTMLCanvasElement | null> =>
       imageOf(store.manifest.images[image]),

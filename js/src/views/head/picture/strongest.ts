@@ -22,7 +22,10 @@ export function strongest(picture: Picture): HTMLElement {
     return found.map((token) => {
       const place = picture.placeOf(other.value, token);
       const isElsewhere = place && patches?.of[token] === null;
-      const where = isElsewhere && !names[token].includes(place[0].name) ? ` ${place[0].name}` : "";
+      const where =
+        isElsewhere && !names[token].includes(place[0].name) && !/^\d/.test(place[0].name)
+          ? ` ${place[0].name}`
+          : "";
       const own = itself.value.includes(token) ? " itself" : "";
       return {
         token,
@@ -35,7 +38,8 @@ export function strongest(picture: Picture): HTMLElement {
     });
   });
   const title = el("h3", {});
-  const columns = ["row,column", "weight"].map((name) => el("span", {}, name));
+  const isSound = picture.gridsOf(picture.main).some(({ rows }) => rows === 1);
+  const columns = [isSound ? "time" : "row,column", "weight"].map((name) => el("span", {}, name));
   const head = el("div", { class: "columns", "aria-hidden": "true" }, ...columns);
   const list = patchList(
     picture,

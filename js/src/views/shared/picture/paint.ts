@@ -1,12 +1,12 @@
 /** The image, and how it is painted: with a veil over the patches that get little attention. */
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
-import type { Grid, ImageFile, Patches } from "../../../data/manifest.ts";
+import type { Grid, ImageFile, Patches, Tokens } from "../../../data/manifest.ts";
 import { imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import { alpha, type Palette, rgb } from "../../../styles/palette.ts";
 import { strokeLines } from "../curves.ts";
-import { type Box, boxOf, type Size } from "./places.ts";
+import { type Box, boxOf, boxOn, type Size } from "./places.ts";
 
 /** The opacity of the veil over a patch without attention: the image still shows where one is. */
 const DENSEST = 0.88;
@@ -14,9 +14,9 @@ const DENSEST = 0.88;
 /** The colour beside an image that a processor has padded. */
 const PADDING = "#808080";
 
-/** A frame around a patch. */
+/** A frame around a patch, or a box in fractions of the image. */
 export interface Mark {
-  readonly patch: number;
+  readonly patch: number | Grid["box"];
   readonly color: string;
   readonly line: number;
 }
@@ -31,6 +31,19 @@ export const marksOf = (
   tokens.flatMap((token) => {
     const patch = of[token];
     return patch === null ? [] : [{ patch, color, line }];
+  });
+
+/** Frames of the boxes that are predicted for tokens, as far as they are on this image. */
+export const boxesOf = (
+  tokens: readonly number[],
+  { boxes }: Pick<Tokens, "boxes">,
+  { image }: Patches,
+  color: string,
+  line: number,
+): readonly Mark[] =>
+  tokens.flatMap((token) => {
+    const [on, patch] = boxes?.[token] ?? [];
+    return patch && on === image ? [{ patch, color, line }] : [];
   });
 
 /** The veil for shades by patch, a pixel each. */
@@ -63,7 +76,8 @@ export function paintImage(
   }
   if (image) paintPart(painter, image, box, { width, height });
   if (!veil) return;
-  painter.imageSmoothingEnabled = false;
+  // Patches narrower than pixels would be left out.
+  painter.imageSmoothingEnabled = veil.width > width;
   painter.drawImage(veil, 0, 0, width, height);
 }
 
@@ -100,12 +114,14 @@ export function partOf(patch: number, grid: Grid): Grid["box"] {
   return [...corner, corner[0] + box.width, corner[1] + box.height];
 }
 
-/** Hairlines between the patches. */
+/** Hairlines between the patches, where they would not cover these. */
 export function paintGrid(painter: Painter, { rows, columns }: Patches, size: Size): void {
   painter.strokeStyle = GRID;
   painter.lineWidth = 1;
   const between = (count: number, length: number) =>
-    Array.from({ length: count - 1 }, (_, n) => ((n + 1) * length) / count);
+    length < NARROWEST * count
+      ? []
+      : Array.from({ length: count - 1 }, (_, n) => ((n + 1) * length) / count);
   strokeLines(
     painter,
     ...between(rows, size.height).map((y) => [0, y, size.width, y] as const),
@@ -114,6 +130,7 @@ export function paintGrid(painter: Painter, { rows, columns }: Patches, size: Si
 }
 
 /** Visible on dark and light images alike, and faint on both. */
+const NARROWEST = 4;
 const GRID = "rgb(160 160 160 / 0.35)";
 
 /** Frames with a rim, so that they show on an image of their own colour. */
@@ -125,7 +142,8 @@ export function paintMarks(
   { background }: Palette,
 ): void {
   for (const { patch, color, line } of marks) {
-    const { left, top, width, height } = boxOf(patch, patches, size);
+    const { left, top, width, height } =
+      typeof patch === "number" ? boxOf(patch, patches, size) : boxOn(patch, patches.box, size);
     const box: [number, number, number, number] = [left, top, width, height];
     painter.strokeStyle = alpha(background, 0.9);
     painter.lineWidth = line + 2;

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { middleOf } from "../../../../src/data/manifest.ts";
 import { layoutOf } from "../../../../src/views/head/picture/layout.ts";
-import { boxOf, patchAt } from "../../../../src/views/shared/picture/places.ts";
+import { boxOf, boxOn, patchAt } from "../../../../src/views/shared/picture/places.ts";
 import {
   largestOn,
   shadesOf,
@@ -101,5 +101,11 @@ describe("the layout", () => {
       expect(patchAt(left + width - 1, top + height - 1, PATCHES, size)).toBe(patch);
     }
     expect(patchAt(-5, 400, PATCHES, size)).toBe(3);
+  });
+
+  test("a box is where it is on the part of the image that is shown", () => {
+    const size = { width: 100, height: 60 };
+    const box = boxOn([0.5, 0.25, 0.75, 1], [0.25, 0, 0.75, 1], size);
+    expect(box).toEqual({ left: 50, top: 15, width: 50, height: 45 });
   });
 });
