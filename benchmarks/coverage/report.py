@@ -59,8 +59,9 @@ Linear attention, recurrences (the delta rule, Mamba) and gated convolutions giv
 signed coefficient, which is no weight: these layers are in a stack of their own, without a softmax
 ([what is captured](guide/linear.md)), and are compared with what their functions return.
 
-What is left is refused for what it computes. Reformer's other layers (LSH) take a softmax over the keys that random hashes sort into the chunk of a query,
-in rounds that are added up: other random numbers give other keys."""
+What is left is refused for what it computes. Reformer's other layers (LSH) take a softmax over the
+keys that random hashes sort into the chunk of a query, in rounds that are added up: other random
+numbers give other keys."""
 
 
 def markdown(results: Sequence[Result]) -> str:
