@@ -141,18 +141,14 @@ def logit_attribution(
         IndexError: there is no such position.
     """
     model = traceable(model)
-    unembedding = getattr(model, "get_output_embeddings", lambda: None)()
-    if unembedding is None:
-        raise ValueError(
-            f"{type(model).__name__} has no unembedding, so it has no logits of tokens"
-        )
+    unembedding = unembedding_of(model)
     given = one_text(model, tokenizer, text, None, None, 0)
     kept = given.row.text.kept if given.row.text is not None else torch.zeros(0)
     if not -len(kept) <= position < len(kept):
         raise IndexError(f"position {position} does not exist: the text has {len(kept)} tokens")
     place = int(kept[position])
-    wanted = _token_id(tokenizer, token)
-    other = None if against is None else _token_id(tokenizer, against)
+    wanted = token_id(tokenizer, token)
+    other = None if against is None else token_id(tokenizer, against)
 
     def logit(output: Any) -> float:
         logits = exact(output.logits[0, place])
@@ -178,8 +174,8 @@ def logit_attribution(
             measured_on=given.described,
         )
     found = LogitAttribution(
-        _label(tokenizer, wanted),
-        None if other is None else _label(tokenizer, other),
+        label_of(tokenizer, wanted),
+        None if other is None else label_of(tokenizer, other),
         place,
         logit(residual.output),
         HeadScores(
@@ -280,7 +276,28 @@ def _direction(
     return direction, constant + float(toward @ bias), rounding
 
 
-def _token_id(tokenizer: Any, token: str | SupportsIndex) -> int:
+def unembedding_of(model: torch.nn.Module) -> torch.nn.Module:
+    """The module that makes logits of tokens.
+
+    Raises:
+        ValueError: the model has none.
+    """
+    found = getattr(model, "get_output_embeddings", lambda: None)()
+    if found is None:
+        raise ValueError(
+            f"{type(model).__name__} has no unembedding, so it has no logits of tokens"
+        )
+    unembedding: torch.nn.Module = found
+    return unembedding
+
+
+def token_id(tokenizer: Any, token: str | SupportsIndex) -> int:
+    """The id of a token: a string that is one token, or its id.
+
+    Raises:
+        TypeError: it is a string, and there is no tokenizer.
+        ValueError: it is several tokens.
+    """
     if not isinstance(token, str):
         return whole_number(token)
     if tokenizer is None:
@@ -295,5 +312,6 @@ def _token_id(tokenizer: Any, token: str | SupportsIndex) -> int:
     return int(ids[0])
 
 
-def _label(tokenizer: Any, token: int) -> str:
+def label_of(tokenizer: Any, token: int) -> str:
+    """The label of a token's id: the id itself without a tokenizer."""
     return str(token) if tokenizer is None else token_labels(tokenizer, [token])[0]
