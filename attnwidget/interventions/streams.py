@@ -43,10 +43,8 @@ class Stream:
     def ending_with(self, stream: torch.Tensor) -> Iterator[None]:
         """Let the last layer return this, and no layer run, within this context."""
         *first, last = self.layers
-        output: Any = stream
-        if isinstance(last.output, (tuple, list)):
-            output = type(last.output)([stream, *last.output[1:]])
-        with skipped([*self.others, *first, Block(last.name, last.module, output)]):
+        given = Block(last.name, last.module, with_stream(last.output, stream))
+        with skipped([*self.others, *first, given]):
             yield
 
 
@@ -55,6 +53,13 @@ def returned(layer: Block) -> torch.Tensor:
     found = _stream(layer.output)
     assert found is not None
     return found
+
+
+def with_stream(output: Any, stream: torch.Tensor) -> Any:
+    """What a layer returned, with another stream."""
+    if isinstance(output, (tuple, list)):
+        return type(output)([stream, *output[1:]])
+    return stream
 
 
 def find_stream(model: torch.nn.Module, run: Callable[[], Any]) -> tuple[Any, Stream]:
