@@ -13,7 +13,7 @@ import pytest
 
 from attnwidget import AttentionRecord, capture, show, to_html
 from attnwidget.analysis import LENSES
-from attnwidget.record import Recurrence, Stack
+from attnwidget.record import Recurrence
 from attnwidget.wire import Replies, encode_overview
 from attnwidget.wire.compression import LIMITS, pack_layer
 from tests.decoding import to_base85
@@ -81,7 +81,7 @@ def test_the_file(record: AttentionRecord, file_reader: Reader, tmp_path: Path) 
                     np.testing.assert_allclose(scores, record.scores(*place), 1e-5, 1e-5)
 
 
-def _signed() -> Stack:
+def _signed() -> AttentionRecord:
     """Layers without a softmax, with every array that such a layer may have."""
     of_dimensions = Recurrence(
         0.5, decay=-np.abs(floats(HEADS, LENGTH, DIM)), own=floats(HEADS, LENGTH)[:, 0]
@@ -94,20 +94,22 @@ def _signed() -> Stack:
             gates=floats(HEADS, LENGTH, DIM),
         ),
         replace(recurrent(2), program=Recurrence(2.0), values=None),
-        kept(floats(2, LENGTH, LENGTH), 3),
     ]
-    return linear(*layers)
+    channels = linear(kept(floats(2, LENGTH, LENGTH)))
+    return AttentionRecord({"linear 1": linear(*layers), "linear 2": channels})
 
 
 def test_the_file_of_layers_without_a_softmax(file_reader: Reader, tmp_path: Path) -> None:
-    stack = _signed()
-    AttentionRecord({"linear": stack}).save(tmp_path / "record.safetensors")
+    record = _signed()
+    record.save(tmp_path / "record.safetensors")
     content, arrays = file_reader["read_record"](tmp_path / "record.safetensors")
-    for read, layer in zip(content["stacks"][0]["layers"], stack.layers, strict=True):
-        own = file_reader["arrays_of"](read, arrays)
-        for head in range(layer.num_heads):
-            found = file_reader["coefficients"](read["program"], own, head)
-            np.testing.assert_allclose(found, layer.head_coefficients(head), 1e-5, 1e-6)
+    for stack in content["stacks"]:
+        for layer in stack["layers"]:
+            own = file_reader["arrays_of"](layer, arrays)
+            for head in range(record.num_heads(layer["number"], stack["name"])):
+                found = file_reader["coefficients"](layer["program"], own, head)
+                expected = record.coefficients(layer["number"], head, stack["name"])
+                np.testing.assert_allclose(found, expected, 1e-5, 1e-6)
 
 
 def test_the_file_example(
@@ -292,7 +294,7 @@ def _named(document: str) -> set[str]:
 
 def test_every_field_of_the_file_is_named(file_reader: Reader, tmp_path: Path) -> None:
     found = set()
-    for record in (*_records(), AttentionRecord({"linear": _signed()})):
+    for record in (*_records(), _signed()):
         record.save(tmp_path / "record.safetensors")
         content, _ = file_reader["read_record"](tmp_path / "record.safetensors")
         found |= set(_fields(content))
