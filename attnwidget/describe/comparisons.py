@@ -18,9 +18,7 @@ def describe_comparison(comparison: Comparison) -> str:
     """Say what two records have in common, and the heads and links that differ most."""
     names = [one_line(each.model) or "an unnamed model" for each in (comparison.a, comparison.b)]
     blocks = [
-        Block(
-            "The comparison", 0, [f"Comparison of A, {names[0]}, with B, {names[1]}; B − A."]
-        )
+        Block("The comparison", 0, [f"Comparison of A, {names[0]}, with B, {names[1]}; B − A."])
     ]
     for name in comparison.stacks:
         blocks += _stack(comparison, name)
@@ -30,14 +28,19 @@ def describe_comparison(comparison: Comparison) -> str:
 def _stack(comparison: Comparison, name: str) -> Iterator[Block]:
     keys = comparison.keys(name)
     changed = [
-        f"{one_line(label, 30)}" for label, pair in zip(keys.labels, keys.pairs, strict=True)
+        f"{one_line(label, 30)}"
+        for label, pair in zip(keys.labels, keys.pairs, strict=True)
         if not pair.equal
     ]
     line = (
         f"Stack {name}: {counted(len(keys.pairs), keys.level[:-1])} in common, {len(changed)} of "
         "them different"
     )
-    yield Block(f"Stack {name}", 0, ["", *wrapped(f"{line}:", changed, most=2)] if changed else ["", f"{line}."])
+    yield Block(
+        f"Stack {name}",
+        0,
+        ["", *wrapped(f"{line}:", changed, most=2)] if changed else ["", f"{line}."],
+    )
     scores = comparison.metrics()
     moved = scores["moved"]
     null = moved.null
@@ -50,7 +53,9 @@ def _stack(comparison: Comparison, name: str) -> Iterator[Block]:
             f"(null {number(float(np.nanmean(beside)), 3)})"
         )
     yield Block(
-        f"all heads ({name})", 1, wrapped(f"Mean of all heads, beside {moved.null_label}:", lines, most=2)
+        f"all heads ({name})",
+        1,
+        wrapped(f"Mean of all heads, beside {moved.null_label}:", lines, most=2),
     )
     ranking = moved.ranking(name)
     entries = [
@@ -66,12 +71,12 @@ def _stack(comparison: Comparison, name: str) -> Iterator[Block]:
         ],
     )  # fmt: skip
     lines = []
-    for each in ranking[:_CHANGES]:
-        changes = comparison.changes(each.layer, each.head, name, count=5)
+    for score in ranking[:_CHANGES]:
+        changes = comparison.changes(score.layer, score.head, name, count=5)
         links = (
             f"{one_line(c.query, 24)} → {one_line(c.key, 24)} {number(c.a)} to {number(c.b)} "
             f"({c.difference:+.2f})"
             for c in changes
         )
-        lines += wrapped(f"Links of {head_name(each[:2])} that change most:", links, most=2)
+        lines += wrapped(f"Links of {head_name(score[:2])} that change most:", links, most=2)
     yield Block(f"links ({name})", 2, lines)

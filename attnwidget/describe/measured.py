@@ -83,8 +83,9 @@ class Measured:
     @cached_property
     def apart(self) -> Bools:
         """The same without neighbours."""
-        near = np.abs(self.rows[:, None] - np.arange(self.mean.shape[1])) < 2
-        return self.linked & ~near
+        near: Bools = np.abs(self.rows[:, None] - np.arange(self.mean.shape[1])) < 2
+        found: Bools = self.linked & ~near
+        return found
 
     def top(self, numbers: NDArray[np.floating], among: Bools, count: int) -> list[tuple[int, int]]:
         """(place of a row, key) of the numbers that are largest in magnitude, the first first."""
@@ -117,7 +118,10 @@ def measured(stack: Stack) -> Measured:
             for batch in batches.of(group):
                 summed.add(batch)
                 start = int(np.searchsorted(rows, batch.rows[0]))
-                place = slice(start, start + len(batch.rows)), slice(batch.keys.start, batch.keys.stop)
+                place = (
+                    slice(start, start + len(batch.rows)),
+                    slice(batch.keys.start, batch.keys.stop),
+                )
                 shares = batch.exps / batch.totals[..., None]
                 total[place] += shares.sum(axis=0)
                 seen[place] |= (batch.exps > 0).any(axis=0)

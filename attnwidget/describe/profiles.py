@@ -78,10 +78,12 @@ def _deciding(profile: HeadProfile, name: str, pattern: HeadPattern, at: int) ->
 
 def _numbers(profile: HeadProfile, name: str, heads: list[tuple[int, int]]) -> Iterator[str]:
     stack = profile.stack(name)
-    yield "Each number: mean of all heads; highest head with its 95% interval; lowest head; nulls, mean."
+    yield "Each number: mean of all heads; highest head, with 95% interval; lowest; means of nulls."
     for metric, about in profile.metrics.items():
         estimate = profile.values(metric, name)
-        mean, low, high = (each[stack.exists] for each in (estimate.mean, estimate.low, estimate.high))
+        mean, low, high = (
+            each[stack.exists] for each in (estimate.mean, estimate.low, estimate.high)
+        )
         if np.isnan(mean).all():
             continue
         top, bottom = int(np.nanargmax(mean)), int(np.nanargmin(mean))
@@ -90,11 +92,15 @@ def _numbers(profile: HeadProfile, name: str, heads: list[tuple[int, int]]) -> I
         for null in profile.nulls:
             of_null = profile.null_values(metric, name, null).mean[stack.exists]
             if not np.isnan(of_null).all():
-                own = "" if np.isnan(of_null[top]) else f", {number(of_null[top])} at {head_name(heads[top])}"
-                beside += f"; {null} {number(np.nanmean(of_null))}{own}"
+                own = (
+                    ""
+                    if np.isnan(of_null[top])
+                    else f", {number(of_null[top])} at {head_name(heads[top])}"
+                )
+                beside += f"; {null} {number(float(np.nanmean(of_null)))}{own}"
         unit = f" {about.unit}" if about.unit else ""
         yield (
-            f"    {metric} ({about.label}): {number(np.nanmean(mean))}{unit}; "
+            f"    {metric} ({about.label}): {number(float(np.nanmean(mean)))}{unit}; "
             f"{head_name(heads[top])} {number(mean[top])}{interval}; "
             f"{head_name(heads[bottom])} {number(mean[bottom])}{beside}"
         )

@@ -37,8 +37,10 @@ def _head(record: AttentionRecord) -> Iterator[Block]:
     )
     yield Block("The text", 0, list(_texts(stacks)))
     if record.images:
-        sizes = (f"{each.width} x {each.height} pixels" for each in record.images)
-        yield Block("The images", 1, wrapped(f"{counted(len(record.images), 'image')}:", sizes, most=1))
+        sizes = (f"{each.size[0]} x {each.size[1]} pixels" for each in record.images)
+        yield Block(
+            "The images", 1, wrapped(f"{counted(len(record.images), 'image')}:", sizes, most=1)
+        )
     if record.replay is not None:
         yield Block("What was generated", 0, list(_generated(record.replay)))
     yield missing_block(record.missing)

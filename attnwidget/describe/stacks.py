@@ -12,16 +12,15 @@ from attnwidget.analysis import (
     METRICS,
     PATTERNS,
     SIGNED_METRICS,
-    part_shares,
     pattern_of,
     running_text,
-    text_shares,
 )
 from attnwidget.counted import counted
 from attnwidget.record import AttentionRecord, Fidelity, ScoreProgram, Stack, Tokens, runs, spans
 
 from .lines import Block, head_name, named, number, one_line, wrapped
 from .measured import Measured, measured
+from .sources import sources
 
 _PER_WORD, _LINKS, _RECEIVERS = 6, 8, 8
 _ALL = {**METRICS, **SIGNED_METRICS}
@@ -138,9 +137,11 @@ def _tokens(stack: Stack) -> Iterator[str]:
         turns = [f"{role} {start}–{end - 1}" for start, end, role in tokens.turns]
         yield from wrapped("Messages, by their tokens:", turns, most=2)
         if tokens.split is not None:
-            yield f"Text A is tokens 0–{tokens.split - 1}, text B {tokens.split}–{len(tokens) - 1}."
+            last = len(tokens) - 1
+            yield f"Text A is tokens 0–{tokens.split - 1}, text B {tokens.split}–{last}."
         if tokens.generated is not None:
-            yield f"Generated: tokens from {tokens.generated} on ({len(tokens) - tokens.generated})."
+            count = len(tokens) - tokens.generated
+            yield f"Generated: {counted(count, 'token')}, from {tokens.generated} on."
 
 
 def _patches(stack: Stack, found: Measured) -> Iterator[str]:
@@ -189,8 +190,9 @@ def _all_heads(stack: Stack, found: Measured) -> Iterator[str]:
     ]
     of = "shares of the magnitudes of coefficients" if stack.signed else "attention"
     if each:
+        template = ", template" if stack.keys.template else ""
         what = (
-            f"Sinks by their place (first token, special tokens{', template' if stack.keys.template else ''}): "
+            f"Sinks by their place (first token, special tokens{template}): "
             f"{counted(len(each), 'key')} with {number(float(received[sinks].sum()))} of all {of} "
             f"(even {number(_even_share(found, sinks))});"
         )
@@ -265,7 +267,9 @@ def _extremes(found: Measured) -> Iterator[str]:
         if np.isnan(values).all() or name == "entropy_first":
             continue
         ends = int(np.nanargmax(values)), int(np.nanargmin(values))
-        high, low = (f"{head_name(found.heads[at])} {_said(name, float(values[at]))}" for at in ends)
+        high, low = (
+            f"{head_name(found.heads[at])} {_said(name, float(values[at]))}" for at in ends
+        )
         entries.append(f"{_label(name)} {high} to {low}")
     yield from wrapped("Highest to lowest head:", entries, most=3)
 
@@ -301,7 +305,9 @@ def _receivers(stack: Stack, found: Measured) -> Iterator[str]:
     received[list(found.sinks)] = 0
     best = [int(at) for at in np.argsort(-received, kind="stable")[:_RECEIVERS] if received[at] > 0]
     entries = (f"{_place(stack.keys, at)} {number(float(received[at]), 3)}" for at in best)
-    yield from wrapped("Keys with most attention of all heads and queries, no sinks:", entries, most=2)
+    yield from wrapped(
+        "Keys with most attention of all heads and queries, no sinks:", entries, most=2
+    )
 
 
 def _each_query(stack: Stack, found: Measured) -> Iterator[str]:
@@ -335,31 +341,8 @@ def _between_texts(stack: Stack, found: Measured) -> Iterator[str]:
 def _sources(stack: Stack) -> Iterator[str]:
     """The parts of a prompt that an answer looked at."""
     running = running_text(stack)
-    if running is None or not running.answered or not running.sentences or not running.rows:
-        return
-    shares = text_shares(stack, running)
-    parts = sorted(part_shares(running, shares, slice(None)), key=lambda part: -part.share)
-    keys, entries = running.keys, []
-    for part in parts[:4]:
-        start, end = running.sentences[part.number]
-        text = running.name_of((start, end)) or _text_of(keys, start, end)
-        entries.append(
-            f"sentence {part.number + 1} “{one_line(text, 60)}” {number(part.share)} "
-            f"(even {number(part.even)})"
-        )
-    mean = shares.mean.mean(axis=0)
-    sinks = (
-        f"{one_line(sink.label, 24)} {number(float(mean[list(sink.keys)].sum()))}"
-        for sink in shares.sinks
-    )
-    yield from wrapped("The answer's rows, on sinks:", sinks, most=1)
-    yield from wrapped("Of what the rest of the prompt gets:", entries, most=3)
-
-
-def _text_of(tokens: Tokens, start: int, end: int) -> str:
-    offsets = [span for at in range(start, end) if (span := (tokens.offsets or {})[at]) is not None]
-    assert tokens.text is not None
-    return tokens.text[offsets[0][0] : offsets[-1][1]].strip() if offsets else ""
+    if running is not None and running.answered and running.sentences and running.rows:
+        yield from sources(stack, running, slice(None), 4)
 
 
 def _lenses(record: AttentionRecord, name: str) -> Iterator[str]:
