@@ -38,7 +38,7 @@ class Measured:
         stack: the stack.
         rows: the positions of the queries that were read.
         heads: (layer, head) of each head.
-        metrics: by name, [heads]; NaN where none is defined.
+        metrics: by name, [heads]; NaN where none is defined. Without those that are 0 for all.
         even: the same, if each query gave as much to every key that any head of the layer sees.
         mean: the mean over heads, [rows, Tk]; without a softmax, of shares of magnitudes.
         largest: the weight, or the coefficient, that is the largest in magnitude of all heads',
@@ -137,12 +137,17 @@ def measured(stack: Stack) -> Measured:
             even[name].append(numbers_of)
         first += layer.num_heads
         visible |= seen
+    metrics = {name: np.concatenate(each) for name, each in found.items()}
+    # What is zero for all, as of later tokens in a decoder, or not defined, is not told.
+    told = [name for name, each in metrics.items() if np.nan_to_num(each).any()]
+    if stack.keys.special == (0,) and "first" in told:
+        told.remove("special")
     return Measured(
         stack,
         rows,
         heads,
-        {name: np.concatenate(each) for name, each in found.items()},
-        {name: np.concatenate(each) for name, each in even.items()},
+        {name: metrics[name] for name in told},
+        {name: np.concatenate(even[name]) for name in told if name in even},
         total / len(heads),
         largest,
         owner,

@@ -25,7 +25,10 @@ from .sources import sources
 _PER_WORD, _LINKS, _RECEIVERS = 6, 8, 8
 _ALL = {**METRICS, **SIGNED_METRICS}
 # The metrics of a text by layer, those that a stack has.
-_BY_LAYER = ("entropy", "negative", "row_sum", "first", "special", "previous", "same", "next")
+_BY_LAYER = ("entropy", "negative", "row_sum", "first", "special")
+_OF_NEIGHBOURS = ("previous", "same", "next")
+# Of more queries, those with the same first key stand together, without their weights.
+_FEW_QUERIES = 26
 _RULE_OF = {
     "rests on the first token": "first",
     "rests on special tokens": "special",
@@ -49,11 +52,13 @@ def stack_blocks(record: AttentionRecord, name: str) -> Iterator[Block]:
     yield block("tokens", 2, [*_tokens(stack)])
     yield block("patches", 2, [*_patches(stack, found)])
     yield block("all heads", 1, [*_all_heads(stack, found)])
-    yield block("by layer", 5, [*_by_layer(stack, found)])
+    yield block("by layer", 4, [*_by_layer(stack, found, _BY_LAYER)])
+    yield block("neighbours by layer", 6, [*_by_layer(stack, found, _OF_NEIGHBOURS)])
     yield block("heads by word", 2, [*_words(stack, found)])
     yield block("highest and lowest", 3, [*_extremes(found)])
-    yield block("strongest links", 2, [*_links(stack, found)])
-    yield block("keys", 3, [*_receivers(stack, found)])
+    for what, rank, lines in _links(stack, found):
+        yield block(what, rank, lines)
+    yield block("keys", 2, [*_receivers(stack, found)])
     yield block("each query", 5, [*_each_query(stack, found)])
     yield block("between texts", 2, [*_between_texts(stack, found)])
     yield block("the answer's sources", 2, [*_sources(stack)])
@@ -61,6 +66,9 @@ def stack_blocks(record: AttentionRecord, name: str) -> Iterator[Block]:
 
 
 def _heading(name: str, stack: Stack, found: Measured) -> Iterator[str]:
+    layers = spans(stack.numbers)
+    if layers.startswith("layers"):
+        layers = f"{len(stack.layers)} {layers}"
     counts = sorted({layer.num_heads for layer in stack.layers})
     of_keys = sorted({layer.num_kv_heads for layer in stack.layers})
     each = " or ".join(map(str, counts))
@@ -75,7 +83,7 @@ def _heading(name: str, stack: Stack, found: Measured) -> Iterator[str]:
         else f"{len(stack.queries):,} queries attend to {counted(len(stack.keys), 'key')}"
     )
     yield (
-        f"Stack {name}: {spans(stack.numbers)}; {each} heads in each{shared}, "
+        f"Stack {name}: {layers}; {each} heads in each{shared}, "
         f"{len(found.heads)} heads; {sides} by {kind}."
     )
     later = np.arange(found.mean.shape[1]) > found.rows[:, None]
@@ -204,8 +212,6 @@ def _all_heads(stack: Stack, found: Measured) -> Iterator[str]:
 
 def _means(found: Measured) -> Iterator[str]:
     for name, values in found.metrics.items():
-        if np.isnan(values).all():
-            continue
         even = found.even.get(name)
         beside = "" if even is None else f" (even {_said(name, float(np.nanmean(even)))})"
         yield f"{_label(name)} {_said(name, float(np.nanmean(values)))}{beside}"
@@ -221,13 +227,13 @@ def _said(name: str, value: float) -> str:
     return f"{number(value, digits)}{' nats' if name.startswith('entropy') else unit}"
 
 
-def _by_layer(stack: Stack, found: Measured) -> Iterator[str]:
+def _by_layer(stack: Stack, found: Measured, names: Sequence[str]) -> Iterator[str]:
     layers = np.array([layer for layer, _ in found.heads])
     if len(stack.layers) < 2:
         return
-    for name in _BY_LAYER:
+    for name in names:
         values = found.metrics.get(name)
-        if values is None or np.isnan(values).all():
+        if values is None:
             continue
         entries = (f"{n}: {number(float(np.nanmean(values[layers == n])))}" for n in stack.numbers)
         yield from wrapped(f"By layer, {_label(name)}:", entries, most=3, between=",")
@@ -264,7 +270,7 @@ def _words(stack: Stack, found: Measured) -> Iterator[str]:
 def _extremes(found: Measured) -> Iterator[str]:
     entries = []
     for name, values in found.metrics.items():
-        if np.isnan(values).all() or name == "entropy_first":
+        if name == "entropy_first":
             continue
         ends = int(np.nanargmax(values)), int(np.nanargmin(values))
         high, low = (
@@ -274,7 +280,8 @@ def _extremes(found: Measured) -> Iterator[str]:
     yield from wrapped("Highest to lowest head:", entries, most=3)
 
 
-def _links(stack: Stack, found: Measured) -> Iterator[str]:
+def _links(stack: Stack, found: Measured) -> Iterator[tuple[str, int, list[str]]]:
+    """(what they are, their rank, their lines) of links."""
     one = "coefficients" if stack.signed else "weights"
     without = "not to sinks" + (" or the query itself" if found.is_self else "")
 
@@ -282,22 +289,24 @@ def _links(stack: Stack, found: Measured) -> Iterator[str]:
         query = _place(stack.queries, int(found.rows[row]))
         return f"{query} → {_place(stack.keys, key)} {number(value, digits)}{head}"
 
-    kinds = [("", found.linked)]
+    digits = 3 if stack.signed else 2
+    kinds = [("", 2, found.linked)]
     if found.is_self and stack.keys.patches is None:
-        kinds.append((", between tokens that are no neighbours", found.apart))
-    for kind, among in kinds:
+        kinds.append((", between tokens that are no neighbours", 3, found.apart))
+    for kind, rank, among in kinds:
         top = found.top(found.largest, among, _LINKS)
         entries = [
-            entry(row, key, float(found.largest[row, key]), 2, f" in {head_name(head)}")
+            entry(row, key, float(found.largest[row, key]), digits, f" in {head_name(head)}")
             for row, key in top
             for head in [found.heads[found.owner[row, key]]]
         ]
         lead = f"Strongest {one} of a head ({without}){kind}:"
-        yield from wrapped(lead, entries, most=2)
+        yield f"strongest links{kind}", rank, wrapped(lead, entries, most=2)
     of = "shares of magnitudes" if stack.signed else "weights"
     top = found.top(found.mean, found.linked, _LINKS)
     entries = [entry(row, key, float(found.mean[row, key]), 3, "") for row, key in top]
-    yield from wrapped(f"Strongest {of}, mean of all heads ({without}):", entries, most=2)
+    lead = f"Strongest {of}, mean of all heads ({without}):"
+    yield "strongest links of all heads", 2, wrapped(lead, entries, most=2)
 
 
 def _receivers(stack: Stack, found: Measured) -> Iterator[str]:
@@ -311,17 +320,23 @@ def _receivers(stack: Stack, found: Measured) -> Iterator[str]:
 
 
 def _each_query(stack: Stack, found: Measured) -> Iterator[str]:
-    """Of each query, the key with most attention."""
+    """Of each query, the key with most attention; of many, the queries by their key."""
     mean = np.where(found.linked, found.mean, 0)
-    entries = []
-    for row, at in enumerate(found.rows):
-        key = int(mean[row].argmax())
-        if mean[row, key] > 0:
-            entries.append(
-                f"{_place(stack.queries, int(at))} → {_place(stack.keys, key)} "
-                f"{number(float(mean[row, key]), 3)}"
-            )
-    yield from wrapped("First key of each query, mean of all heads:", entries, most=5)
+    best = {row: int(mean[row].argmax()) for row in range(len(mean)) if mean[row].any()}
+    if len(found.rows) <= _FEW_QUERIES:
+        entries = [
+            f"{_place(stack.queries, int(found.rows[row]))} → {_place(stack.keys, key)} "
+            f"{number(float(mean[row, key]), 3)}"
+            for row, key in best.items()
+        ]
+        yield from wrapped("First key of each query, mean of all heads:", entries, most=5)
+        return
+    by_key: dict[int, list[int]] = {}
+    for row, key in best.items():
+        by_key.setdefault(key, []).append(int(found.rows[row]))
+    order = sorted(by_key, key=lambda key: (-len(by_key[key]), key))
+    entries = [f"{_place(stack.keys, key)} of queries {runs(by_key[key])}" for key in order]
+    yield from wrapped("First key, mean of all heads, by their queries:", entries, most=5)
 
 
 def _between_texts(stack: Stack, found: Measured) -> Iterator[str]:
