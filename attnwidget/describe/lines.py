@@ -21,11 +21,13 @@ class Block:
         name: what they say, as in "By layer".
         rank: 0 for those that every description has; the highest are left out first.
         lines: the lines.
+        longer: the same with longer lists, where there is room.
     """
 
     name: str
     rank: int
     lines: Sequence[str]
+    longer: Sequence[str] = ()
 
 
 def fitted(blocks: Iterable[Block]) -> str:
@@ -35,7 +37,13 @@ def fitted(blocks: Iterable[Block]) -> str:
     while sum(len(block.lines) for block in kept) + bool(left) > MOST_LINES:
         last = max(range(len(kept)), key=lambda at: (kept[at].rank, at))
         left.append(kept.pop(last))
-    lines = [line for block in kept for line in block.lines]
+    count = sum(len(block.lines) for block in kept)
+    lines: list[str] = []
+    for block in kept:
+        more = len(block.longer) - len(block.lines)
+        fits = more > 0 and not left and count + more <= MOST_LINES
+        lines += block.longer if fits else block.lines
+        count += more if fits else 0
     names = dict.fromkeys(block.name for block in reversed(left))
     note = wrapped(f"Left out to stay within {MOST_LINES} lines:", names, most=1) if left else []
     return "\n".join([*lines, *note])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -43,26 +43,27 @@ def stack_blocks(record: AttentionRecord, name: str) -> Iterator[Block]:
     stack = record.stack(name)
     found = measured(stack)
 
-    def block(what: str, rank: int, lines: Sequence[str]) -> Block:
-        return Block(f"{what} ({name})", rank, lines)
+    def block(what: str, rank: int, lines: Iterable[str], longer: Iterable[str] = ()) -> Block:
+        return Block(f"{what} ({name})", rank, [*lines], [*longer])
 
     yield Block(f"Stack {name}", 0, ["", *_heading(name, stack, found)])
-    yield block("how exact", 1, [*_fidelity([layer.fidelity for layer in stack.layers])])
-    yield block("row sums", 1, [*_row_sums(stack)])
-    yield block("tokens", 2, [*_tokens(stack)])
-    yield block("patches", 2, [*_patches(stack, found)])
-    yield block("all heads", 1, [*_all_heads(stack, found)])
-    yield block("by layer", 4, [*_by_layer(stack, found, _BY_LAYER)])
-    yield block("neighbours by layer", 6, [*_by_layer(stack, found, _OF_NEIGHBOURS)])
-    yield block("heads by word", 2, [*_words(stack, found)])
-    yield block("highest and lowest", 3, [*_extremes(found)])
+    yield block("how exact", 1, _fidelity([layer.fidelity for layer in stack.layers]))
+    yield block("row sums", 1, _row_sums(stack))
+    yield block("tokens", 2, _tokens(stack, 3), _tokens(stack, 10))
+    yield block("patches", 2, _patches(stack, found))
+    yield block("all heads", 1, _all_heads(stack, found))
+    yield block("entropy by layer", 3, _by_layer(stack, found, _BY_LAYER[:1]))
+    yield block("by layer", 4, _by_layer(stack, found, _BY_LAYER[1:]))
+    yield block("neighbours by layer", 6, _by_layer(stack, found, _OF_NEIGHBOURS))
+    yield block("heads by word", 2, _words(stack, found))
+    yield block("highest and lowest", 3, _extremes(found))
     for what, rank, lines in _links(stack, found):
         yield block(what, rank, lines)
-    yield block("keys", 2, [*_receivers(stack, found)])
-    yield block("each query", 5, [*_each_query(stack, found)])
-    yield block("between texts", 2, [*_between_texts(stack, found)])
-    yield block("the answer's sources", 2, [*_sources(stack)])
-    yield block("lenses", 4, [*_lenses(record, name)])
+    yield block("keys", 2, _receivers(stack, found))
+    yield block("each query", 5, _each_query(stack, found, 5), _each_query(stack, found, 10))
+    yield block("between texts", 2, _between_texts(stack, found))
+    yield block("the answer's sources", 2, _sources(stack))
+    yield block("lenses", 4, _lenses(record, name))
 
 
 def _heading(name: str, stack: Stack, found: Measured) -> Iterator[str]:
@@ -134,12 +135,12 @@ def _row_sums(stack: Stack) -> Iterator[str]:
         yield f"Rows of layers {runs(sums)} do not sum to 1, but to {low:.3g} to {high:.3g}."
 
 
-def _tokens(stack: Stack) -> Iterator[str]:
+def _tokens(stack: Stack, lines: int) -> Iterator[str]:
     sides = {"Tokens": stack.queries}
     if stack.queries != stack.keys:
         sides = {"Queries": stack.queries, "Keys": stack.keys}
     for side, tokens in sides.items():
-        most = 1 if tokens.patches is not None else 3
+        most = 1 if tokens.patches is not None else lines
         texts = (f"{at} {one_line(label, 24)}" for at, label in enumerate(tokens.labels))
         yield from wrapped(f"{side}:", texts, most=most, between=" ·")
         turns = [f"{role} {start}–{end - 1}" for start, end, role in tokens.turns]
@@ -319,7 +320,7 @@ def _receivers(stack: Stack, found: Measured) -> Iterator[str]:
     )
 
 
-def _each_query(stack: Stack, found: Measured) -> Iterator[str]:
+def _each_query(stack: Stack, found: Measured, most: int) -> Iterator[str]:
     """Of each query, the key with most attention; of many, the queries by their key."""
     mean = np.where(found.linked, found.mean, 0)
     best = {row: int(mean[row].argmax()) for row in range(len(mean)) if mean[row].any()}
@@ -329,14 +330,14 @@ def _each_query(stack: Stack, found: Measured) -> Iterator[str]:
             f"{number(float(mean[row, key]), 3)}"
             for row, key in best.items()
         ]
-        yield from wrapped("First key of each query, mean of all heads:", entries, most=5)
+        yield from wrapped("First key of each query, mean of all heads:", entries, most=most)
         return
     by_key: dict[int, list[int]] = {}
     for row, key in best.items():
         by_key.setdefault(key, []).append(int(found.rows[row]))
     order = sorted(by_key, key=lambda key: (-len(by_key[key]), key))
     entries = [f"{_place(stack.keys, key)} of queries {runs(by_key[key])}" for key in order]
-    yield from wrapped("First key, mean of all heads, by their queries:", entries, most=5)
+    yield from wrapped("First key, mean of all heads, by their queries:", entries, most=most)
 
 
 def _between_texts(stack: Stack, found: Measured) -> Iterator[str]:
