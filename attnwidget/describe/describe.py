@@ -28,9 +28,9 @@ def describe(x: Any, /) -> str:
     the same text, and what is called strongest, highest or most stands with its number. Links are
     ranked without sinks, which are told by their place: special tokens, a chat template's, and in
     self-attention the first token. "Even" is the same number if each query gave as much to every
-    key that it sees. Of records with more weights than can be read in about a second, evenly spread
-    queries are read, which the text says. Where there is more to say than 60 lines hold, the last
-    line names what is left out.
+    key that it sees. Of stacks with more than 17 million weights, evenly spread queries are read,
+    which the text says. Where there is more to say than 60 lines hold, the last line names what is
+    left out.
 
     A record has no such method, since it does not import what reads it: this function is to words
     what `show` is to views.

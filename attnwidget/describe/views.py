@@ -43,7 +43,7 @@ def alternative(said: str, shown: Shown) -> str:
     choices = {**shown.choices, "heads": [shown.choices["head"]]}
     one = replace(shown, choices=choices) if shown.view == "head" else shown
     first = next(_numbers(one, _MOST_AT_A_DISPLAY), "")
-    return f"{said}. {first}".strip()
+    return f"{said}. {first.rstrip(';')}".rstrip()
 
 
 def _numbers(shown: Shown, most: int) -> Iterator[str]:
@@ -104,7 +104,7 @@ def _links(attention: Attention, key: int | None) -> Iterator[str]:
     current = attention.numbers(attention.current)
     title = f"{attention.title(attention.current)}, {attention.measure}"
     if not attention.locked:
-        yield from wrapped(f"{title}, highest:", _highest(attention, current), most=2)
+        yield from wrapped(f"{title}, highest without sinks:", _highest(attention, current), most=2)
         return
     side, by_query = attention.locked_side, attention.side == "query"
     others = attention.keys if by_query else attention.queries
