@@ -8,6 +8,7 @@ from .corpus import match_heads as match_heads
 from .corpus import profile as profile
 from .default_model import default_model as default_model
 from .demo import demo as demo
+from .describe.describe import describe as describe
 from .interventions.answer import Answer as Answer
 from .interventions.answer import answer as answer
 from .interventions.attribution import logit_attribution as logit_attribution
