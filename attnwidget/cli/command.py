@@ -11,12 +11,13 @@ from contextlib import redirect_stdout
 from traitlets import TraitError
 
 from attnwidget.analysis import compare
+from attnwidget.page import viewer_html
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import printable
 from attnwidget.record.record import DOUBT
 from attnwidget.widget import StaticView
 
-from .arguments import COMPARE, DOCTOR, PROFILE, parse
+from .arguments import COMPARE, DOCTOR, PROFILE, VIEWER, parse
 from .output import STDOUT, Progress, check_output, close_stdout, say, write
 from .profile import profile_page
 from .text import record_of_text
@@ -39,7 +40,7 @@ _BAD_INPUT = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the HTML page of a text, of saved records or a profile, or report what is installed.
+    """Write the page of a text, of records, of a profile, or the viewer; or say what is installed.
 
     Returns:
         The exit code: 0, 1 for bad input or a report of what is wrong, 130 if interrupted, 141 if
@@ -58,10 +59,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         args = parse(arguments)
         check_output(args.output, args.records)
         interrupted = False
+        missing: tuple[str, ...] = ()
         # Libraries must not write to the standard output, which may be the page.
         with redirect_stdout(sys.stderr), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if args.command == PROFILE:
+            if args.command == VIEWER:
+                page = viewer_html()
+            elif args.command == PROFILE:
                 page, missing, interrupted = profile_page(args, Progress(shown=not args.quiet))
             else:
                 page, missing = _page(args)

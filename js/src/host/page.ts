@@ -38,6 +38,7 @@ import { CHOICES, type Choices, VIEWS } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
 import { isForDark, setWindowHeight } from "../styles/surroundings.ts";
 import { type Addressed, followAddress, linkTo } from "./address.ts";
+import type { Elsewhere } from "./record-file.ts";
 import { savedEffects } from "./saved-effects.ts";
 import { unpacked } from "./thumbnails.ts";
 
@@ -273,7 +274,7 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
           numbers.filter((number) => scripts.has(`${stack}.${number}`)),
         );
       }
-      return embedded(script);
+      return (script as Elsewhere).block?.() ?? embedded(script);
     },
     async text(stack) {
       const script = scripts.get(`${stack}.text`);
