@@ -2,6 +2,7 @@
 
 import { batch } from "@preact/signals-core";
 import { same } from "../basics/same.ts";
+import { isPair, partsOf } from "../data/shown.ts";
 import { CHOICES, type Choices, NO_SIZE, PAIR, SCHEMA, SIMILARITY } from "./choices.ts";
 import type { State } from "./state.ts";
 
@@ -95,21 +96,44 @@ const NO_METRICS = ["model", "pattern", "layer", PAIR, SIMILARITY, NO_SIZE];
 function isThere(state: State, name: keyof Choices): boolean {
   const { stacks, lenses, compared } = state.manifest.peek();
   const { metrics, stack, layer } = state.shown;
-  const { queries, keys } = stack.peek();
+  const { queries, keys, layers } = stack.peek();
+  const [rows, columns] = [queries.labels.length, keys.labels.length];
   const { number, heads } = layer.peek();
   const isMetric = (chosen: string) =>
     NO_METRICS.includes(chosen) || metrics.peek().some((metric) => metric.name === chosen);
   const below = (count: number) => (at: number | null) => at === null || at < count;
+  const allBelow = (count: number) => (all: readonly number[] | null) =>
+    !all || all.every(below(count));
+  const isLayer = (chosen: number) => layers.some((each) => each.number === chosen);
   const checks: { readonly [Name in keyof Choices]?: (value: Choices[Name]) => boolean } = {
     view: (view) => state.views.includes(view),
     stack: (chosen) => stacks.some((each) => each.name === chosen),
     compared: (side) => side === "a" || Boolean(compared),
     layer: (chosen) => chosen === number,
     head: below(heads),
-    heads: (all) => !all || all.every(below(heads)),
-    query: below(queries.labels.length),
-    key: below(keys.labels.length),
-    also: (all) => all.every(below((state.query.peek() === null ? keys : queries).labels.length)),
+    heads: allBelow(heads),
+    query: below(rows),
+    key: below(columns),
+    also: (all) => allBelow(state.query.peek() === null ? columns : rows)(all),
+    named_segments: (all) =>
+      all.every(([start, end]) => start < end && end <= Math.max(rows, columns)),
+    segments: (choice) => {
+      const [, part] = partsOf(choice);
+      const named = state.named_segments.peek().map(([start, end]) => `${start}-${end}`);
+      return (
+        part === "all" ||
+        (isPair(stack.peek()) && /^[ab]{2}$/.test(part)) ||
+        named.some((own) => part === `from:${own}` || part === `to:${own}`)
+      );
+    },
+    include_layers: (all) => !all || all.every(isLayer),
+    off: (all) =>
+      all.every(([at, head]) => layers.some((each) => each.number === at && head < each.heads)),
+    cut: (all) =>
+      all.every(
+        ([from, to, at]) =>
+          allBelow(rows)(from) && allBelow(columns)(to) && (at ?? []).every(isLayer),
+      ),
     lens: (lens) => lenses.some((each) => each.name === lens),
     sort: isMetric,
     color: isMetric,
