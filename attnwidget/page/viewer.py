@@ -24,6 +24,7 @@ justify-content: space-between }
 .opened bdi { min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .opened button { font: inherit; flex: none; padding: 0; border: 0; background: none;
 color: LinkText; cursor: pointer }
+@media (max-width: 700px) { .opened { padding: 0 12px } .chooser { margin: 12px } }
 """
 
 _CHOOSER = """\
