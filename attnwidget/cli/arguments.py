@@ -16,6 +16,7 @@ from .output import STDOUT
 VIEW = "view"
 COMPARE = "compare"
 PROFILE = "profile"
+VIEWER = "viewer"
 DOCTOR = "doctor"
 
 NULLS: dict[str, Any] = {
@@ -60,6 +61,7 @@ def _text_parser() -> argparse.ArgumentParser:
         f'"attnwidget {COMPARE} A B -o FILE" shows two of them and their difference; '
         f'"attnwidget {PROFILE} '
         '--texts FILE -o FILE" shows what every head does over many texts; '
+        f'"attnwidget {VIEWER} -o FILE" opens records and pages from a disk, in a browser alone; '
         f'"attnwidget {DOCTOR}" '
         "says what is installed, what is wrong with it, and what to do, with --json as JSON.",
     )
@@ -67,7 +69,8 @@ def _text_parser() -> argparse.ArgumentParser:
         "--version", action="version", version=f"attnwidget {version('attnwidget')}"
     )
     parser.add_argument(
-        "text", help=f'the text ("{VIEW}", "{COMPARE}" or "{PROFILE}" alone has to come last)'
+        "text",
+        help=f'the text ("{VIEW}", "{COMPARE}", "{PROFILE}" or "{VIEWER}" alone has to come last)',
     )
     parser.add_argument("--pair", metavar="TEXT", help="a second text, for models that take a pair")
     parser.add_argument(
@@ -136,6 +139,16 @@ def _profile_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _viewer_parser() -> argparse.ArgumentParser:
+    parser = _parser(
+        VIEWER,
+        "Write a page without a record, which opens records and saved pages from its reader's "
+        "disk. It needs no server, and sends nothing.",
+    )
+    _add_output(parser)
+    return parser
+
+
 def _add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
@@ -187,4 +200,9 @@ def _count(text: str) -> int:
     return int(text)
 
 
-_COMMANDS = {VIEW: _record_parser, COMPARE: _compare_parser, PROFILE: _profile_parser}
+_COMMANDS = {
+    VIEW: _record_parser,
+    COMPARE: _compare_parser,
+    PROFILE: _profile_parser,
+    VIEWER: _viewer_parser,
+}

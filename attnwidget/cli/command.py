@@ -12,12 +12,13 @@ from traitlets import TraitError
 
 from attnwidget.analysis import compare
 from attnwidget.describe.describe import describe
+from attnwidget.page import viewer_html
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import printable
 from attnwidget.record.record import DOUBT
 from attnwidget.widget import StaticView
 
-from .arguments import COMPARE, DOCTOR, PROFILE, parse
+from .arguments import COMPARE, DOCTOR, PROFILE, VIEWER, parse
 from .output import STDOUT, Made, Progress, check_output, close_stdout, say, say_json, write
 from .profile import profile_page
 from .text import record_of_text
@@ -40,7 +41,7 @@ _BAD_INPUT = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the HTML page of a text, of saved records or a profile, or report what is installed.
+    """Write the page of a text, of records, of a profile, or the viewer; or say what is installed.
 
     Returns:
         The exit code: 0, 1 for bad input or a report of what is wrong, 130 if interrupted, 141 if
@@ -63,10 +64,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         with redirect_stdout(sys.stderr), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             progress = Progress(shown=not args.quiet)
-            made = (
-                profile_page(args, progress) if args.command == PROFILE else _page(args, progress)
-            )
-            words = describe(made.about) if args.json else ""
+            if args.command == VIEWER:
+                made = Made(viewer_html(), (), None)
+            elif args.command == PROFILE:
+                made = profile_page(args, progress)
+            else:
+                made = _page(args, progress)
+            of_page = args.json and made.about is not None
+            words = describe(made.about) if of_page else "a viewer of records, without one"
         write(args.output, made.page)
         if args.json:
             say_json(

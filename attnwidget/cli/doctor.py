@@ -151,7 +151,8 @@ def _extras() -> Iterator[Finding]:
 
 def _bundles() -> Iterator[Finding]:
     pages = "pages and static views"
-    for name, use in (("widget.js", "widgets"), ("start.js", pages), ("page.js", pages)):
+    uses = {"widget.js": "widgets", "start.js": pages, "page.js": pages, "viewer.js": "the viewer"}
+    for name, use in uses.items():
         file = _package() / "static" / name
         if file.is_file() and file.stat().st_size:
             yield Finding(f"bundle {name}", f"{file.stat().st_size:,} bytes, for {use}")

@@ -14,6 +14,7 @@ from .examples import encode_examples as encode_examples
 from .head_names import HeadNames as HeadNames
 from .head_names import with_head_names as with_head_names
 from .lenses import LensNumbers as LensNumbers
+from .lenses import lens_words as lens_words
 from .lenses import why_not_sent as why_not_sent
 from .manifest import decode_overview as decode_overview
 from .manifest import encode_overview as encode_overview

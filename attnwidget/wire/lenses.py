@@ -126,6 +126,17 @@ def cells_of(stack: Stack, matrix: Floats) -> Floats:
 def _lens(record: AttentionRecord, lens: Lens) -> SentLens:
     matrices = lens if isinstance(lens, MatrixLens) else None
     return {
+        **lens_words(lens),
+        "peaks": None if matrices is None or matrices.shares else _peaks(matrices, record),
+        "why_not": {
+            name: reasons for name in record.stacks if (reasons := _reasons(lens, record, name))
+        },
+    }
+
+
+def lens_words(lens: Lens) -> SentLens:
+    """What is said of a lens whatever the record."""
+    return {
         "name": lens.name,
         "label": lens.label,
         "description": lens.description,
@@ -136,12 +147,10 @@ def _lens(record: AttentionRecord, lens: Lens) -> SentLens:
         "unit": lens.unit,
         "adds_up": lens.adds_up,
         "kind": _kind(lens),
-        "accumulates": matrices is not None and matrices.accumulates,
+        "accumulates": isinstance(lens, MatrixLens) and lens.accumulates,
         "symbols": [lens.factor, lens.product] if isinstance(lens, FactorLens) else None,
-        "peaks": None if matrices is None or matrices.shares else _peaks(matrices, record),
-        "why_not": {
-            name: reasons for name in record.stacks if (reasons := _reasons(lens, record, name))
-        },
+        "peaks": None,
+        "why_not": {},
     }
 
 

@@ -1,28 +1,32 @@
-/** The menu that copies the numbers of the view as tab-separated text, or the status line. */
+/** The menu that copies the numbers of the view as tab-separated text, the status line, or the link to a place. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
 import { dialog } from "./dialog.ts";
 import { el } from "./dom.ts";
-import { menuButton } from "./menu.ts";
+import { type MenuItem, menuButton } from "./menu.ts";
 import { type Table, tsv } from "./table.ts";
 import { type Phrase, spoken } from "./text.ts";
+
+const ELSEWHERE = ", for this computer; what is after # works in any copy of the page";
 
 /**
  * @param status what the line below the view says
  * @param say shows a message to the reader
+ * @param link returns the link to what is shown, where there is one
  */
 export function copyMenu(
   scope: Scope,
   tables: ReadonlySignal<readonly Table[]>,
   status: ReadonlySignal<Phrase>,
   say: (text: string) => void,
+  link?: () => string,
 ) {
-  const box = el("textarea", { "aria-label": "Numbers", readonly: true, rows: 10 });
+  const box = el("textarea", { "aria-label": "Text", readonly: true, rows: 10 });
   const reason = el("p", {});
   const byHand = dialog("Copy by hand", reason, box);
 
-  async function copy(name: string, text: string, count = ""): Promise<void> {
+  async function copyAs(name: string, text: string, done = ""): Promise<void> {
     try {
       await copyText(text, element);
     } catch (error) {
@@ -36,28 +40,36 @@ export function copyMenu(
       box.select();
       return;
     }
-    say(`${name} copied${count}`);
+    say(`${name} copied${done}`);
   }
 
-  function copyTable(table: Table): void {
-    const rows = table.rows();
+  function copy({ name, rows }: Table): Promise<void> {
+    const all = rows();
     // Without the header.
-    const lines = rows.length - 1;
-    void copy(table.name, tsv(rows), `: ${lines} ${lines === 1 ? "line" : "lines"}`);
+    const lines = all.length - 1;
+    return copyAs(name, tsv(all), `: ${lines} ${lines === 1 ? "line" : "lines"}`);
   }
+
+  const copyLink = (text: string) =>
+    // A page on a disk has an address there only.
+    copyAs("Link", text, text.startsWith("file:") ? ELSEWHERE : "");
+
+  const links: readonly MenuItem[] = link
+    ? [{ name: "Link to this place", choose: () => void copyLink(link()) }]
+    : [];
 
   const menu = menuButton(scope, {
     name: "Copy",
-    title: "Copy numbers for a spreadsheet (c)",
+    title: `Copy numbers for a spreadsheet (c)${link ? ", or a link" : ""}`,
     icon: () => "copy",
     items: () => {
-      const items = tables.value.map((table) => ({
+      const items: MenuItem[] = tables.value.map((table) => ({
         name: table.name,
-        choose: () => copyTable(table),
+        choose: () => void copy(table),
       }));
       const text = spoken(status.value);
-      if (text) items.push({ name: "As text", choose: () => void copy("Text", text) });
-      return items;
+      if (text) items.push({ name: "As text", choose: () => void copyAs("Text", text) });
+      return [...items, ...links];
     },
   });
   const element = el("div", { class: "copy" }, menu, byHand.element);
@@ -65,7 +77,7 @@ export function copyMenu(
     element,
     first() {
       const [table] = tables.peek();
-      if (table) copyTable(table);
+      if (table) copy(table);
     },
   };
 }

@@ -24,9 +24,11 @@ const MATRIX: Table = {
   ],
 };
 
-function mounted(tables: readonly Table[] = [ROW, MATRIX], status: Phrase = []) {
+function mounted(tables: readonly Table[] = [ROW, MATRIX], status: Phrase = [], link?: string) {
   const said: string[] = [];
-  const copy = copyMenu(testScope(), signal(tables), signal(status), (text) => said.push(text));
+  const say = (text: string) => said.push(text);
+  const shown = link ? () => link : undefined;
+  const copy = copyMenu(testScope(), signal(tables), signal(status), say, shown);
   place(copy.element);
   return { said, copy };
 }
@@ -108,11 +110,25 @@ test("where nothing is allowed, it says why and offers the text", async () => {
   await expect.element(dialog).toBeVisible();
   await expect.element(dialog.getByText("not allowed here")).toBeVisible();
   expect(said).toEqual(["Row not copied: not allowed here"]);
-  const box = dialog.getByRole("textbox", { name: "Numbers" });
+  const box = dialog.getByRole("textbox", { name: "Text" });
   await expect.element(box).toHaveFocus();
   const { value, selectionStart, selectionEnd, readOnly } = box.element() as HTMLTextAreaElement;
   expect([value, selectionStart, selectionEnd, readOnly]).toEqual([TEXT, 0, TEXT.length, true]);
   await userEvent.keyboard("{Escape}");
   await expect.element(dialog).not.toBeInTheDocument();
   await expect.element(page.getByRole("button", { name: "Copy" })).toHaveFocus();
+});
+
+test.for([
+  ["https://a.example/page.html#layer=3", "Link copied"],
+  [
+    "file:///page.html#layer=3",
+    "Link copied, for this computer; what is after # works in any copy of the page",
+  ],
+])("copies a link to the place: %s", async ([link, message]) => {
+  const write = vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
+  const { said } = mounted([], [], link);
+  await choose("Link to this place");
+  await expect.poll(() => said).toEqual([message]);
+  expect(write.mock.calls).toEqual([[link]]);
 });

@@ -42,6 +42,14 @@ def test_a_pair_a_view_and_a_place(tmp_path: Path) -> None:
     assert chosen == ["neuron", 3, 11, 4]
 
 
+def test_the_viewer_allows_requests_to_its_own_address_alone(tmp_path: Path) -> None:
+    page = tmp_path / "viewer.html"
+    assert main(["viewer", "-o", str(page)]) == 0
+    html = page.read_text(encoding="utf-8")
+    assert html.count("connect-src") == html.count("connect-src 'self'; ") == 1
+    assert "default-src 'none'" in html
+
+
 def test_a_quality(tmp_path: Path) -> None:
     """Long enough to be worth rounding."""
     page, text = tmp_path / "out.html", "The dog was tired, and it ran. " * 10
