@@ -168,7 +168,7 @@ describe("coefficients as they are", () => {
 
   test("are read by the lens of attention, in words of their own, with the sums of a row", () => {
     const lens = readBy(ATTENTION, stack);
-    expect([lens.name, lens.one, lens.signed]).toEqual(["attention", "coefficient", true]);
+    expect([lens.name, lens.one, lens.signed]).toEqual(["attention", "contribution", true]);
     const matrix = lensMatrix(lens, layer, 0);
     expect(matrix?.peak).toBe(1.5);
     expect([...(matrix?.row(1) ?? [])]).toEqual([-1, 0.5]);
