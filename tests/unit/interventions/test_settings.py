@@ -75,7 +75,7 @@ def outputs_of_another_text(model: Model, inputs: Inputs) -> Any:
 
 def weights_of_another_text(model: Model, inputs: Inputs) -> Any:
     record = aw.capture(model, None, other_text(inputs), values=True)
-    return logits(model, inputs, aw.Patch(record, 0, what="weights"))
+    return logits(model, inputs, aw.Patch(record, 0, at="weights"))
 
 
 def gradients(model: Model, inputs: Inputs) -> Any:
