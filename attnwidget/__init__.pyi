@@ -18,6 +18,7 @@ from .interventions.edits import Patch as Patch
 from .interventions.edits import Scale as Scale
 from .interventions.importance import head_importance as head_importance
 from .interventions.measure import ablate as ablate
+from .interventions.patch_scan import patch_scan as patch_scan
 from .interventions.pruning import prune_curve as prune_curve
 from .interventions.read_outputs import head_outputs as head_outputs
 from .interventions.read_outputs import mean_outputs as mean_outputs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, get_args
 
@@ -21,7 +21,7 @@ from attnwidget.tracing import Address, Call, CallId, MixingCall, trace, undistu
 
 from .by_layer import HeadOutputs, Place
 from .edits import without_heads
-from .sites import SiteFinder, sites_by_name, usual_stacks
+from .sites import Site, SiteFinder, sites_by_name, usual_stacks
 from .streams import Here, Streams
 from .substitution import read_at
 
@@ -114,27 +114,37 @@ def mean_outputs(
     return HeadOutputs(means, read.missing, at, over)
 
 
-def read_pass(model: torch.nn.Module, at: Place, rows: int, run_it: Any) -> HeadOutputs:
+def read_pass(
+    model: torch.nn.Module,
+    at: Place,
+    rows: int,
+    run_it: Callable[[], Any],
+    *,
+    sites: Sequence[Site] | None = None,
+    stack: str | None = None,
+) -> HeadOutputs:
     """What is at a place of all layers in a pass.
 
     Args:
         rows: the number of texts.
         run_it: runs the model, which is undisturbed.
+        sites: its attention calls, of a stream of layers; None for those by the names of modules.
+        stack: the stack of a stream of layers; None for all.
 
     Raises:
         ValueError: the model has no such place.
     """
     if without_heads(at):
-        return _read_streams(model, at, run_it)
+        return _read_streams(model, at, run_it, sites or sites_by_name(model), stack)
     if at == "projection":
         raise ValueError("what a projection receives is not kept: use at='head'")
     reader = _Reader(at)
     with trace(model, reader, rows):
         run_it()
-    sites = reader.sites(model, rows)
+    found = reader.sites(model, rows)
     layers: dict[str, dict[int, Floats]] = {}
-    missing = list(sites.missing)
-    for site in sites.found:
+    missing = list(found.missing)
+    for site in found.found:
         of_calls = [reader.outputs[each] for each in site.ids if each in reader.outputs]
         if not of_calls:
             missing.append(f"{site.module}: {reader.refused.get(site.module, f'no {at}')}")
@@ -146,20 +156,32 @@ def read_pass(model: torch.nn.Module, at: Place, rows: int, run_it: Any) -> Head
     return HeadOutputs(layers, tuple(missing), at)
 
 
-def _read_streams(model: torch.nn.Module, at: Place, run_it: Any) -> HeadOutputs:
+def _read_streams(
+    model: torch.nn.Module,
+    at: Place,
+    run_it: Callable[[], Any],
+    sites: Sequence[Site],
+    stack: str | None,
+) -> HeadOutputs:
     layers: dict[str, dict[int, Floats]] = {}
-    sites = sites_by_name(model)
     streams = Streams(model, sites)
 
     def keep(stack: str, here: Here) -> torch.Tensor:
         layers.setdefault(stack, {})[here.layer] = _kept(here.own)
         return here.own
 
-    for stack in usual_stacks(sites):
-        streams.visit(at, stack, 0 if at == "embedding" else None, partial(keep, stack))
+    for each in usual_stacks(sites) if stack is None else [stack]:
+        streams.visit(at, each, 0 if at == "embedding" else None, partial(keep, each))
     with streams.following():
         run_it()
-    return HeadOutputs(layers, (), at)
+    numbers_of = {} if at == "embedding" else streams.layers
+    missing = [
+        f"layer {number} of stack {stack!r}: it has no {at!r}"
+        for stack, numbers in numbers_of.items()
+        for number in numbers
+        if number not in layers.get(stack, {})
+    ]
+    return HeadOutputs(layers, tuple(missing), at)
 
 
 def _kept(tensor: torch.Tensor) -> Floats:

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import torch
@@ -53,22 +53,29 @@ class Here(NamedTuple):
 Visit = Callable[[Here], torch.Tensor]
 
 
+class _Call(NamedTuple):
+    """A module within a layer, and the number of its call there."""
+
+    module: torch.nn.Module
+    number: int
+
+
 @dataclass(frozen=True)
 class _Part:
     """What a layer adds to the stream.
 
     Attributes:
-        module: the module that returns it.
+        call: that which returns it.
         scale: the factor by which the layer multiplies it.
         stack: of the attention that it comes from; None for another part.
-        after: the module that returns the stream with this part; None if no module does.
+        after: the call that returns the stream with this part; None if no module does.
         alone: True if the stream with this part alone exists.
     """
 
-    module: torch.nn.Module
+    call: _Call
     scale: float
     stack: str | None
-    after: torch.nn.Module | None = None
+    after: _Call | None = None
     alone: bool = False
 
 
@@ -116,10 +123,14 @@ class Streams:
                 undo.enter_context(stream.following())
             yield
 
-    def layers(self, stack: str) -> tuple[int, ...]:
-        """The numbers of the layers of the stream in which there was a visit at a stack."""
-        found = [s for s in self._of_list.values() if any(v.stack == stack for v in s.visits)]
-        return tuple(range(len(found[0].parts))) if found else ()
+    @property
+    def layers(self) -> dict[str, range]:
+        """By stack that is visited, the numbers of its layers, which have run."""
+        return {
+            visit.stack: range(len(stream.parts))
+            for stream in self._of_list.values()
+            for visit in stream.visits
+        }
 
     def check_called(self) -> None:
         """Raise a ValueError if the layers of a visit did not run."""
@@ -165,6 +176,7 @@ class _Stream:
         self._layer = -1
         self._count = 0
         self._stream: torch.Tensor | None = None
+        self._shape = torch.Size()
 
     @contextmanager
     def following(self) -> Iterator[None]:
@@ -211,11 +223,16 @@ class _Stream:
     def _part(self, visit: _Visit, layer: int) -> _Part | None:
         """The part after which, or instead of which, a visit is."""
         parts = self.parts[layer]
+        of_attention = [number for number, part in enumerate(parts) if part.stack is not None]
+        stacks = [parts[number].stack for number in of_attention]
+        if len(set(stacks)) < len(stacks):
+            return None  # a stage of several layers
         if visit.place == "mlp":
-            return next((p for p in reversed(parts) if p.stack is None), None)
-        found = next((p for p in parts if p.stack == visit.stack), None)
-        if found is None:  # among layers that mix tokens otherwise
-            found = next((p for p in parts if p.stack is not None), None)
+            rest = parts[of_attention[-1] + 1 :] if of_attention else parts
+            return rest[0] if rest else None
+        found = next((part for part in parts if part.stack == visit.stack), None)
+        if found is None and of_attention:  # among layers that mix tokens otherwise
+            found = parts[of_attention[0]]
         if visit.place == "residual mid" and found is not None and not found.alone:
             return None
         return found
@@ -232,15 +249,15 @@ class _Stream:
                 self._undo.callback(after.remove)
         if places & {"attention", "mlp", "residual mid"}:
             for part in (part for parts in self.parts for part in parts):
-                modules[id(part.module)] = part.module
-                if part.after is not None:
-                    modules[id(part.after)] = part.after
+                for call in filter(None, (part.call, part.after)):
+                    modules[id(call.module)] = call.module
         for module in modules.values():
             self._undo.callback(module.register_forward_hook(self._inside).remove)
 
     def _enter(self, _module: torch.nn.Module, args: Any, kwargs: Any) -> Any:
         if threading.get_ident() != self._thread:
             return None
+        self._calls.clear()
         self._layer = self._count
         self._count += 1
         if self._layer >= len(self.parts):
@@ -249,6 +266,7 @@ class _Stream:
                 "not known"
             )
         name, own = _stream_in(args, kwargs)
+        self._shape = own.shape
         new = self._visited("residual pre", own)
         if self._layer == 0:
             new = self._visited("embedding", new)
@@ -270,24 +288,26 @@ class _Stream:
         """Called after a module that returns a part of a layer, or the stream with it."""
         if threading.get_ident() != self._thread:
             return None
+        call = _Call(module, self._calls[id(module)])
+        self._calls[id(module)] += 1
         own = first_tensor(output)
         new = own
         for part in self.parts[self._layer]:
-            if part.module is module:
+            if part.call == call:
                 for place in ("attention", "mlp"):
                     new = self._visited(place, new, part)
                 if self._stream is not None:
-                    stream = self._stream + part.scale * new
+                    stream = self._stream + part.scale * new.reshape(self._shape)
                     if part.after is None and part.alone:
                         changed = self._visited("residual mid", stream, part)
                         if changed is not stream:
                             # No module returns the stream, but what is added to it can be changed.
-                            new = new + (changed - stream) / part.scale
+                            new = new + ((changed - stream) / part.scale).reshape(new.shape)
                             stream = changed
                     self._stream = stream
-            if part.after is module:
+            if part.after == call:
                 new = self._visited("residual mid", new, part)
-                self._stream = new
+                self._stream = new.reshape(self._shape)
         return None if new is own else _with_first(output, new)
 
     def _visited(self, place: Place, own: torch.Tensor, part: _Part | None = None) -> torch.Tensor:
@@ -297,7 +317,8 @@ class _Stream:
                 continue
             if part is not None and self._part(visit, self._layer) is not part:
                 continue
-            given = own[None, None] if own.ndim == 2 else own[:, None]
+            shaped = own.reshape(self._shape)
+            given = shaped[None, None] if shaped.ndim == 2 else shaped[:, None]
             seen = partial(_seen, self._arguments, given)
             here = Here(self._layer, given, _cached(self._arguments), seen)
             new = visit.function(here)
@@ -324,18 +345,18 @@ class _Stream:
 
 
 _WHY: dict[str, str] = {
-    "attention": "what its attention returns is not added to what it got",
-    "mlp": "nothing but attention is added to what it got",
+    "attention": "it is not one attention whose output is added to what the layer got",
+    "mlp": "no output of a module is added after attention",
     "residual mid": "nothing is added to the sum of what it got and of its attention",
 }
 
 
 @dataclass
 class _Event:
-    """A module that got or returned a tensor of the stream's shape, or an attention that ran."""
+    """A module that got or returned a tensor of the stream's shape, or an attention that runs."""
 
     kind: str
-    module: torch.nn.Module
+    call: _Call
     tensor: torch.Tensor = field(default_factory=lambda: torch.zeros(0))
 
 
@@ -350,6 +371,7 @@ class _Finder:
         self._members = members
         self._stacks = stacks
         self._events: list[_Event] = []
+        self._calls: Counter[int] = Counter()
         self._last: torch.Tensor | None = None
         self._depth = 0
         self._begin = torch.zeros(0)
@@ -382,10 +404,13 @@ class _Finder:
                     f"than layer {number - 1} returned"
                 )
             self._begin, self._shape, self._events = begin, stream.shape, []
+            self._calls.clear()
         elif self._depth:
             given = next((each for each in (*args, *kwargs.values()) if self._fits(each)), None)
             if given is not None:
-                self._events.append(_Event("in", module, _some(given)))
+                self._events.append(_Event("in", _Call(module, 0), self._read(given)))
+            if id(module) in self._stacks:
+                self._events.append(_Event("call", _Call(module, 0)))
         self._depth += 1
 
     def _left(self, module: torch.nn.Module, _args: Any, output: Any) -> None:
@@ -394,15 +419,15 @@ class _Finder:
         self._depth -= 1
         found = first_tensor(output)
         if self._depth:
-            if id(module) in self._stacks:
-                self._events.append(_Event("call", module))
+            call = _Call(module, self._calls[id(module)])
+            self._calls[id(module)] += 1
             if self._fits(found):
-                self._events.append(_Event("out", module, _some(found)))
+                self._events.append(_Event("out", call, self._read(found)))
             return
         if not isinstance(found, torch.Tensor):
             raise ValueError(f"{self._name} is no stream of layers: a layer returns no tensor")
         self._last = _some(found)
-        end = _Event("in", module, self._last)
+        end = _Event("in", _Call(module, 0), self._last)
         parts: list[_Part] = []
         if self._fits(found):
             eps = torch.finfo(found.dtype).eps
@@ -410,7 +435,18 @@ class _Finder:
         self.layers.append(parts)
 
     def _fits(self, given: Any) -> bool:
-        return isinstance(given, torch.Tensor) and given.shape == self._shape
+        """True for a tensor of the stream's size, whose items and tokens may be one axis."""
+        shape = self._shape
+        return (
+            isinstance(given, torch.Tensor)
+            and shape is not None
+            and given.numel() == shape.numel()
+            and given.shape[-1] == shape[-1]
+        )
+
+    def _read(self, given: torch.Tensor) -> torch.Tensor:
+        assert self._shape is not None
+        return _some(given.reshape(self._shape))
 
 
 class _Sums:
@@ -426,24 +462,24 @@ class _Sums:
         self.parts: list[_Part] = []
         self._eps = eps
         # What the stream may be now, and the module that returned it.
-        streams: list[tuple[torch.Tensor, torch.nn.Module | None]] = [(begin, None)]
+        streams: list[tuple[torch.Tensor, _Call | None]] = [(begin, None)]
         made: list[_Event] = []
         stack: str | None = None
         got: dict[int, torch.Tensor] = {}
         for number, event in enumerate(events):
             is_end = number == len(events) - 1
             if event.kind == "call":
-                stack = stack or stacks[id(event.module)]
+                stack = stack or stacks[id(event.call.module)]
                 continue
             tensor = event.tensor
             same = [n for n, (each, _) in enumerate(streams) if torch.equal(each, tensor)]
             if event.kind == "in":
-                got[id(event.module)] = tensor
+                got[id(event.call.module)] = tensor
             if same:
-                own = got.get(id(event.module))
+                own = got.get(id(event.call.module))
                 passes_on = own is not None and torch.equal(own, tensor)
                 if event.kind == "out" and self.parts and not passes_on:
-                    streams[same[0]] = tensor, event.module
+                    streams[same[0]] = tensor, event.call
                 continue
             if any(torch.equal(each.tensor, tensor) for each in made):
                 if event.kind == "out":
@@ -454,59 +490,64 @@ class _Sums:
                 (_, before), part, scale = found
                 self._close(before)
                 self.parts.append(_Part(part, scale, stack))
-                streams = [(tensor, event.module if event.kind == "out" else None)]
+                streams = [(tensor, event.call if event.kind == "out" else None)]
                 made, stack = [], None
                 continue
             if is_end:
                 self._close_parallel(tensor, streams, made, stacks)
                 return
             if event.kind == "out":
-                own = got.get(id(event.module))
+                own = got.get(id(event.call.module))
                 if self.parts and own is not None and torch.equal(own, streams[0][0]):
-                    streams.append((tensor, event.module))  # a norm of the sum
+                    streams.append((tensor, event.call))  # a norm of the sum
                 made.append(event)
 
-    def _close(self, before: torch.nn.Module | None) -> None:
+    def _close(self, before: _Call | None) -> None:
         """Note which module returned the stream to which the next part is added."""
         if self.parts:
             last = self.parts[-1]
-            self.parts[-1] = _Part(last.module, last.scale, last.stack, before, alone=True)
+            self.parts[-1] = _Part(last.call, last.scale, last.stack, before, alone=True)
 
     def _close_parallel(
         self,
         end: torch.Tensor,
-        streams: Sequence[tuple[torch.Tensor, torch.nn.Module | None]],
+        streams: Sequence[tuple[torch.Tensor, _Call | None]],
         made: Sequence[_Event],
         stacks: Mapping[int, str],
     ) -> None:
-        """Find attention and another part that are added at once."""
+        """Find two parts that are added at once: attention and another one, or none."""
 
         def stack_in(event: _Event) -> str | None:
-            inside = (stacks.get(id(module)) for module in event.module.modules())
+            inside = (stacks.get(id(module)) for module in event.call.module.modules())
             return next(filter(None, inside), None)
 
         own = [(event, stack_in(event)) for event in reversed(made)]
+        pairs: list[tuple[_Event, str | None, _Event]]
         of_attention = [(event, stack) for event, stack in own if stack]
         others = [event for event, stack in own if not stack]
-        for (stream, before), (first, stack), other in product(streams, of_attention, others):
+        pairs = [(*first, other) for first, other in product(of_attention, others)]
+        pairs += [(first, None, other) for first, other in combinations(others, 2)]
+        for (stream, before), (first, stack, other) in product(streams, pairs):
             scales = self._scales(end, stream, [first.tensor, other.tensor])
             if scales is not None:
                 self._close(before)
-                self.parts.append(_Part(first.module, scales[0], stack))
-                self.parts.append(_Part(other.module, scales[1], None))
+                if stack is None:
+                    return  # as of experts and one that is shared: neither is all of it
+                self.parts.append(_Part(first.call, scales[0], stack))
+                self.parts.append(_Part(other.call, scales[1], None))
                 return
 
     def _sum(
         self,
         tensor: torch.Tensor,
-        streams: Sequence[tuple[torch.Tensor, torch.nn.Module | None]],
+        streams: Sequence[tuple[torch.Tensor, _Call | None]],
         made: Sequence[_Event],
-    ) -> tuple[tuple[torch.Tensor, torch.nn.Module | None], torch.nn.Module, float] | None:
+    ) -> tuple[tuple[torch.Tensor, _Call | None], _Call, float] | None:
         """The stream and the part, with its factor, of which a tensor is the sum."""
         for stream, event in product(streams, reversed(made)):
             scales = self._scales(tensor, stream[0], [event.tensor])
             if scales is not None:
-                return stream, event.module, scales[0]
+                return stream, event.call, scales[0]
         return None
 
     def _scales(
