@@ -174,7 +174,7 @@ class _Stream:
         self._arguments: Mapping[str, Any] = {}
         self._calls: Counter[int] = Counter()
         self._layer = -1
-        self._count = 0
+        self._count = self._first = 0
         self._stream: torch.Tensor | None = None
         self._shape = torch.Size()
 
@@ -194,7 +194,7 @@ class _Stream:
             return
         names = list(inspect.signature(module.forward).parameters)
         self._arguments = {**dict(zip(names, args, strict=False)), **kwargs}
-        self._count = 0
+        self._count, self._first = 0, _cached(self._arguments)
         if not self.parts:
             self.parts = self._found(args, kwargs)
             self._check()
@@ -302,8 +302,9 @@ class _Stream:
                         changed = self._visited("residual mid", stream, part)
                         if changed is not stream:
                             # No module returns the stream, but what is added to it can be changed.
-                            new = new + ((changed - stream) / part.scale).reshape(new.shape)
-                            stream = changed
+                            added = ((changed - self._stream) / part.scale).reshape(new.shape)
+                            kept = (changed == stream).reshape(new.shape)
+                            new, stream = torch.where(kept, new, added), changed
                     self._stream = stream
             if part.after == call:
                 new = self._visited("residual mid", new, part)
@@ -320,7 +321,7 @@ class _Stream:
             shaped = own.reshape(self._shape)
             given = shaped[None, None] if shaped.ndim == 2 else shaped[:, None]
             seen = partial(_seen, self._arguments, given)
-            here = Here(self._layer, given, _cached(self._arguments), seen)
+            here = Here(self._layer, given, self._first, seen)
             new = visit.function(here)
             if new is not given:
                 own = new.reshape(own.shape)
