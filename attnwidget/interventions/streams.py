@@ -174,7 +174,7 @@ class _Stream:
         self._arguments: Mapping[str, Any] = {}
         self._calls: Counter[int] = Counter()
         self._layer = -1
-        self._count = self._first = 0
+        self._count = self._first = self._end = 0
         self._stream: torch.Tensor | None = None
         self._shape = torch.Size()
 
@@ -194,7 +194,7 @@ class _Stream:
             return
         names = list(inspect.signature(module.forward).parameters)
         self._arguments = {**dict(zip(names, args, strict=False)), **kwargs}
-        self._count, self._first = 0, _cached(self._arguments)
+        self._count = 0
         if not self.parts:
             self.parts = self._found(args, kwargs)
             self._check()
@@ -266,6 +266,8 @@ class _Stream:
                 "not known"
             )
         name, own = _stream_in(args, kwargs)
+        if self._layer == 0:
+            self._first = self._first_of(own.shape[-2])
         self._shape = own.shape
         new = self._visited("residual pre", own)
         if self._layer == 0:
@@ -276,6 +278,14 @@ class _Stream:
         if isinstance(name, int):
             return (*args[:name], new, *args[name + 1 :]), kwargs
         return args, {**kwargs, name: new}
+
+    def _first_of(self, count: int) -> int:
+        """The position of the first of so many tokens, before which others may be cached."""
+        cached = _cached(self._arguments)
+        if cached is None:
+            cached = self._end if count == 1 else 0
+        self._end = cached + count
+        return cached
 
     def _leave(self, _module: torch.nn.Module, _args: Any, output: Any) -> Any:
         if threading.get_ident() != self._thread:
@@ -602,11 +612,14 @@ def _stream_in(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int | st
     raise ValueError("a layer gets no tensor [items, tokens, width], so there is no stream")
 
 
-def _cached(arguments: Mapping[str, Any]) -> int:
-    """The number of tokens that a cache holds before a pass."""
+def _cached(arguments: Mapping[str, Any]) -> int | None:
+    """The number of tokens that a cache holds; None if it has states alone, which do not tell."""
     for value in arguments.values():
         if callable(getattr(value, "get_seq_length", None)):
-            return int(value.get_seq_length())
+            try:
+                return int(value.get_seq_length())
+            except ValueError:
+                return None
     return 0
 
 

@@ -165,7 +165,7 @@ def test_keys_of_half_a_group_and_what_a_record_lacks() -> None:
         aw.Patch(other, 0)
     with pytest.raises(TypeError, match=r"source is str; .* as of attnwidget.head_outputs\(...\)"):
         aw.Patch("other text", layers=0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="expected an AttentionRecord"):
+    with pytest.raises(ValueError, match="source is of at='head', and the patch of 'queries'"):
         aw.Patch(aw.head_outputs(model, None, {"input_ids": OWN}), at="queries")
     with pytest.raises(ValueError, match="at is 'score'; expected one of 'head', 'projection'"):
         aw.Patch(other, at="score")  # type: ignore[arg-type]

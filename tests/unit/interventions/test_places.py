@@ -12,7 +12,7 @@ import attnwidget as aw
 from attnwidget.interventions.edits import Intervention
 from attnwidget.tracing import undisturbed
 from tests.unit.interventions.test_intervene import BY_NAME, layer_of, plain, run
-from tests.unit.interventions.test_intervene_generation import CACHES, OPTIONS, generated
+from tests.unit.interventions.test_intervene_generation import CACHES, OPTIONS, PROMPT, generated
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Model, bert, gpt2, llama, t5, tiny, token_ids
 from tests.unit.tracing.test_outputs import HEADS, IDS, bloom
@@ -144,6 +144,42 @@ def test_places_in_generation(at: Any, cache: dict[str, Any]) -> None:
     assert not torch.equal(expected, generated(model, do_sample=False))
     with aw.intervene(model, aw.Scale(-4, 1, at=at, positions=positions)):
         assert torch.equal(generated(model, do_sample=False, **cache), expected)
+
+
+@pytest.mark.parametrize("cache", CACHES.values(), ids=CACHES)
+@pytest.mark.parametrize("at", ["head", "keys", "weights", "residual post"])
+def test_patches_of_a_prompt_in_generation(at: Any, cache: dict[str, Any]) -> None:
+    """A prompt's tokens get what was there in another one; those after it have none."""
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2)
+    other = {"input_ids": token_ids(PROMPT.shape[1], seed=4)}
+    source = aw.head_outputs(model, None, other, at=at)
+    patch = aw.Patch(source, 0, at=at, positions=[1, 4, 5])
+    with aw.intervene(model, patch):
+        expected = generated(model, do_sample=False, use_cache=False)
+        assert torch.equal(generated(model, do_sample=False, **cache), expected)
+    assert not torch.equal(generated(model, do_sample=False), expected)
+
+
+@pytest.mark.parametrize("cached", [True, False])
+@pytest.mark.parametrize("name", ["Mamba", "Mistral", "GPT2LMHead"])
+def test_streams_of_caches_of_other_kinds(name: str, cached: bool) -> None:
+    """States, windows, and the caches of old."""
+    options, layers = {
+        "Mamba": ({}, "backbone.layers"),
+        "Mistral": ({"sliding_window": 5, "num_key_value_heads": 2}, "model.layers"),
+        "GPT2LMHead": ({"n_embd": 32, "n_head": 4, "n_layer": 2}, "transformer.h"),
+    }[name]
+    model = tiny(f"{name}Model" if "Head" in name else f"{name}ForCausalLM", "eager", **options)
+    positions = [1, 3, 5, 7, 9]
+
+    def minus(own: torch.Tensor) -> torch.Tensor:
+        return at_positions(lambda each: -each, [n for n in positions if n < own.shape[1]])(own)
+
+    with changing(model, f"{layers}.1", minus, received=True):
+        expected = generated(model, do_sample=False, use_cache=False)
+    assert not torch.equal(generated(model, do_sample=False), expected)
+    with aw.intervene(model, aw.Scale(-1, 1, at="residual pre", positions=positions)):
+        assert torch.equal(generated(model, do_sample=False, use_cache=cached), expected)
 
 
 @contextmanager
