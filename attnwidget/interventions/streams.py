@@ -632,9 +632,10 @@ def _seen(arguments: Mapping[str, Any], own: torch.Tensor) -> torch.Tensor:
         return everything
     mask = masks[0]
     if isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.shape[1] >= count:
-        return mask[:, -count:].bool()
+        return mask[:, -count:].bool().to(own.device)
     if isinstance(mask, torch.Tensor) and mask.ndim == 4 and mask.shape[3] == count:
-        return (mask if mask.dtype == torch.bool else mask > MASKED).flatten(1, 2).any(1)
+        seen = mask if mask.dtype == torch.bool else mask > MASKED
+        return seen.flatten(1, 2).any(1).to(own.device)
     raise ValueError("these layers do not tell which tokens are padding: give positions by number")
 
 

@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
+import peft
 import pytest
 import torch
 
@@ -433,3 +434,54 @@ def test_the_mean_over_texts(at: Any, by_position: bool) -> None:
     assert f"at position 2 with the mean over {how} of" in record.model
     with pytest.raises(ValueError, match="over is a mean at"):
         aw.Ablate(1, over=over)
+
+
+def made(kind: str) -> tuple[Model, str]:
+    """(a Llama, or a model around it, and the path to its layers)."""
+    model = tiny("LlamaForCausalLM", num_key_value_heads=2, attention_dropout=0.0)
+    if kind == "half precision":
+        return model.bfloat16(), "model.layers"
+    if kind == "adapter":
+        config = peft.LoraConfig(target_modules=["down_proj"], init_lora_weights=False)
+        return peft.get_peft_model(model, config).eval(), "base_model.model.model.layers"
+    if kind == "training":
+        return bert(hidden_dropout_prob=0.3).train(), "encoder.layer"
+    return model, "model.layers"
+
+
+@pytest.mark.parametrize("kind", ["half precision", "adapter", "training", "a context within"])
+def test_streams_elsewhere(kind: str) -> None:
+    model, layers = made(kind)
+    module = "1.output.dropout" if kind == "training" else "1.mlp"
+
+    def output() -> torch.Tensor:
+        torch.manual_seed(0)
+        with torch.no_grad():
+            found: torch.Tensor = model(input_ids=IDS)[0]
+        return found
+
+    with changing(model, f"{layers}.{module}", at_positions(lambda own: -own)):
+        expected = output()
+    outer = [aw.Scale(1, 0, at="residual mid")] if kind == "a context within" else []
+    with (
+        aw.intervene(model, *outer),
+        aw.intervene(model, aw.Scale(-1, 1, at="mlp", positions=POSITIONS)),
+    ):
+        assert torch.equal(output(), expected)
+    assert not torch.equal(output(), expected)
+
+
+def test_gradients_go_through_streams() -> None:
+    model = llama()
+    weight = model.layers[0].mlp.down_proj.weight
+
+    def gradient() -> torch.Tensor:
+        found: torch.Tensor = torch.autograd.grad(
+            model(input_ids=IDS).last_hidden_state.square().sum(), weight
+        )[0]
+        return found
+
+    with aw.intervene(model, aw.Scale(-1, 1, at="residual mid", positions=POSITIONS)):
+        found = gradient()
+    with mid_changed(model.layers[1], at_positions(lambda own: -own)):
+        assert torch.allclose(found, gradient(), rtol=1e-4, atol=1e-4)
