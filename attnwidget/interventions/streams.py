@@ -136,9 +136,9 @@ class Streams:
         """Raise a ValueError if the layers of a visit did not run."""
         for stream in self._of_list.values():
             if not stream.parts:
+                first = stream.visits[0]
                 raise ValueError(
-                    f"the layers of stack {stream.visits[0].stack!r} were not called within the "
-                    f"intervention: the change at {stream.visits[0].place!r} had no effect"
+                    f"the layers of stack {first.stack!r} did not run: there was no {first.place!r}"
                 )
 
 
@@ -291,6 +291,7 @@ class _Stream:
         if threading.get_ident() != self._thread:
             return None
         own = first_tensor(output)
+        self._shape = own.shape
         new = self._visited("residual post", own)
         return None if new is own else _with_first(output, new)
 
@@ -403,7 +404,9 @@ class _Finder:
         if threading.get_ident() != self._thread:
             return
         is_layer = any(module is member for member in self._members)
-        if is_layer and self._depth == 0:
+        if not is_layer and self._depth == 0:
+            return
+        if self._depth == 0:
             _, stream = _stream_in(args, kwargs)
             begin = _some(stream)
             if self._last is not None and not (
@@ -416,7 +419,7 @@ class _Finder:
                 )
             self._begin, self._shape, self._events = begin, stream.shape, []
             self._calls.clear()
-        elif self._depth:
+        else:
             given = next((each for each in (*args, *kwargs.values()) if self._fits(each)), None)
             if given is not None:
                 self._events.append(_Event("in", _Call(module, 0), self._read(given)))
@@ -425,7 +428,7 @@ class _Finder:
         self._depth += 1
 
     def _left(self, module: torch.nn.Module, _args: Any, output: Any) -> None:
-        if threading.get_ident() != self._thread:
+        if threading.get_ident() != self._thread or self._depth == 0:
             return
         self._depth -= 1
         found = first_tensor(output)
