@@ -365,11 +365,17 @@ _WHY: dict[str, str] = {
 
 @dataclass
 class _Event:
-    """A module that got or returned a tensor of the stream's shape, or an attention that runs."""
+    """A module that got or returned a tensor of the stream's shape, or an attention that runs.
+
+    Attributes:
+        kind: "in", "out" or "call".
+        alone: True if it returned no other tensor of this shape, which may follow from this one.
+    """
 
     kind: str
     call: _Call
     tensor: torch.Tensor = field(default_factory=lambda: torch.zeros(0))
+    alone: bool = True
 
 
 class _Finder:
@@ -436,7 +442,9 @@ class _Finder:
             call = _Call(module, self._calls[id(module)])
             self._calls[id(module)] += 1
             if self._fits(found):
-                self._events.append(_Event("out", call, self._read(found)))
+                several = output if isinstance(output, (tuple, list)) else (output,)
+                alone = sum(map(self._fits, several)) == 1
+                self._events.append(_Event("out", call, self._read(found), alone))
             return
         if not isinstance(found, torch.Tensor):
             raise ValueError(f"{self._name} is no stream of layers: a layer returns no tensor")
@@ -492,7 +500,7 @@ class _Sums:
             if same:
                 own = got.get(id(event.call.module))
                 passes_on = own is not None and torch.equal(own, tensor)
-                if event.kind == "out" and self.parts and not passes_on:
+                if event.kind == "out" and event.alone and self.parts and not passes_on:
                     streams[same[0]] = tensor, event.call
                 continue
             if any(torch.equal(each.tensor, tensor) for each in made):
@@ -504,7 +512,8 @@ class _Sums:
                 (_, before), part, scale = found
                 self._close(before)
                 self.parts.append(_Part(part, scale, stack))
-                streams = [(tensor, event.call if event.kind == "out" else None)]
+                returned = event.kind == "out" and event.alone
+                streams = [(tensor, event.call if returned else None)]
                 made, stack = [], None
                 continue
             if is_end:
