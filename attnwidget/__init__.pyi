@@ -20,8 +20,10 @@ from .interventions.edits import Scale as Scale
 from .interventions.importance import head_importance as head_importance
 from .interventions.logit_lens import logit_lens as logit_lens
 from .interventions.measure import ablate as ablate
+from .interventions.patch_scan import patch_scan as patch_scan
 from .interventions.pruning import prune_curve as prune_curve
 from .interventions.read_outputs import head_outputs as head_outputs
+from .interventions.read_outputs import mean_outputs as mean_outputs
 from .interventions.scan import ablation_scan as ablation_scan
 from .interventions.weight_gradients import attention_gradients as attention_gradients
 from .magic import load_ipython_extension as load_ipython_extension

@@ -65,6 +65,9 @@ def data_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 class Tabular:
     """A result with a table, which notebooks show below its `repr`; without pandas, that alone."""
 
+    # What the rows of the table are.
+    _counted = "heads"
+
     def table(self) -> pd.DataFrame:
         raise NotImplementedError
 
@@ -84,7 +87,7 @@ class Tabular:
         line, shown = self._shown(rows)
         lines = [repr(self), line]
         if len(shown) < len(rows):
-            many = f"{len(shown)} of {len(rows):,} heads"
+            many = f"{len(shown)} of {len(rows):,} {self._counted}"
             lines.append(f"{many}, the most telling ones; summary() has all.")
         table: str = shown.to_html(
             # Rows in another order than that of the summary have no number.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from .edits import Ablate, Intervention, KnockOut, Mode, Scale, listed
+from .edits import Ablate, Chosen, Edit, Intervention, KnockOut, Mode, Scale, listed
 
 # More heads, or whole layers, are counted.
 _MOST = 4
@@ -59,10 +59,20 @@ def _pairs(edit: KnockOut) -> float:
     return math.prod(math.inf if side is None else len(listed(side, [])) for side in edit.sides)
 
 
-def _word(edit: Intervention) -> str:
+def _word(edit: Edit) -> str:
     if isinstance(edit, Ablate):
-        return _WORDS[edit.mode]
-    return f"with {edit.factor:g} times" if isinstance(edit, Scale) else "with patched"
+        word = _WORDS[edit.mode]
+        word = word if edit.over is None else f"with the mean over {edit.over.over} of"
+    else:
+        word = f"with {edit.factor:g} times" if isinstance(edit, Scale) else "with patched"
+    at = "" if edit.at in ("head", "projection") else f" the {edit.at} of"
+    if edit.positions is None:
+        return f"{word}{at}"
+    where = "the last position"
+    if edit.positions != "last":
+        chosen = listed(cast("Chosen", edit.positions), [])
+        where = f"position {chosen[0]}" if len(chosen) == 1 else f"{len(chosen)} positions"
+    return f"at {where} {word}{at}"
 
 
 def _list(names: list[str]) -> str:

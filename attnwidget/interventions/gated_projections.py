@@ -1,4 +1,4 @@
-"""Heads that are switched off behind a gate: in what a module's output projection has received."""
+"""Heads behind a gate that are scaled: in what a module's output projection has received."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ import torch
 from attnwidget.capture.gated import Gated, GatedOutputs
 from attnwidget.tracing import Address, MixingCall
 
-from .projection_inputs import is_linear
+from .projection_inputs import is_linear, scaled
 
 
 class GatedProjections:
-    """Runs output projections once more, with zeros for heads, and passes on what they return.
+    """Runs output projections once more, with heads multiplied, and passes on what they return.
 
     Which module is the projection is known only when its output is that of the module around it.
     """
 
     def __init__(self) -> None:
         self._found = GatedOutputs()
-        # Of the calls whose projection has not run yet, the heads that are off.
+        # Of the calls whose projection has not run yet, the factors of their heads.
         self._waiting: dict[Address, torch.Tensor] = {}
         self._running = False
 
-    def switch_off(self, address: Address, call: MixingCall, off: torch.Tensor) -> None:
-        """Put zeros in the place of heads in the projection of a call, which is to come.
+    def scale(self, address: Address, call: MixingCall, factors: torch.Tensor) -> None:
+        """Multiply heads in the projection of a call, which is to come.
 
         Args:
-            off: True for the heads, bool [heads].
+            factors: of the heads, [1 or M, T, heads].
 
         Raises:
             ValueError: that of another module did not run.
         """
         if any(other._replace(call=address.call) != address for other in self._waiting):
             self.check()
-        self._waiting[address] = off
+        self._waiting[address] = factors
         self._found.expect(address, call.module, call.passed_on)
 
     def check(self) -> None:
@@ -53,24 +53,24 @@ class GatedProjections:
             self._found.entered(module, args)
 
     def left(self, module: torch.nn.Module, output: Any) -> Any:
-        """The output of a module that has run without the heads, if it is its projection's."""
+        """What a module returns with the heads multiplied, if it is the projection's output."""
         if not self._waiting or self._running:
             return None
         for gated in list(self._found.left(module, output)):
             if not is_linear(gated.module, gated.input):
                 self.check()
-            changed = self._without(gated)
+            changed = self._scaled(gated)
             self._waiting.clear()
             return (changed, *output[1:]) if isinstance(output, (tuple, list)) else changed
         return None
 
-    def _without(self, gated: Gated) -> torch.Tensor:
+    def _scaled(self, gated: Gated) -> torch.Tensor:
         width = gated.outputs[0].shape[-1]
-        off = torch.cat(list(self._waiting.values())).repeat_interleave(width)
+        factors = torch.cat(list(self._waiting.values()), dim=-1)
         self._running = True
         try:
             # Not called, as a user's hooks would run once more.
-            received = gated.input.masked_fill(off.to(gated.input.device), 0)
+            received = scaled(gated.input, factors, width)
             changed: torch.Tensor = gated.module.forward(received)
             return changed
         finally:

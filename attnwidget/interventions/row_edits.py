@@ -77,7 +77,7 @@ class RowEditor(Handler):
         # Of a layer of several calls, each is one head.
         head = site.ids.index(address.id) if site.further else None
         if isinstance(self._by, HeadOutputs):
-            replaced = patched(self._by, site.stack, site.layer, before, head)
+            replaced = patched(self._by, "head", site.stack, site.layer, before, head=head)
         else:
             replaced = replacement(self._by, call, cross=site.kind.cross).expand_as(before)
         for row, edit in edits:

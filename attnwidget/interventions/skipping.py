@@ -36,7 +36,7 @@ class BlockFinder(SiteFinder):
 
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()
-        self._names = dict(_blocks(model))
+        self._names = dict(outermost_members(model))
         self._blocks: list[Block] = []
 
     @property
@@ -144,7 +144,7 @@ def cloned(output: Any) -> Any:
     return tree_map_only(torch.Tensor, torch.clone, output)
 
 
-def _blocks(model: torch.nn.Module) -> Iterator[tuple[int, str]]:
+def outermost_members(model: torch.nn.Module) -> Iterator[tuple[int, str]]:
     """(identity, name) of the outermost members of module lists."""
     lists: list[str] = []
     for name, module in model.named_modules():
