@@ -20,6 +20,7 @@ from .interventions.edits import Scale as Scale
 from .interventions.importance import head_importance as head_importance
 from .interventions.logit_lens import logit_lens as logit_lens
 from .interventions.measure import ablate as ablate
+from .interventions.patch_estimate import patch_estimate as patch_estimate
 from .interventions.patch_scan import patch_scan as patch_scan
 from .interventions.pruning import prune_curve as prune_curve
 from .interventions.read_outputs import head_outputs as head_outputs
