@@ -12,6 +12,7 @@ from .describe.describe import describe as describe
 from .interventions.answer import Answer as Answer
 from .interventions.answer import answer as answer
 from .interventions.attribution import logit_attribution as logit_attribution
+from .interventions.edges import edge_attribution as edge_attribution
 from .interventions.editor import intervene as intervene
 from .interventions.edits import Ablate as Ablate
 from .interventions.edits import KnockOut as KnockOut

@@ -22,6 +22,7 @@ from .by_layer import Place
 from .edits import Chosen, without_heads
 from .gradients import check_gradients
 from .patch_scan import Text, _Cell, _Grid
+from .residual import exact
 from .sites import SiteFinder
 from .layer_places import Here, Streams
 from .substitution import outputs_with, read_at
@@ -112,10 +113,10 @@ def patch_estimate(
             (values if cell.null is None else nulls)[cell.place] = texts.share(float(number))
             if cell.null is None:
                 cells.append(cell)
-        exact = np.zeros(grid.shape) * np.nan
+        measured = np.zeros(grid.shape) * np.nan
         drawn = _drawn([cell for cell in cells if values[cell.place] != 0], check, seed)
         for cell, number in zip(drawn, texts.patched(drawn, at, source, check or 1), strict=True):
-            exact[cell.place] = number
+            measured[cell.place] = number
     between = f", the mean over {steps} texts between both" if steps else " for the corrupt text"
     has_null = null and not np.isnan(nulls).all()
     return GridEstimate(
@@ -131,7 +132,7 @@ def patch_estimate(
         "permuted positions" if has_null else None,
         texts.corrupt.described,
         missing=source.missing,
-        exact=exact,
+        exact=measured,
     )
 
 
@@ -145,23 +146,18 @@ def _drawn(cells: list[_Cell], count: int, seed: int) -> list[_Cell]:
 def _gradients(texts: TwoTexts, at: Place, steps: int) -> Gradients:
     """What is at a place of the corrupt text, and the gradient there, by layer."""
     total: dict[int, np.ndarray[Any, Any]] = {}
-    with torch.enable_grad():
-        for each, number in between(texts, steps):
-            probes = _Probes(texts, at)
-            with each(), probes.following():
-                output = run_model(texts.model, texts.corrupt.batch, all_logits=True)
-            gradients = gradients_by(texts, output, list(probes.added.values()))
-            by_key = dict(zip(probes.added, gradients, strict=True))
-            for layer, keys in probes.layers().items():
-                whole = torch.cat([by_key[key] for key in keys], dim=1)
-                total[layer] = total.get(layer, 0) + _exact(whole) / number
-            step_done()
+    for each, number in between(texts, steps):
+        probes = _Probes(texts, at)
+        with torch.enable_grad(), each(), probes.following():
+            output = run_model(texts.model, texts.corrupt.batch, all_logits=True)
+        gradients = gradients_by(texts, output, list(probes.added.values()))
+        by_key = dict(zip(probes.added, gradients, strict=True))
+        for layer, keys in probes.layers().items():
+            whole = torch.cat([by_key[key] for key in keys], dim=1)
+            total[layer] = total.get(layer, 0) + exact(whole).numpy() / number
+        step_done()
     own = texts.read(at, texts.corrupt).layers[texts.stack]
     return {layer: (own[layer], total[layer]) for layer in own}
-
-
-def _exact(tensor: torch.Tensor) -> np.ndarray[Any, Any]:
-    return tensor.detach().cpu().double().numpy()
 
 
 def between(texts: TwoTexts, steps: int) -> Iterator[tuple[Callable[[], Any], int]]:
@@ -197,13 +193,14 @@ def gradients_by(
     Raises:
         ValueError: the metric has no gradient.
     """
-    number = texts.metric(output)
+    with torch.enable_grad():
+        number = texts.metric(output)
     if not (isinstance(number, torch.Tensor) and number.requires_grad and number.numel() == 1):
         raise ValueError(
             f"{texts.name} is no tensor with a gradient: the metric has to return one, as "
             "output.logits[0, -1, 5], and not float(...) of it"
         )
-    found = torch.autograd.grad(number.sum(), tensors, allow_unused=True, retain_graph=keep)
+    found = torch.autograd.grad(number, tensors, allow_unused=True, retain_graph=keep)
     return [
         torch.zeros_like(tensor) if gradient is None else gradient
         for tensor, gradient in zip(tensors, found, strict=True)
