@@ -23,6 +23,7 @@ from .interventions.logit_lens import logit_lens as logit_lens
 from .interventions.measure import ablate as ablate
 from .interventions.patch_estimate import patch_estimate as patch_estimate
 from .interventions.patch_scan import patch_scan as patch_scan
+from .interventions.path_patch import path_patch as path_patch
 from .interventions.pruning import prune_curve as prune_curve
 from .interventions.read_outputs import head_outputs as head_outputs
 from .interventions.read_outputs import mean_outputs as mean_outputs
