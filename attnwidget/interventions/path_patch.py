@@ -64,7 +64,7 @@ def path_patch(
             model, tokenizer, clean, corrupt, receivers=[(24, 4)], token=" Mary", against=" John"
         )
 
-    Path patching (Wang et al. 2023, section 3.1 and appendix B; Goldowsky-Dill et al. 2023), by two
+    Path patching (Wang et al. 2023; Goldowsky-Dill et al. 2023), by two
     passes on the corrupt text. In the first, every head of the model is held at its corrupt
     output, but the sender, which has that of the clean text; norms and MLPs are computed again, so
     that the path goes through the residual stream and MLPs, and through no other head. What the
