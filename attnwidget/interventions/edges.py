@@ -24,6 +24,7 @@ from .patch_scan import Text, _others
 from .residual import exact
 from .sites import SiteFinder
 from .streams import Here, Streams
+from .substitution import outputs_with
 from .two_texts import Measured, TwoTexts, two_texts
 
 INTO = ("queries", "keys", "values")
@@ -184,7 +185,8 @@ class _Pass(SiteFinder):
             )
         self._read[layer] = call.query, call.key, call.value
         self._heads[layer] = torch.zeros_like(call.passed_on, requires_grad=True)
-        return call.passed_on + self._heads[layer]
+        # Computed once more: what a call has may be a view of what the model's function took.
+        return outputs_with(call, "queries", call.query)[1] + self._heads[layer]
 
     def check(self) -> None:
         """Raise a ValueError if a layer does more to the stream than to add two parts."""

@@ -35,6 +35,11 @@ def gpt2() -> Model:
     return tiny("GPT2LMHeadModel", n_embd=32, n_head=4, num_hidden_layers=3)
 
 
+def falcon() -> Model:
+    """All heads share keys, and attention and MLP stand side by side."""
+    return tiny("FalconForCausalLM", num_hidden_layers=3)
+
+
 def metric(output: Any) -> Any:
     return output.logits[0, -1, 7] - output.logits[0, -1, 9]
 
@@ -44,25 +49,29 @@ class ByHooks:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.is_gpt2 = hasattr(model, "transformer")
-        self.layers = model.transformer.h if self.is_gpt2 else model.model.layers
+        self.is_fused = hasattr(model, "transformer")
+        self.layers = model.transformer.h if self.is_fused else model.model.layers
         self.factor = getattr(model.config, "residual_multiplier", 1.0)
 
     def output(self, layer: int) -> Any:
-        block = self.layers[layer]
-        return block.attn.c_proj if self.is_gpt2 else block.self_attn.o_proj
+        names = ("attn.c_proj", "self_attn.o_proj", "self_attention.dense")
+        return self._first(layer, names)
 
     def norm(self, layer: int) -> Any:
-        block = self.layers[layer]
-        return block.ln_1 if self.is_gpt2 else block.input_layernorm
+        return self._first(layer, ("ln_1", "input_layernorm"))
 
     def projection(self, layer: int, into: str, head: int) -> tuple[Any, slice]:
-        block = self.layers[layer]
-        if self.is_gpt2:
-            first = ["queries", "keys", "values"].index(into) * 32 + head * D
-            return block.attn.c_attn, slice(first, first + D)
-        module = getattr(block.self_attn, f"{into[0]}_proj")
-        return module, slice(head * D, (head + 1) * D)
+        number = ["queries", "keys", "values"].index(into)
+        first = head * D
+        if self.is_fused:
+            key_heads = 1 if hasattr(self.layers[0], "self_attention") else 4
+            first += [0, 4, 4 + key_heads][number] * D
+        names = ("attn.c_attn", f"self_attn.{into[0]}_proj", "self_attention.query_key_value")
+        return self._first(layer, names), slice(first, first + D)
+
+    def _first(self, layer: int, names: tuple[str, ...]) -> Any:
+        known = dict(self.layers[layer].named_modules())
+        return next(known[name] for name in names if name in known)
 
     def inputs(self, ids: Any) -> dict[int, torch.Tensor]:
         """What the output projections receive."""
@@ -113,7 +122,7 @@ class ByHooks:
         return (numbers[0] - numbers[1]) / (2 * way)
 
 
-@pytest.mark.parametrize("build", [llama, gpt2, granite, gemma])
+@pytest.mark.parametrize("build", [llama, gpt2, granite, gemma, falcon])
 def test_edges_equal_a_slow_loop(build: Any) -> None:
     model = build().double()
     snapshot = Snapshot(model)
@@ -124,7 +133,7 @@ def test_edges_equal_a_slow_loop(build: Any) -> None:
         before, after = (float(metric(model(**each))) for each in (CORRUPT, CLEAN))
     expected = np.full(scores.values.shape, np.nan)
     assert scores.senders == tuple((layer, head) for layer in range(3) for head in range(4))
-    shared = 4 if build is gpt2 else 2
+    shared = {gpt2: 4, falcon: 1}.get(build, 2)
     assert len(scores.receivers) == 3 * (4 + 2 * shared)
     for row, (layer, head) in enumerate(scores.senders):
         change = torch.zeros_like(clean[layer])
