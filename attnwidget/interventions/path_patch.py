@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
@@ -19,6 +20,7 @@ from attnwidget.tracing import (
     CallId,
     Handler,
     MixingCall,
+    PassEnded,
     Read,
     ReadMixing,
     trace,
@@ -28,7 +30,8 @@ from attnwidget.tracing import (
 from .difference import row_of
 from .patch_scan import Text, _Editor, _Grid
 from .scan import repeated
-from .sites import Site, is_step
+from .sites import Site, followed, is_step
+from .skipping import BlockFinder, ExactSkips
 from .substitution import read_at, with_at
 from .two_texts import Measured, TwoTexts, two_texts
 
@@ -122,11 +125,19 @@ def path_patch(
         ]
         batch, rows = repeated(texts.corrupt.batch, batch_size)
         held = _outputs(texts)
+        finder, single = BlockFinder(model), BlockFinder(model)
+        followed(model, batch, finder)
+        skips = ExactSkips(texts.corrupt.batch, followed(model, texts.corrupt.batch, single)[0])
         path = _Path(texts, rows, held, wanted, into, source)
         for first in range(0, len(cells), rows):
             path.cells = cells[first : first + rows]
-            for path.is_second in (False, True):
-                with path.following(interface_only=False):
+            lowest = min(cell.layer for cell in path.cells)
+            for path.is_second, layer in ((False, lowest), (True, min(wanted))):
+                with (
+                    suppress(PassEnded),
+                    skips.below(model, finder.blocks, path.sites_from(layer), single.blocks),
+                    path.following(interface_only=False),
+                ):
                     output = run_model(model, batch, all_logits=True)
             for row, cell in enumerate(path.cells):
                 number = float(texts.metric(row_of(output, row, rows)))
@@ -185,7 +196,8 @@ class _Path(_Editor):
     """Both passes of a path, with another sender in each row.
 
     Attributes:
-        is_second: True for the pass in which receivers read what they read in the first.
+        is_second: True for the pass in which receivers read what they read in the first, which
+            ends when all have.
     """
 
     def __init__(
@@ -204,6 +216,13 @@ class _Path(_Editor):
         self._into = into
         self._reads: dict[int, torch.Tensor] = {}
 
+    @contextmanager
+    def following(self, *, interface_only: bool) -> Iterator[None]:
+        if not self.is_second:
+            self._reads.clear()
+        with super().following(interface_only=interface_only):
+            yield
+
     def attention(self, address: Address, read: Read) -> Call | None:
         site, head = self._of_call.get(address.id, (None, None))
         heads = [] if site is None else self._receivers.get(site.layer, [])
@@ -211,6 +230,8 @@ class _Path(_Editor):
         if not self.is_second:
             if heads and site is not None:
                 self._reads[site.layer] = read_at(call, self._into)[:, heads]
+                if len(self._reads) == len(self._receivers):
+                    raise PassEnded
             return with_at(call, "head", self._from_sender(address, site, head))
         if not heads or site is None:
             return None
