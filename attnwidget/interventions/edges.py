@@ -49,8 +49,10 @@ def edge_attribution(
 ) -> EdgeScores:
     """Estimate what every head passes on to the queries, keys and values of every later head.
 
-        options = {"token": " Mary", "against": " John"}
-        aw.edge_attribution(model, tokenizer, clean, corrupt, **options).top(10)
+    The largest, for the texts of `patch_scan`::
+
+        edges = aw.edge_attribution(model, tokenizer, clean, corrupt, token=" Mary")
+        edges.top(10)
 
     Edge attribution patching (Syed, Rager and Conmy 2023). An edge is the direct path from a head
     u, through the residual stream alone, to what a head v of a later layer l reads. With w_u what u

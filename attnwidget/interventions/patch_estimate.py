@@ -62,6 +62,8 @@ def patch_estimate(
 ) -> GridEstimate:
     """Estimate every cell of a `patch_scan` from a gradient, and compare some with exact patches.
 
+    For the texts of `patch_scan`::
+
         aw.patch_estimate(model, tokenizer, clean, corrupt, token=" Mary", against=" John")
 
     Attribution patching (Nanda 2023; Syed, Rager and Conmy 2023): one backward pass for all cells.

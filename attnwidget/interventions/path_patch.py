@@ -63,9 +63,9 @@ def path_patch(
 ) -> GridScores:
     """Patch the path from each head to the queries, keys or values of some later heads.
 
-        found = aw.path_patch(
-            model, tokenizer, clean, corrupt, receivers=[(24, 4)], token=" Mary", against=" John"
-        )
+    From every head to the queries of head 4 of layer 24::
+
+        aw.path_patch(model, tokenizer, clean, corrupt, receivers=[(24, 4)], token=" Mary")
 
     Path patching (Wang et al. 2023; Goldowsky-Dill et al. 2023), by two
     passes on the corrupt text. In the first, every head of the model is held at its corrupt
