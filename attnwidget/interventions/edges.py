@@ -19,11 +19,11 @@ from attnwidget.running.model import traceable
 from attnwidget.tracing import Address, Call, FunctionCall, MixingCall, trace, undisturbed
 
 from .gradients import check_gradients
+from .layer_places import Here, Streams
 from .patch_estimate import between, gradients_by
 from .patch_scan import Text, _others
 from .residual import exact
 from .sites import SiteFinder
-from .streams import Here, Streams
 from .substitution import outputs_with
 from .two_texts import Measured, TwoTexts, two_texts
 

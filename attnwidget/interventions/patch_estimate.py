@@ -21,10 +21,10 @@ from attnwidget.tracing import Address, Call, CallId, MixingCall, trace, undistu
 from .by_layer import Place
 from .edits import Chosen, without_heads
 from .gradients import check_gradients
+from .layer_places import Here, Streams
 from .patch_scan import Text, _Cell, _Grid
 from .residual import exact
 from .sites import SiteFinder
-from .layer_places import Here, Streams
 from .substitution import outputs_with, read_at
 from .two_texts import Measured, TwoTexts, two_texts
 
