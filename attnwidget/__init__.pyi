@@ -12,6 +12,7 @@ from .describe.describe import describe as describe
 from .interventions.answer import Answer as Answer
 from .interventions.answer import answer as answer
 from .interventions.attribution import logit_attribution as logit_attribution
+from .interventions.edges import edge_attribution as edge_attribution
 from .interventions.editor import intervene as intervene
 from .interventions.edits import Ablate as Ablate
 from .interventions.edits import KnockOut as KnockOut
@@ -20,7 +21,9 @@ from .interventions.edits import Scale as Scale
 from .interventions.importance import head_importance as head_importance
 from .interventions.logit_lens import logit_lens as logit_lens
 from .interventions.measure import ablate as ablate
+from .interventions.patch_estimate import patch_estimate as patch_estimate
 from .interventions.patch_scan import patch_scan as patch_scan
+from .interventions.path_patch import path_patch as path_patch
 from .interventions.pruning import prune_curve as prune_curve
 from .interventions.read_outputs import head_outputs as head_outputs
 from .interventions.read_outputs import mean_outputs as mean_outputs

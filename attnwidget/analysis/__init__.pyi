@@ -5,6 +5,8 @@ from .combined_heads import combined_heads as combined_heads
 from .comparison import Comparison as Comparison
 from .comparison import PairChange as PairChange
 from .comparison import compare as compare
+from .edge_scores import EdgeScores as EdgeScores
+from .grid_estimate import GridEstimate as GridEstimate
 from .grid_scores import GridScores as GridScores
 from .head_difference import Difference as Difference
 from .head_scores import HeadScore as HeadScore

@@ -43,12 +43,14 @@ class Here(NamedTuple):
         first: the position of the first token, which is not 0 where earlier ones are cached.
         seen: returns True for the tokens that are no padding, bool [items, tokens]; raises a
             ValueError if that is not known.
+        scale: the factor by which the layer multiplies it before it is added.
     """
 
     layer: int
     own: torch.Tensor
     first: int
     seen: Callable[[], torch.Tensor]
+    scale: float = 1.0
 
 
 Visit = Callable[[Here], torch.Tensor]
@@ -316,7 +318,9 @@ class _Stream:
                             # No module returns the stream, but what is added to it can be changed.
                             added = ((changed - self._stream) / part.scale).reshape(new.shape)
                             kept = (changed == stream).reshape(new.shape)
-                            new, stream = torch.where(kept, new, added), changed
+                            # Where it is kept, the difference is 0, and has a gradient.
+                            same = new + ((changed - stream) / part.scale).reshape(new.shape)
+                            new, stream = torch.where(kept, same, added), changed
                     self._stream = stream
             if part.after == call:
                 new = self._visited("residual mid", new, part)
@@ -333,7 +337,8 @@ class _Stream:
             shaped = own.reshape(self._shape)
             given = shaped[None, None] if shaped.ndim == 2 else shaped[:, None]
             seen = partial(_seen, self._arguments, given)
-            here = Here(self._layer, given, self._first, seen)
+            scale = 1.0 if part is None else part.scale
+            here = Here(self._layer, given, self._first, seen, scale)
             new = visit.function(here)
             if new is not given:
                 own = new.reshape(own.shape)

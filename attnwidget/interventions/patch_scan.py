@@ -123,7 +123,11 @@ def patch_scan(
     if not isinstance(null, bool):
         texts = list_of(lambda each: each, "texts, or True or False")("null", null)
         unrelated = [_like(model, tokenizer, text, given, "a text of null") for text in texts or ()]
-    measure, name = _metric(model, tokenizer, given, metric, token, against, position)
+    of_output, name = _metric(model, tokenizer, given, metric, token, against, position)
+
+    def measure(output: Any) -> float:
+        return float(of_output(output))
+
     all_logits = callable(metric) or position != -1 or _ends_in_padding(given)
     batch, rows = repeated(given.batch, batch_size)
     finder = BlockFinder(model)
@@ -238,11 +242,11 @@ def _metric(
     token: str | SupportsIndex | None,
     against: str | SupportsIndex | None,
     position: int,
-) -> tuple[Callable[[Any], float], str]:
-    """The metric, of an output for one text, and its name."""
+) -> tuple[Callable[[Any], Any], str]:
+    """The metric, of an output for one text, and its name; a tensor, if the metric returns one."""
     if callable(metric):
-        own, called = metric, getattr(metric, "__name__", "<lambda>")
-        return lambda output: float(own(output)), called.replace("<lambda>", "the metric")
+        called = getattr(metric, "__name__", "<lambda>")
+        return metric, called.replace("<lambda>", "the metric")
     if metric != "logit difference":
         raise ValueError(f"metric is {metric!r}; expected 'logit difference', or a function")
     if token is None:
@@ -251,7 +255,7 @@ def _metric(
     less = None if against is None else token_id(tokenizer, against)
     place = whole_number(position)
 
-    def logit(output: Any) -> float:
+    def logit(output: Any) -> torch.Tensor:
         logits = getattr(output, "logits", None)
         if not isinstance(logits, torch.Tensor) or logits.ndim != 3:
             raise ValueError(f"{type(model).__name__} returns no logits of tokens: give metric=")
@@ -259,7 +263,7 @@ def _metric(
         if not -len(kept) <= place < len(kept):
             raise IndexError(f"position {place} does not exist: the text has {len(kept)} tokens")
         of_place = logits[0, int(kept[place])].double()
-        return float(of_place[wanted] - (0 if less is None else of_place[less]))
+        return of_place[wanted] if less is None else of_place[wanted] - of_place[less]
 
     name = f"the logit of {label_of(tokenizer, wanted)!r}"
     return logit, name if less is None else f"{name} less that of {label_of(tokenizer, less)!r}"

@@ -44,10 +44,22 @@ def with_at(call: Call, at: Place, new: torch.Tensor) -> Call:
     if at == "head":
         return replace(call, edited=new)
     assert call.passed_on is not None
-    own = read_at(call, at)
-    differs = (new != own).flatten(2).any(dim=2)
+    differs = (new != read_at(call, at)).flatten(2).any(dim=2)
     if not bool(differs.any()):
         return call
+    changed, output = outputs_with(call, at, new)
+    # The outputs of all other heads stay as they are, to the last bit.
+    heads = differs.repeat_interleave(output.shape[1] // differs.shape[1], dim=1)
+    output = torch.where(heads[:, :, None, None], output, call.passed_on)
+    return replace(changed, output=output, edited=None)
+
+
+def outputs_with(call: Call, at: Place, new: torch.Tensor) -> tuple[Call, torch.Tensor]:
+    """(the call with other queries, keys, values or weights, the head outputs that follow).
+
+    Raises:
+        ValueError: the model's attention does not let them be computed.
+    """
     changed: Call
     if at == "weights":
         value = head_values(call)
@@ -55,23 +67,18 @@ def with_at(call: Call, at: Place, new: torch.Tensor) -> Call:
         changed = SoftmaxCall(
             call.module, new.log(), new, None, value, layout, rebuild=call.rebuild
         )
-        output = new @ value
-    elif isinstance(call, FunctionCall):
+        return changed, new @ value
+    if isinstance(call, FunctionCall):
         changed = replace(
             call,
             query=new if at == "queries" else call.query,
             key=new if at == "keys" else call.key,
             value=new if at == "values" else call.value,
         )
-        output = _outputs(changed, changed.value)
-    else:
-        shape = torch.Size((*call.weights.shape[:-2], *new.shape[-2:]))
-        changed = replace(call, value=call.layout.restore(new, shape))
-        output = call.layout.apply(call.weights) @ new
-    # The outputs of all other heads stay as they are, to the last bit.
-    heads = differs.repeat_interleave(output.shape[1] // differs.shape[1], dim=1)
-    output = torch.where(heads[:, :, None, None], output, call.passed_on)
-    return replace(changed, output=output, edited=None)
+        return changed, _outputs(changed, changed.value)
+    shape = torch.Size((*call.weights.shape[:-2], *new.shape[-2:]))
+    changed = replace(call, value=call.layout.restore(new, shape))
+    return changed, call.layout.apply(call.weights) @ new
 
 
 def _weights(call: Call) -> torch.Tensor:
