@@ -9,6 +9,7 @@ Networks" (arXiv 2412.06464); Kimi Team 2025, "Kimi Linear" (2510.26692); Dao an
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -327,19 +328,29 @@ def _follow_lightning(
         forward = unwrapped(forward)
 
         def entered(*args: Any, **kwargs: Any) -> Any:
-            seen.update(mask=kwargs.get("attention_mask"), cache=kwargs.get("cache"))
-            return forward(*args, **kwargs)
+            if not stack.owns(module):  # on another thread
+                return forward(*args, **kwargs)
+            # The name of the cache is another one in each version.
+            given = (*args, *kwargs.values())
+            cache = next((each for each in given if hasattr(each, "get_linear_cache")), None)
+            seen.update(mask=kwargs.get("attention_mask"), cache=cache)
+            try:
+                return forward(*args, **kwargs)
+            finally:
+                seen.clear()  # tensors of every layer, with their history
 
         return marked(entered, forward)
 
     def projecting(forward: Callable[..., Any]) -> Callable[..., Any]:
         forward = unwrapped(forward)
 
-        def projected(*args: Any, **kwargs: Any) -> Any:
-            seen["projected"] = forward(*args, **kwargs)
-            return seen["projected"]
+        def project(*args: Any, **kwargs: Any) -> Any:
+            projected = forward(*args, **kwargs)
+            if stack.owns(module):
+                seen["projected"] = projected
+            return projected
 
-        return marked(projected, forward)
+        return marked(project, forward)
 
     def norming(forward: Callable[..., Any]) -> Callable[..., Any]:
         forward = unwrapped(forward)
@@ -347,7 +358,8 @@ def _follow_lightning(
         def normed(output: torch.Tensor) -> Any:
             if stack.owns(module) and not stack.elsewhere:
                 with paused():
-                    output = observe(module, lambda: _lightning(module, seen, output), output)
+                    read = functools.partial(_lightning, module, seen, output)
+                    output = observe(module, functools.cache(read), output)
             return forward(output)
 
         return marked(normed, forward)
