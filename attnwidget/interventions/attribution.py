@@ -234,7 +234,7 @@ def logit_attribution(
 
 @dataclass(frozen=True)
 class _After:
-    """What changes logits after the unembedding: a factor, or a soft cap."""
+    """A change of logits after the unembedding: a factor, or a soft cap."""
 
     factor: float = 1.0
     cap: float | None = None
@@ -247,7 +247,7 @@ class _After:
 
 
 def _after(raw: torch.Tensor, logits: torch.Tensor, dtype: torch.dtype) -> _After:
-    """What changes logits after the unembedding.
+    """Find the change of logits after the unembedding.
 
     Raises:
         ValueError: it is neither a factor nor a soft cap.

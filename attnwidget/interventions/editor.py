@@ -480,7 +480,7 @@ def _several_layers(address: Address) -> ValueError:
 def _changed_outputs(
     intervention: Intervention, call: MixingCall, site: Site, head: int | None
 ) -> torch.Tensor:
-    """What replaces the outputs of a call without a softmax.
+    """The outputs in place of those of a call without a softmax.
 
     Args:
         head: its number among the layer's, if it is one.

@@ -156,7 +156,8 @@ def _mlstm(
     """xLSTM's matrix memory: query, key, value [batch, heads, T, d], gates [batch, heads, T]."""
     _check_start(given, "c_initial")
     query, key, enter, forget = (
-        given[name].double() for name in ("query", "key", "igate", "fgate")
+        given[name].cpu().double()  # which not every device has
+        for name in ("query", "key", "igate", "fgate")
     )
     decay, scale = logsigmoid(forget), query.shape[-1] ** -0.5
     # An output is divided by its normalizer, which the state has beside the values, at least 1 or
@@ -173,7 +174,10 @@ def _mlstm(
         eps = _MLSTM_EPS * torch.exp(lowest - largest[..., 0])
         read.append(1 / (torch.maximum(size, least) + eps))
     query = query * torch.stack(read, -1)[..., None]
-    strengths = Strengths(query.float(), key.float(), scale, decay[..., None], write)
+    query, key, decay, write = (
+        each.float().to(given["query"].device) for each in (query, key, decay[..., None], write)
+    )
+    strengths = Strengths(query, key, scale, decay, write)
 
     def rerun(values: torch.Tensor) -> torch.Tensor:
         return _first(function(**_bound(given, {"value": values})))

@@ -1,4 +1,4 @@
-"""What each head takes from each key, as its part of the layer's whole output.
+"""The parts of each head and key in a layer's whole output.
 
 An output is a sum over heads and keys: y_t = Σ_h Σ_s c_h[t, s], with c_h[t, s] = a_h[t, s]
 W_h diag(gate_h[t]) v_h[s]: a weight or a coefficient times a value, through the gate or the norm
