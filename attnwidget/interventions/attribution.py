@@ -183,7 +183,8 @@ def logit_attribution(
         raw = residual.unembedded[0, place]
         after = _after(exact(raw), exact(residual.output.logits[0, place]), raw.dtype)
         number = raw[wanted] if other is None else raw[wanted] - raw[other]
-        parts = residual.parts(number.double() * after.factor)
+        # Not every device has double precision.
+        parts = residual.parts(number.cpu().double() * after.factor)
         capped = difference(exact(residual.output.logits[0, place]))
     direct = empty_rows(parts.heads)
     for site, row in parts.heads.items():

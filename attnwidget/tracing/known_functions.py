@@ -101,5 +101,5 @@ def reader_of(readers: Readers, function: Any) -> Reader | None:
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         return None
-    arguments = set(code.co_varnames[: code.co_argcount])
+    arguments = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     return next((reader for told, reader in readers.items() if told <= arguments), None)
