@@ -35,10 +35,12 @@ class Gated:
 
     @property
     def gates(self) -> torch.Tensor:
-        """The factor of each output, [M, heads, T, d_v] of all calls; 0 where an output is 0."""
-        heads = torch.cat([each.transpose(1, 2).flatten(2) for each in self.outputs], dim=-1)
-        received = self.input.reshape(heads.shape).double()
-        ratio = torch.where(heads == 0, 0, received / heads.double())
+        """The factor of each output, float64 [M, heads, T, d_v] of all calls; 0 where that is 0."""
+        # Not every device has double precision.
+        of_calls = [each.detach().cpu().double() for each in self.outputs]
+        heads = torch.cat([each.transpose(1, 2).flatten(2) for each in of_calls], dim=-1)
+        received = self.input.detach().cpu().double().reshape(heads.shape)
+        ratio = torch.where(heads == 0, 0, received / heads)
         _, count, _, width = self.outputs[0].shape
         return ratio.reshape(*heads.shape[:2], -1, width).transpose(1, 2)[
             :, : count * len(self.outputs)

@@ -63,8 +63,8 @@ def layer_of_channels(calls: Sequence[MixingCall], gated: Gated, item: Item, nam
 
     A token's contribution to an output is what reaches it through the function, the gate and the
     projection. Its coefficient is the share of that along the whole output, of either sign:
-    c[t, s] = (W diag(gate_t) a[t, s] v_s) . y_t / |y_t|^2, with y_t = sum over s and all calls. So
-    the coefficients of a row sum to 1.
+    c[t, s] = (W diag(gate_t) a[t, s] v_s) . y_t / |y_t|^2, with y_t = sum over s and all calls,
+    without biases, which are of no token. So the coefficients of a row sum to 1.
 
     Raises:
         ValueError: the text is too long, or the projection is not linear.
@@ -79,13 +79,18 @@ def layer_of_channels(calls: Sequence[MixingCall], gated: Gated, item: Item, nam
     matrix = linear_matrix(gated.module, gated.input)
     if matrix is None:
         raise ValueError("the module behind its channels is not linear")
-    received = gated.input.reshape(*gated.outputs[0].shape[::2], -1)
-    received = received[selection.windows][0].detach().to("cpu", torch.float64)
+    gates = gated.gates[selection.windows][0]  # [calls, T, channels]
+    linear = torch.stack(
+        [
+            _without_bias(call, output)[selection.windows][0, 0]
+            for call, output in zip(calls, gated.outputs, strict=True)
+        ]
+    )
     # What reaches an output, seen from each channel: diag(gate_t) Wᵀ y_t / |y_t|².
     matrix = matrix.double()
+    received = (gates * linear).transpose(0, 1).flatten(1)
     outputs = received @ matrix
     along = outputs @ matrix.T / outputs.square().sum(-1, keepdim=True).clamp_min(1e-300)
-    gates = gated.gates[selection.windows][0].detach().to("cpu")  # [calls, T, channels]
     of_calls = along.reshape(len(along), len(calls), -1).transpose(0, 1) * gates
     maps = [
         _contributions(call, selection, directions)
@@ -95,11 +100,21 @@ def layer_of_channels(calls: Sequence[MixingCall], gated: Gated, item: Item, nam
     sums = coefficients.sum(axis=(0, 2), dtype=np.float64)
     live = (outputs.square().sum(-1) > 0).numpy()[selection.queries.numpy()]
     error = float(np.abs(sums - 1)[live].max(initial=0))
-    # A row's parts may cancel each other out, so that rounding counts for more.
-    size = float(np.abs(coefficients).sum(axis=(0, 2))[live].max(initial=1))
-    limit = tolerance(gated.input.dtype) * max(1.0, size)
+    # Rounding counts for more where parts of a row cancel each other out, and where biases do.
+    parts = np.abs(coefficients).sum(axis=(0, 2))
+    whole = gated.input.detach().cpu().double().reshape(-1, *received.shape)[selection.windows][0]
+    biases = whole.norm(dim=-1) / received.norm(dim=-1).clamp_min(1e-300)
+    size = np.maximum(parts, biases[selection.queries].numpy())[live].max(initial=1)
+    limit = tolerance(gated.input.dtype) * float(size)
     fidelity = Fidelity(OF_CHANNELS, name, "coefficients", None, error, limit, tokens)
     return Layer(None, None, None, None, fidelity, coefficients=coefficients)
+
+
+def _without_bias(call: MixingCall, output: torch.Tensor) -> torch.Tensor:
+    """The last outputs of a call, less what it returns for values of zero, in double precision."""
+    assert call.rerun is not None
+    constant = call.rerun(torch.zeros_like(call.value))[:, :, -output.shape[2] :]
+    return output.detach().cpu().double() - constant.detach().cpu().double()
 
 
 def _contributions(call: MixingCall, selection: Selection, directions: torch.Tensor) -> np.ndarray:

@@ -216,9 +216,8 @@ class _Recorder(Handler):
 
     def mixing(self, address: Address, read: ReadMixing) -> None:
         layer, reason = None, ""
-        wanted = self._wanted(address.module)
         try:
-            if not wanted:
+            if not self._wanted(address.module):
                 # Of its calls, some may prepare values for another one.
                 if address.module not in self._left_out:
                     self._left_out.add(address.module)
@@ -228,6 +227,7 @@ class _Recorder(Handler):
                 call = read()
                 if call.local and call.rerun is None:  # a step of another mixer
                     return None
+                step_done()
                 if call.strengths is None:
                     return self._wait(address, call)
                 item = self._item(address.id)
@@ -244,14 +244,14 @@ class _Recorder(Handler):
         latest = next(reversed(self._waiting), None)
         if latest is not None and self._waiting[latest][-1].module is call.module:
             self._waiting[latest].append(call)
-        else:
-            self._waiting[address] = [call]
+            return
+        self._waiting[address] = [call]
+        # Layers are numbered in the order of their calls, also where one remains unknown.
+        self._add(address, None, "no linear layer that returns its output receives its channels")
 
     def _add(self, address: Address, layer: Layer | None, reason: str) -> None:
         piece = self._sources.piece(address, self._modules[address.module], None)
         self._sink.add(RecordedCall(address, layer, piece, reason, mixing=True))
-        if self._wanted(address.module):
-            step_done()
 
     def module_left(
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
@@ -272,10 +272,6 @@ class _Recorder(Handler):
 
     def finish(self) -> None:
         """Send what is known at the end of the pass alone."""
-        for address in self._waiting:
-            self._add(
-                address, None, "no linear layer that returns its output receives its channels"
-            )
         matrices: dict[int, torch.Tensor | None] = {}
         for gated in self._found:
             if self._sink.has_projection(gated.address):  # nothing stands between

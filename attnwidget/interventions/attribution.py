@@ -183,7 +183,8 @@ def logit_attribution(
         raw = residual.unembedded[0, place]
         after = _after(exact(raw), exact(residual.output.logits[0, place]), raw.dtype)
         number = raw[wanted] if other is None else raw[wanted] - raw[other]
-        parts = residual.parts(number.double() * after.factor)
+        # Not every device has double precision.
+        parts = residual.parts(number.cpu().double() * after.factor)
         capped = difference(exact(residual.output.logits[0, place]))
     direct = empty_rows(parts.heads)
     for site, row in parts.heads.items():
@@ -234,7 +235,7 @@ def logit_attribution(
 
 @dataclass(frozen=True)
 class _After:
-    """What changes logits after the unembedding: a factor, or a soft cap."""
+    """A change of logits after the unembedding: a factor, or a soft cap."""
 
     factor: float = 1.0
     cap: float | None = None
@@ -247,7 +248,7 @@ class _After:
 
 
 def _after(raw: torch.Tensor, logits: torch.Tensor, dtype: torch.dtype) -> _After:
-    """What changes logits after the unembedding.
+    """Find the change of logits after the unembedding.
 
     Raises:
         ValueError: it is neither a factor nor a soft cap.

@@ -383,6 +383,8 @@ class _Editor(Handler):
         self._ends: dict[Address, int] = {}
         # By module and pass, the calls without a softmax so far.
         self._mixed: Counter[tuple[str, int]] = Counter()
+        # By module, the tokens of what the latest module in it returned.
+        self._lengths: dict[int, int] = {}
 
     def _first(self, site: Site, address: Address, num_queries: int, num_keys: int) -> int:
         """The position of a call's first query, which is not 0 where earlier ones are cached.
@@ -583,6 +585,11 @@ class _Editor(Handler):
     ) -> torch.Tensor:
         """The outputs without the links that any intervention cuts."""
         tokens = call.output.shape[2]
+        if call.local and self._lengths.get(id(call.module), tokens) != tokens:
+            raise ValueError(
+                f"{address.module} also reads tokens before the text, which are in its cache, so "
+                "that positions do not tell which they are: give use_cache=False"
+            )
         earlier = address._replace(step=address.step - 1)
         if tokens == 1 and self._ends.get(earlier, 0):
             raise ValueError(
@@ -590,6 +597,9 @@ class _Editor(Handler):
                 "each of them wrote: generate with use_cache=False"
             )
         self._ends[address] = tokens
+        for edit in [each for each, _ in links if each.of_record][:1]:
+            # Models set what they read of padding to zero.
+            _check_beginnings(edit, address, (call.value[:, :, 0] == 0).flatten(1).all(dim=1))
         none = torch.zeros(1, call.output.shape[1], tokens, tokens, dtype=torch.bool)
         cut: dict[Meaning, torch.Tensor] = {}
         for intervention, heads in links:
@@ -620,6 +630,8 @@ class _Editor(Handler):
     def module_left(
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
     ) -> Any:
+        if parent is not None and isinstance(output, torch.Tensor) and output.ndim == 3:
+            self._lengths[id(parent)] = output.shape[1]
         self.projections.left(module, output)
         return self.gated.left(module, output)
 
@@ -676,7 +688,13 @@ def _refuse_left_padding(
     except ValueError:  # of a layout that is not known, which is refused where it is to be changed
         return
     # A later token alone may be beyond the first one's window.
-    if (one_query and not (site is not None and site.kind.cross)) or not bool(hidden.any()):
+    if not one_query or (site is not None and site.kind.cross):
+        _check_beginnings(edit, address, hidden)
+
+
+def _check_beginnings(edit: Intervention, address: Address, hidden: torch.Tensor) -> None:
+    """Raise a ValueError if the first token of any text is hidden, bool [M]."""
+    if not bool(hidden.any()):
         return
     raise ValueError(
         f"text {int(hidden.nonzero()[0])} of the batch is padded on the left in {address.module}: "

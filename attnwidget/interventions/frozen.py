@@ -37,7 +37,7 @@ class HeadMark(_Mark):
 
 
 def depends_on(made: Sequence[torch.Tensor]) -> tuple[bool, bool]:
-    """Whether tensors were made of (the stream, outputs of heads) since the latest marks."""
+    """True for (the stream, outputs of heads) if tensors were made of it since the latest marks."""
     names = {node.name() for node in _history(made)}
     return "StreamMarkBackward" in names, "HeadMarkBackward" in names
 
@@ -61,7 +61,7 @@ def _history(made: Sequence[torch.Tensor]) -> Iterator[Any]:
 
 
 def freeze(module: torch.nn.Module, read: torch.Tensor, made: Any, note: Note) -> Any:
-    """What a module without a matrix made, as a linear function of what it read.
+    """The output of a module without a matrix, as a linear function of what it read.
 
     It may be a norm with a scale for each position, a factor for each component, and a bias, or
     return what it read. Whether it is one is found only if gradients go through it.
@@ -72,7 +72,7 @@ def freeze(module: torch.nn.Module, read: torch.Tensor, made: Any, note: Note) -
 
 
 def passed(module: torch.nn.Module, read: torch.Tensor, made: Any, note: Note) -> Any:
-    """What a linear module made, whose bias is noted when gradients go through it."""
+    """The output of a linear module, whose bias is noted when gradients go through it."""
     if not isinstance(made, torch.Tensor):
         return made
     return _Passed.apply(made, read[..., :1, :].detach(), module, note)  # type: ignore[no-untyped-call]
@@ -146,7 +146,7 @@ def _form(module: torch.nn.Module, read: torch.Tensor) -> tuple[torch.Tensor, to
 
 
 def _quiet(module: torch.nn.Module, given: torch.Tensor) -> torch.Tensor:
-    """What a module returns, without the hooks that follow it."""
+    """The output of a module, without the hooks that follow it."""
     with torch.no_grad():
         made: torch.Tensor = module.forward(given)
     return made

@@ -1,4 +1,4 @@
-"""What a model would predict if its layers ended earlier."""
+"""The logit lens: predictions of a model as if its layers ended earlier."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Guess(NamedTuple):
 
 @dataclass(frozen=True)
 class LogitLens(Tabular):
-    """What a model would predict if its layers ended earlier: rows are layers, columns positions.
+    """Predictions of a model as if its layers ended earlier: rows are layers, columns positions.
 
     Of each row, the stream is given to all that follows the last layer of the model: its final
     normalisation, its unembedding and what changes logits after that, such as a soft cap. The last
@@ -140,30 +140,28 @@ class _Row:
 
     @classmethod
     def of(cls, logits: Floats, ids: Ids, top: int) -> _Row:
-        exact = logits.astype(np.float64)
-        exact -= exact.max(axis=1, keepdims=True)
-        logs = exact - np.log(np.exp(exact).sum(axis=1, keepdims=True))
-        best = np.argpartition(-logits, min(top, logits.shape[1]) - 1, axis=1)[:, :top]
-        order = np.argsort(-np.take_along_axis(logits, best, axis=1), axis=1, kind="stable")
-        best = np.take_along_axis(best, order, axis=1)
-        count = len(logits)
-        null = np.full((1, count), np.nan)
-        if count > 1:
-            shifts = np.unique(np.linspace(1, count - 1, min(_POSITIONS, count - 1)).astype(int))
-            null = np.array([_ranks(np.roll(logits, -shift, axis=0), ids) for shift in shifts])
-        return cls(
-            _ranks(logits, ids),
-            logs[np.arange(count), ids],
-            np.median(null, axis=0),
-            best,
-            np.exp(np.take_along_axis(logs, best, axis=1)),
-        )
+        count, top = len(logits), min(top, logits.shape[1])
+        shifts = np.unique(np.linspace(1, count - 1, min(_POSITIONS, count - 1)).astype(int))
+        ranks, log_probabilities = np.empty((2, count))
+        elsewhere = np.full((max(1, len(shifts)), count), np.nan)
+        best, probabilities = np.empty((count, top), np.int64), np.empty((count, top))
+        # A position at a time: of all, arrays as wide as a vocabulary would take gigabytes.
+        for at, row in enumerate(logits):
+            exact = row.astype(np.float64)
+            exact -= exact.max()
+            logs = exact - np.log(np.exp(exact).sum())
+            ranks[at], log_probabilities[at] = _rank(row, ids[at]), logs[ids[at]]
+            for number, shift in enumerate(shifts):
+                elsewhere[number, at - shift] = _rank(row, ids[at - shift])
+            likeliest = np.argpartition(-row, top - 1)[:top]
+            best[at] = likeliest[np.argsort(-row[likeliest], kind="stable")]
+            probabilities[at] = np.exp(logs[best[at]])
+        null = np.median(elsewhere, axis=0)
+        return cls(ranks, log_probabilities, null, best, probabilities)
 
 
-def _ranks(logits: Floats, ids: Ids) -> Numbers:
-    own = logits[np.arange(len(ids)), ids]
-    found: Numbers = ((logits > own[:, None]).sum(axis=1) + 1).astype(np.float64)
-    return found
+def _rank(row: Floats, token: int) -> int:
+    return int((row > row[token]).sum()) + 1
 
 
 @progress_bar("Reading", "layers")

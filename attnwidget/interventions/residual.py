@@ -45,7 +45,7 @@ def margin(dtype: torch.dtype) -> float:
 
 @dataclass(frozen=True)
 class Written:
-    """What a module wrote: a leaf of the graph of gradients.
+    """The output of a module that writes to the stream: a leaf of the graph of gradients.
 
     Attributes:
         layer: the place of the layer.

@@ -56,7 +56,7 @@ def returned(layer: Block) -> torch.Tensor:
 
 
 def with_stream(output: Any, stream: torch.Tensor) -> Any:
-    """What a layer returned, with another stream."""
+    """The output of a layer, with another stream."""
     if isinstance(output, (tuple, list)):
         return type(output)([stream, *output[1:]])
     return stream

@@ -196,7 +196,7 @@ class AttentionRecord:
         return self._head(layer, head, stack).head_weights(head)
 
     def coefficients(self, layer: int, head: int, stack: str | None = None) -> Floats:
-        """How much of each value a head without a softmax takes: float32 [Tq, Tk], of either sign.
+        """The factors of values in a head without a softmax: float32 [Tq, Tk], of either sign.
 
         The head's output is the coefficients times its values. Rows do not sum to 1.
 

@@ -168,7 +168,7 @@ class Recurrence:
 
 
 def _kept_between(logs: _Numbers) -> _Numbers:
-    """What is left at each token of a block of each that is not later: [T, T, 1], or [T, T, d].
+    """The share of each token of a block that is left at later ones: [T, T, 1], or [T, T, d].
 
     Args:
         logs: those of the decay, summed from the block's first token on.

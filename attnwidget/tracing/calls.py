@@ -157,7 +157,7 @@ class SoftmaxCall:
 
 @dataclass(frozen=True)
 class Strengths:
-    """What a recurrence reads besides its values: see `attnwidget.record.Recurrence`.
+    """The tensors that a recurrence reads besides its values: see `attnwidget.record.Recurrence`.
 
     Attributes:
         query, key: [M, heads or fewer, T, d].

@@ -66,10 +66,9 @@ def calls_of(
 
     modules = list(stack.model.modules())
     kinds = {type(module) for module in modules}
-    files = [
-        vars(sys.modules[file])
-        for file in sorted({kind.__module__ for kind in kinds} & sys.modules.keys())
-    ]
+    # A user's class, or one that a library has made, may inherit what another file calls.
+    named = {each.__module__ for kind in kinds for each in kind.__mro__}
+    files = [vars(sys.modules[file]) for file in sorted(named & sys.modules.keys())]
     known = functools.partial(_names, readers)
     # A class of torch or of Python has none.
     methods = {
@@ -102,5 +101,5 @@ def reader_of(readers: Readers, function: Any) -> Reader | None:
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         return None
-    arguments = set(code.co_varnames[: code.co_argcount])
+    arguments = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
     return next((reader for told, reader in readers.items() if told <= arguments), None)

@@ -9,6 +9,7 @@ Networks" (arXiv 2412.06464); Kimi Team 2025, "Kimi Linear" (2510.26692); Dao an
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -155,7 +156,8 @@ def _mlstm(
     """xLSTM's matrix memory: query, key, value [batch, heads, T, d], gates [batch, heads, T]."""
     _check_start(given, "c_initial")
     query, key, enter, forget = (
-        given[name].double() for name in ("query", "key", "igate", "fgate")
+        given[name].cpu().double()  # which not every device has
+        for name in ("query", "key", "igate", "fgate")
     )
     decay, scale = logsigmoid(forget), query.shape[-1] ** -0.5
     # An output is divided by its normalizer, which the state has beside the values, at least 1 or
@@ -172,7 +174,10 @@ def _mlstm(
         eps = _MLSTM_EPS * torch.exp(lowest - largest[..., 0])
         read.append(1 / (torch.maximum(size, least) + eps))
     query = query * torch.stack(read, -1)[..., None]
-    strengths = Strengths(query.float(), key.float(), scale, decay[..., None], write)
+    query, key, decay, write = (
+        each.float().to(given["query"].device) for each in (query, key, decay[..., None], write)
+    )
+    strengths = Strengths(query, key, scale, decay, write)
 
     def rerun(values: torch.Tensor) -> torch.Tensor:
         return _first(function(**_bound(given, {"value": values})))
@@ -327,19 +332,29 @@ def _follow_lightning(
         forward = unwrapped(forward)
 
         def entered(*args: Any, **kwargs: Any) -> Any:
-            seen.update(mask=kwargs.get("attention_mask"), cache=kwargs.get("cache"))
-            return forward(*args, **kwargs)
+            if not stack.owns(module):  # on another thread
+                return forward(*args, **kwargs)
+            # The name of the cache is another one in each version.
+            given = (*args, *kwargs.values())
+            cache = next((each for each in given if hasattr(each, "get_linear_cache")), None)
+            seen.update(mask=kwargs.get("attention_mask"), cache=cache)
+            try:
+                return forward(*args, **kwargs)
+            finally:
+                seen.clear()  # tensors of every layer, with their history
 
         return marked(entered, forward)
 
     def projecting(forward: Callable[..., Any]) -> Callable[..., Any]:
         forward = unwrapped(forward)
 
-        def projected(*args: Any, **kwargs: Any) -> Any:
-            seen["projected"] = forward(*args, **kwargs)
-            return seen["projected"]
+        def project(*args: Any, **kwargs: Any) -> Any:
+            projected = forward(*args, **kwargs)
+            if stack.owns(module):
+                seen["projected"] = projected
+            return projected
 
-        return marked(projected, forward)
+        return marked(project, forward)
 
     def norming(forward: Callable[..., Any]) -> Callable[..., Any]:
         forward = unwrapped(forward)
@@ -347,7 +362,8 @@ def _follow_lightning(
         def normed(output: torch.Tensor) -> Any:
             if stack.owns(module) and not stack.elsewhere:
                 with paused():
-                    output = observe(module, lambda: _lightning(module, seen, output), output)
+                    read = functools.partial(_lightning, module, seen, output)
+                    output = observe(module, functools.cache(read), output)
             return forward(output)
 
         return marked(normed, forward)

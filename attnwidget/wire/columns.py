@@ -115,10 +115,10 @@ def coefficients_column(layer: Layer, position: int) -> Floats:
     queries = np.stack([layer.head_queries(head) for head in heads])
     keys = np.stack([layer.head_keys(head) for head in heads])
     out = np.zeros(queries.shape[:2], np.float32)
-    held = keys[:, position].copy()
+    held = keys[:, position].astype(np.float64)
     for at in range(position, queries.shape[1]):
         if at > position and program.decay is not None:
-            held *= np.exp(program.decay[:, at])
+            held *= np.exp(program.decay[:, at].astype(np.float64))
         if at > position and program.erase is not None:
             met = (held * keys[:, at]).sum(axis=1)
             held -= (program.erase[:, at] * met)[:, None] * keys[:, at]

@@ -144,11 +144,8 @@ def compared_metrics(comparison: Comparison) -> dict[str, HeadScores]:
 def _cells(stack: Stack, layer: Layer, other: Layer, head: int) -> Floats:
     """The difference of the largest magnitude in each cell of a thumbnail, of all queries."""
 
-    def numbers(of: Layer, rows: NDArray[np.intp]) -> Floats:
-        return of.head_coefficients(head, rows) if of.signed else of.head_weights(head, rows)
-
     def difference(rows: NDArray[np.intp]) -> Floats:
-        return numbers(other, rows) - numbers(layer, rows)
+        return other.head_numbers(head, rows) - layer.head_numbers(head, rows)
 
     return signed_cells(stack, difference, np.arange(len(stack.queries)))
 

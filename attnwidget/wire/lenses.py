@@ -160,20 +160,26 @@ def _kind(lens: Lens) -> Literal["browser", "factors", "heads", "layers"]:
     return "factors" if isinstance(lens, FactorLens) else "browser"
 
 
-def _matrices(lens: MatrixLens, record: AttentionRecord) -> Iterator[tuple[str, list[Floats]]]:
+def _matrices(lens: MatrixLens, record: AttentionRecord) -> Iterator[tuple[str, Iterator[Floats]]]:
     """The matrices of the layers that have them, by stack."""
+    for name, here in _layers_with(lens, record):
+        all_layers = zip(lens.matrices(record, name), here, strict=True)
+        yield name, (matrices for matrices, is_here in all_layers if is_here)
+
+
+def _layers_with(lens: MatrixLens, record: AttentionRecord) -> Iterator[tuple[str, list[bool]]]:
+    """The layers that have a lens, by the stacks with any."""
     for name in record.stacks:
         numbers = record.stack(name).numbers
         here = [why_not_sent(lens, record, name, number) is None for number in numbers]
         if any(here):
-            all_layers = zip(lens.matrices(record, name), here, strict=True)
-            yield name, [matrices for matrices, is_here in all_layers if is_here]
+            yield name, here
 
 
 def _peaks(lens: MatrixLens, record: AttentionRecord) -> dict[str, list[list[float]]]:
     return {
         name: [[_peak(matrix) for matrix in matrices] for matrices in lens.matrices(record, name)]
-        for name, _ in _matrices(lens, record)
+        for name, _ in _layers_with(lens, record)
     }
 
 

@@ -283,7 +283,7 @@ def _layer(
 
 
 def _signed(layer: Layer) -> dict[str, Any]:
-    """What is said of a layer without a softmax; nothing of others."""
+    """The fields of a layer without a softmax; none of others."""
     if not layer.signed:
         return {}
     found = layer.program

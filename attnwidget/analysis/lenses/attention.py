@@ -49,7 +49,7 @@ MAGNITUDES = replace(
     shares=True,
     numbers=lambda record, stack, layer, head: record.layer(layer, stack).head_shares(head),
 )
-"""What stands in for coefficients where weights of several heads are added up."""
+"""The stand-in for coefficients where weights of several heads are added up."""
 
 
 def reading(lens: Lens, stack: Stack) -> Lens:

@@ -1,4 +1,4 @@
-"""What each head takes from each key, as its part of the layer's whole output.
+"""The parts of each head and key in a layer's whole output.
 
 An output is a sum over heads and keys: y_t = Σ_h Σ_s c_h[t, s], with c_h[t, s] = a_h[t, s]
 W_h diag(gate_h[t]) v_h[s]: a weight or a coefficient times a value, through the gate or the norm
@@ -16,6 +16,7 @@ coefficients are such shares already.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def contributions(layer: Layer) -> Floats:
     if layer.coefficients is not None:
         return layer.coefficients
     values, projection = _parts(layer)
-    mixed = np.stack([_mixing(layer, head) for head in range(layer.num_heads)])
+    mixed: Floats = np.stack([layer.head_numbers(head) for head in range(layer.num_heads)])
     outputs = mixed @ values
     if layer.gates is not None:
         outputs *= layer.gates
@@ -52,8 +53,7 @@ def contributions(layer: Layer) -> Floats:
     if layer.gates is not None:
         directions *= layer.gates
     mixed *= directions @ values.swapaxes(1, 2)
-    shares: Floats = mixed.astype(np.float32)
-    return shares
+    return mixed
 
 
 def contribution_norms(layer: Layer, head: int) -> Floats:
@@ -66,7 +66,7 @@ def contribution_norms(layer: Layer, head: int) -> Floats:
     """
     values, projection = _parts(layer)
     gram, value = projection[head] @ projection[head].T, values[head]
-    mixed = np.abs(_mixing(layer, head))
+    mixed = np.abs(layer.head_numbers(head))
     if layer.gates is None:
         squares = np.broadcast_to(((value @ gram) * value).sum(axis=1), mixed.shape)
     else:
@@ -77,12 +77,6 @@ def contribution_norms(layer: Layer, head: int) -> Floats:
             squares[query] = ((gated @ gram) * gated).sum(axis=1)
     norms: Floats = (mixed * np.sqrt(np.maximum(squares, 0))).astype(np.float32)
     return norms
-
-
-def _mixing(layer: Layer, head: int) -> Numbers:
-    """The weights or the coefficients of a head, [Tq, Tk]."""
-    found = layer.head_coefficients(head) if layer.signed else layer.head_weights(head)
-    return found.astype(np.float64)
 
 
 def _parts(layer: Layer) -> tuple[Numbers, Numbers]:
@@ -101,14 +95,23 @@ def _why_not(record: AttentionRecord, stack: str, layer: int) -> WhyNot | None:
     return None if own.coefficients is not None else why_no_parts(own)
 
 
-def _matrices(record: AttentionRecord, stack: str) -> Sequence[Floats]:
-    """Those of every layer; zeros of layers that lack what they need."""
-    return [
-        contributions(layer)
-        if _why_not(record, stack, layer.number) is None
-        else np.zeros((layer.num_heads, *layer.shape), np.float32)
-        for layer in record.stack(stack).layers
-    ]
+class _ByLayer(Sequence[Floats]):
+    """The shares of every layer, each computed as it is read: those of all take gigabytes.
+
+    Zeros of layers that lack what they need.
+    """
+
+    def __init__(self, record: AttentionRecord, stack: str) -> None:
+        self._record, self._stack = record, stack
+
+    def __len__(self) -> int:
+        return self._record.num_layers(self._stack)
+
+    def __getitem__(self, place: Any) -> Any:
+        layer = self._record.stack(self._stack).layers[place]
+        if _why_not(self._record, self._stack, layer.number) is not None:
+            return np.zeros((layer.num_heads, *layer.shape), np.float32)
+        return contributions(layer)
 
 
 CONTRIBUTION = MatrixLens(
@@ -122,5 +125,5 @@ CONTRIBUTION = MatrixLens(
     digits=4,
     needs_values=True,
     why_not=_why_not,
-    matrices=_matrices,
+    matrices=_ByLayer,
 )

@@ -418,7 +418,11 @@ export class LayerData {
       queries: this.#slice("queries", this.#queryHead(head), tokens * dim),
       keys: this.#slice("keys", this.#keyHead(head), tokens * dim),
       kept: columns
-        ? { values: this.#slice("decay", head, tokens * columns).map(Math.exp), columns }
+        ? // Rounded to single precision, the errors of many tokens would add up.
+          {
+            values: Float64Array.from(this.#slice("decay", head, tokens * columns), Math.exp),
+            columns,
+          }
         : null,
       write: write ? this.#slice("write", head, tokens) : null,
       erase: erase ? this.#slice("erase", head, tokens) : null,

@@ -2,7 +2,7 @@
 
 /** The factors of each token, [T, columns]. */
 interface Decay {
-  readonly values: Float32Array;
+  readonly values: Float64Array;
   /** 1, or one for each dimension. */
   readonly columns: number;
 }

@@ -69,6 +69,27 @@ describe.for(RECURRENCES)("$name", (given) => {
   });
 });
 
+test("decays of many tokens add up without an error", () => {
+  const [count, log] = [4000, Math.fround(-1 / 5000)];
+  const ones = (length: number) => Array<number>(length).fill(1);
+  const layer = layerWith(
+    { heads: 1, key_heads: 1, dim: 1, num_queries: count, num_keys: count },
+    null,
+    {
+      queries: [[1, count, 1], ones(count)],
+      keys: [[1, count, 1], ones(count)],
+      decay: [[1, count, 1], ones(count).map(() => log)],
+    },
+    {
+      signed: "coefficients",
+      recurrence: { scale: 1, query_heads: 1, decay: 1, write: false, erase: false, own: null },
+    },
+  );
+  const expected = Math.exp(log * (count - 1));
+  expect(layer.weightRow(0, count - 1)[0] / expected).toBeCloseTo(1, 6);
+  expect(layer.weightColumn(0, 0)[count - 1] / expected).toBeCloseTo(1, 6);
+});
+
 describe.for([RECURRENCES[1], RECURRENCES[5]])("explained, $name", (given) => {
   const layer = layerOf(given);
   const [head, query, { dim }] = [1, 3, given];

@@ -256,3 +256,51 @@ def test_shares_of_channels_sum_to_one() -> None:
     layer: Layer = signed(aw.capture(model, None, inputs)).layers[0]
     sums = sum(layer.head_coefficients(head).sum(axis=1) for head in range(layer.num_heads))
     np.testing.assert_allclose(sums, 1, atol=1e-4)
+
+
+def _lfm2(**options: Any) -> torch.nn.Module:
+    from transformers import Lfm2Config, Lfm2Model
+
+    torch.manual_seed(0)
+    config = Lfm2Config(
+        vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=4,
+        num_attention_heads=4, num_key_value_heads=2,
+        layer_types=["conv", "conv", "full_attention", "conv"], **options,
+    )  # fmt: skip
+    return Lfm2Model(config).eval()
+
+
+def test_a_bias_of_a_convolution_is_no_contribution_of_a_token() -> None:
+    model = _lfm2(conv_bias=True)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith("conv.bias"):
+                parameter.normal_().mul_(0.01)
+    layer = signed(aw.capture(model, None, {"input_ids": token_ids(12)})).layers[0]
+    assert layer.fidelity.exact
+    np.testing.assert_allclose(layer.head_coefficients(0).sum(axis=1), 1, atol=1e-5)
+
+
+def test_layers_keep_their_numbers_where_one_is_unknown() -> None:
+    model: Any = _lfm2()
+    first = model.layers[0].conv
+    kind = type(first)
+
+    class Doubled(kind):  # type: ignore[misc, valid-type]
+        def forward(self, *args: Any, **kwargs: Any) -> Any:
+            return 2 * super().forward(*args, **kwargs)
+
+    first.__class__ = Doubled
+    with pytest.warns(UserWarning, match="no linear layer that returns its output"):
+        record = aw.capture(model, None, {"input_ids": token_ids(12)})
+    assert signed(record).numbers == (1, 3)
+
+
+def test_a_class_of_another_file_inherits_the_function_of_its_own() -> None:
+    model, inputs = built("mamba2")
+    modules = [each for each in model.modules() if type(each).__module__.startswith("transformers")]
+    for each in modules:
+        each.__class__ = type(f"Own{type(each).__name__}", (type(each),), {"__module__": __name__})
+    record = aw.capture(model, None, inputs)
+    assert record.missing == ()
+    assert signed(record).layers[0].fidelity.exact

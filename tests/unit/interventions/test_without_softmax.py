@@ -17,6 +17,7 @@ from attnwidget.running.one_text import one_text
 from attnwidget.tracing import Address, Handler, MixingCall, ReadMixing, trace, undisturbed
 from benchmarks import zoo
 from tests.unit.snapshot import Snapshot
+from tests.unit.tiny import token_ids
 
 DELTA = ["qwen3_next", "kimi_linear"]
 FAMILIES = [*DELTA, "mamba2", "falcon_h1", "minimax", "jamba", "zamba"]
@@ -265,3 +266,29 @@ def test_channels_have_no_gradients_by_coefficients() -> None:
     found = aw.attention_gradients(built.model, None, built.inputs, loss=loss)
     assert found.stacks == ("self",)
     assert any("mixes every channel by itself" in each for each in found.missing)
+
+
+def test_positions_of_a_record_before_which_a_text_is_padded() -> None:
+    built = zoo.build("mamba2")
+    ids = token_ids(6)
+    edit = aw.KnockOut(4, 1, record=aw.capture(built.model, None, {"input_ids": ids}))
+    padded = torch.cat([token_ids(9), torch.nn.functional.pad(ids, (3, 0))])
+    mask = (padded != 0).long()
+    with (
+        torch.no_grad(),
+        pytest.raises(ValueError, match="text 1 of the batch is padded on the left"),
+        intervene(built.model, edit),
+    ):
+        built.model(input_ids=padded, attention_mask=mask, use_cache=False)
+    with torch.no_grad(), intervene(built.model, edit):
+        built.model(input_ids=padded.flip(1), attention_mask=mask.flip(1), use_cache=False)
+
+
+def test_links_of_a_convolution_that_reads_its_cache_are_refused() -> None:
+    built = zoo.build("lfm3")
+    ids, edit = token_ids(9), aw.KnockOut(3, 2, stack="linear")
+    with torch.no_grad(), intervene(built.model, edit):
+        built.model(input_ids=ids, use_cache=True)
+        cache = built.model(input_ids=ids, use_cache=True).past_key_values
+        with pytest.raises(ValueError, match=r"tokens before the text.*use_cache=False"):
+            built.model(input_ids=ids, past_key_values=cache, use_cache=True)

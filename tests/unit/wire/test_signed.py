@@ -12,9 +12,10 @@ import attnwidget as aw
 from attnwidget.analysis import COEFFICIENTS
 from attnwidget.analysis.thumbnails import signed_levels
 from attnwidget.page.pack import ToPack, bare_layer, packed_layer
-from attnwidget.record import Layer
+from attnwidget.record import Layer, Recurrence
 from attnwidget.wire import encode_block, encode_comparison, encode_overview
 from attnwidget.wire.block import block_size
+from attnwidget.wire.columns import coefficients_column
 from attnwidget.wire.comparison import joined_record
 from attnwidget.wire.compression import COMPACT, FINE
 from attnwidget.wire.manifest import decode_overview, encode_record
@@ -142,3 +143,13 @@ def test_the_selection_of_a_widget_has_coefficients(layer: Layer) -> None:
     assert (chosen.weights, chosen.scores) == (None, None)
     assert chosen.coefficients == pytest.approx(layer.head_coefficients(HEADS - 1)[3])
     assert f"({LENGTH} coefficients)" in repr(chosen)
+
+
+def test_columns_are_those_of_the_rows_also_far_away() -> None:
+    random = np.random.default_rng(0)
+    vectors = random.normal(size=(2, 1, 3000, 4)).astype(np.float32)
+    decay = np.full((1, 3000, 1), -1 / 1024 / 3, np.float32)
+    program = Recurrence(1.0, decay)
+    layer = replace(recurrent(), queries=vectors[0], keys=vectors[1], program=program, values=None)
+    last = layer.head_coefficients(0, np.array([2999]))[0, 0]
+    np.testing.assert_allclose(coefficients_column(layer, 0)[0, 2999], last, rtol=2e-6)
