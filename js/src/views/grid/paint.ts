@@ -1,0 +1,112 @@
+/** Paints a grid: its cells with their numbers, and the labels of rows and columns. */
+
+import type { Painter } from "../../painting/painter.ts";
+import { columnWidth, fontOf, number, shorten, textMeasure } from "../../parts/text.ts";
+import { luminance, mixed, type Palette, rgb } from "../../styles/palette.ts";
+import type { GridCells } from "./cells.ts";
+
+/** The size of the letters of labels and of numbers, and the least cell with a number. */
+const LABEL = 12;
+const NUMBER = 11;
+const ROOM = { across: 33, down: 14 } as const;
+/** The bounds of a cell. */
+const ACROSS = [9, 62] as const;
+const DOWN = [12, 26] as const;
+/** The space above short labels, which lie, and the most above long ones, which stand. */
+const LYING = 20;
+const STANDING = 110;
+/** The share of the full colour below which a cell without a number has no sign. */
+const FAINT = 0.1;
+
+export type GridLayout = ReturnType<typeof gridLayout>;
+
+const within = (value: number, [least, most]: readonly [number, number]) =>
+  Math.floor(Math.min(Math.max(value, least), most));
+
+export function gridLayout(
+  { grid: { rows, columns, axes } }: GridCells,
+  width: number,
+  height: number,
+) {
+  const left = columnWidth(
+    rows.map(([label]) => label),
+    LABEL,
+    [24, 80],
+  );
+  const stands = axes[1] === "position";
+  const top = stands ? columnWidth(columns, LABEL, [LYING, STANDING]) : LYING;
+  const across = axes[1] ? within((width - left) / columns.length, ACROSS) : ACROSS[1];
+  const down = within((height - top) / rows.length, DOWN);
+  return {
+    left,
+    top,
+    across,
+    down,
+    stands,
+    width: Math.max(left + columns.length * across, axes[1] ? 0 : width / 4),
+    height: top + rows.length * down,
+  };
+}
+
+/** The colour of a share of the peak, −1 to 1. */
+export const cellColor = (share: number, { panel, positive, negative }: Palette): string =>
+  mixed(panel, share < 0 ? negative : positive, Math.min(1, Math.abs(share)));
+
+export function paintGrid(
+  painter: Painter,
+  cells: GridCells,
+  values: readonly (readonly (number | null)[])[],
+  { left, top, across, down, stands }: GridLayout,
+  palette: Palette,
+): void {
+  const { grid, peak, isOutside } = cells;
+  const gap = across > 12 ? 1 : 0;
+  painter.textBaseline = "middle";
+  painter.font = fontOf(Math.min(LABEL, down));
+  painter.fillStyle = palette.muted;
+  painter.textAlign = "right";
+  grid.rows.forEach(([label], row) => {
+    painter.fillText(label, left - 6, top + (row + 0.5) * down);
+  });
+  const font = fontOf(Math.min(LABEL, across));
+  const measure = textMeasure(font);
+  painter.font = font;
+  painter.textAlign = stands ? "left" : "center";
+  grid.columns.forEach((label, column) => {
+    const text = stands ? shorten(label, top - 8, measure) : label;
+    painter.save();
+    painter.translate(left + (column + 0.5) * across, stands ? top - 5 : top / 2);
+    if (stands) painter.rotate(-Math.PI / 2);
+    painter.fillText(text, 0, 0);
+    painter.restore();
+  });
+  painter.textAlign = "center";
+  const numbered = across >= ROOM.across && down >= ROOM.down;
+  values.forEach((line, row) => {
+    line.forEach((value, column) => {
+      const [x, y] = [left + column * across, top + row * down];
+      if (value === null) {
+        painter.strokeStyle = palette.border;
+        painter.strokeRect(x + 0.5, y + 0.5, across - gap - 1, down - gap - 1);
+        return;
+      }
+      const share = value / (peak || 1);
+      const fill = cellColor(share, palette);
+      painter.fillStyle = fill;
+      painter.fillRect(x, y, across - gap, down - gap);
+      painter.fillStyle = readable(fill, palette);
+      const [middle, line] = [x + across / 2, y + down / 2];
+      if (numbered) {
+        painter.font = fontOf(NUMBER, isOutside(value) ? 700 : 400);
+        painter.fillText(number(value, Math.min(grid.digits, 2)), middle, line);
+      } else if (share < -FAINT) painter.fillRect(middle - 2, line - 0.5, 4, 1);
+    });
+  });
+}
+
+/** The colour of text on another: that of the two that differs more from it. */
+function readable(on: string, { text, background }: Palette): string {
+  const light = (color: string) => luminance(rgb(color)) + 0.05;
+  const contrast = (color: string) => Math.abs(Math.log(light(color) / light(on)));
+  return contrast(text) >= contrast(background) ? text : background;
+}
