@@ -36,7 +36,7 @@ from attnwidget.widget import (
     atlas_html,
     static_by_default,
 )
-from attnwidget.wire import OffSet
+from attnwidget.wire import OffSet, SentGrid
 from attnwidget.wire.compression import Quality
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ def show(
             that were probed, and an annotated text, or a pair of sentences; without a text, a
             relation is shown in the first sentence of `misses`. All have names, too.
         view: "head", "model", "neuron", "map", "text" or, where there are `grids`, "grid"; by
-            default "map" of a profile, "model" of scores, "grid" of a grid, "text" of a chat that the model has answered, else "head".
+            default "map" of a profile, "model" of scores, "grid" of a grid, "text" of a chat that
+            the model has answered, else "head".
         static: True for a StaticView, the display of which needs no kernel, widget manager or
             network. None, the default, is True where the environment variable ATTNWIDGET_STATIC is
             1, which `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.
@@ -161,8 +162,8 @@ def show(
             places by the similarity of heads (it takes several seconds for hundreds of them); of
             scores of relations, the relation. Besides any trait of `AttentionWidget` (stack, layer,
             head, query, ..., metrics, numbers of your own for the model view and the map, arcs,
-            annotated links for the head view, grids, results of `patch_scan`, and lenses, numbers of your own for every query and
-            key).
+            annotated links for the head view, grids, results of `patch_scan`, and lenses, numbers
+            of your own for every query and key).
 
     Raises:
         TypeError: `x` cannot be shown, or an argument does not go with it.
@@ -352,7 +353,7 @@ def _open_grid(grid: GridScores, static: bool, *inputs: Any, **options: Any) -> 
 
 def _open_at_cell(opened: Opened, grid: GridScores) -> None:
     """Choose the layer, and the head or the query, of the cell furthest beyond its null."""
-    sent = opened._manifest["grids"][0]
+    sent: SentGrid = opened._manifest["grids"][0]
     null = 0 if grid.null is None else np.nan_to_num(np.abs(grid.null))
     beyond = np.nan_to_num(np.abs(grid.values), nan=-np.inf) - null
     row, column = divmod(int(beyond.argmax()), len(grid.columns))

@@ -419,9 +419,9 @@ class RecordView(Choices):
 
         Args:
             panel: the part of the view that is drawn, as `attnwidget.plot` names them: "head" (the
-                lines) or "matrix" of the head view, "model", "neuron", "map", "text" or "grid"; all of
-                the view if None. A model view with an opened head has the panels of the head view, too;
-                a text view is drawn of an answer, without its lists.
+                lines) or "matrix" of the head view, "model", "neuron", "map", "text" or "grid"; all
+                of the view if None. A model view with an opened head has the panels of the head
+                view, too; a text view is drawn of an answer, without its lists.
             size: width and height in inches; fitting the tokens if None.
             dpi: pixels per inch; 240 if None.
             caption: False to leave out the small print on what is not drawn, and the model's name.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NotRequired, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -26,16 +26,7 @@ class _NullCells(TypedDict):
     values: list[list[float | None]]
 
 
-class SentGrid(TypedDict):
-    """A grid as JSON; see `GridScores` for the other fields.
-
-    Attributes:
-        label: its name, and where it was measured.
-        stack: the stack of its layers and tokens.
-        axes: what rows and columns are: "layer", "head", "position", or "" for one column alone.
-        rows: the label, layer and head of each; None where a row is of none.
-    """
-
+class _Grid(TypedDict):
     name: str
     label: str
     description: str
@@ -46,7 +37,20 @@ class SentGrid(TypedDict):
     rows: list[tuple[str, int | None, int | None]]
     columns: list[str]
     values: list[list[float | None]]
-    null: NotRequired[_NullCells]
+
+
+class SentGrid(_Grid, total=False):
+    """A grid as JSON; see `GridScores` for the other fields.
+
+    Attributes:
+        label: its name, and where it was measured.
+        stack: the stack of its layers and tokens.
+        axes: what rows and columns are: "layer", "head", "position", or "" for one column alone.
+        rows: the label, layer and head of each; None where a row is of none.
+        null: missing if it is not known.
+    """
+
+    null: _NullCells
 
 
 def checked_grids(grids: Iterable[GridScores] | None) -> tuple[GridScores, ...]:
@@ -90,13 +94,13 @@ def _encoded(record: AttentionRecord, grid: GridScores, stack: str) -> SentGrid:
     of_rows, _, of_columns = (
         "layer×head".partition("×") if grid.by == "head" else grid.by.partition("×")
     )
-    missing = f" Not measured: {'; '.join(grid.missing)}." if grid.missing else ""
-    of = f" ({grid.measured_on})" if grid.measured_on else ""
+    of = f"; of {grid.measured_on}" if grid.measured_on else ""
+    missing = f". Not measured: {'; '.join(grid.missing)}" if grid.missing else ""
     known = grid.values[~np.isnan(grid.values)]
     sent: SentGrid = {
         "name": grid.name,
         "label": label_of(grid),
-        "description": sendable(f"{grid.description.removesuffix('.')}.{missing}{of}"),
+        "description": sendable(f"{grid.description}{of}{missing}"),
         "unit": grid.unit,
         "digits": digits_of(known) if known.size else 0,
         "stack": stack,

@@ -153,17 +153,13 @@ def test_queries_keys_values_and_weights_of_another_text(case: Any, at: Any) -> 
 def test_keys_of_half_a_group_and_what_a_record_lacks() -> None:
     model = llama()
     other = captured(model, token_ids(9, seed=5))
-    with pytest.raises(
-        ValueError, match=r"heads 2 to 3 of layer 1 .* share their keys: change all"
-    ):
+    with pytest.raises(ValueError, match=r"heads 2 to 3 of layer 1 .* share their keys: change all"):
         run(model, aw.Patch(other, 1, 3, at="keys"))
     plain_record = aw.capture(model, None, {"input_ids": OWN})
     with pytest.raises(ValueError, match=r"no values of layer 0 .* capture it with values=True"):
         run(model, aw.Patch(plain_record, 0, at="values"))
     short = captured(model, token_ids(6))
-    with pytest.raises(
-        ValueError, match=r"queries of shape \[2, 4, 9, 8\] here .* \[1, 4, 6, 8\] in"
-    ):
+    with pytest.raises(ValueError, match=r"queries of shape \[2, 4, 9, 8\] here .* \[1, 4, 6, 8\] in"):
         run(model, aw.Patch(short, 0, at="queries"))
     with pytest.raises(TypeError, match="expected the outputs of another run"):
         aw.Patch(other, 0)

@@ -66,6 +66,8 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "map_x": ("distance", "first"),
     "map_y": ("entropy", "special"),
     "map_size": ("none", "entropy"),
+    # There are no grids.
+    "shown_grid": (0, 0),
     "theme": ("auto", "dark"),
 }
 OTHERS = {name: other for name, (_, other) in CHOICES.items()}

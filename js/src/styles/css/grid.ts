@@ -1,9 +1,11 @@
 /** The view of grids. */
 
 export const GRID = `
-.grid-view > .title { margin-bottom: 10px }
+.grid-view > .title { display: -webkit-box; margin-bottom: 10px; overflow: hidden; -webkit-box-orient: vertical; -webkit-line-clamp: 2 }
+.figure .grid-view > .title { display: block }
 .grid-view > .title strong { font-weight: 600 }
 .cells { position: relative; width: fit-content; cursor: pointer; -webkit-user-select: none; user-select: none }
 .cells canvas { display: block }
-.cells [role=gridcell] { position: absolute; border: 2px solid var(--accent); border-radius: 3px; pointer-events: none }
+/* The inner line sets it off from cells of its own colour. */
+.cells [role=gridcell] { border: 2px solid var(--accent); box-shadow: inset 0 0 0 1px var(--background) }
 `;

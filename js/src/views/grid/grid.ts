@@ -13,10 +13,10 @@ import { notice } from "../shared/layer-view.ts";
 import { type Context, figureOf, type View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { type Cell, type GridCells, gridCells } from "./cells.ts";
-import { cellColor, type GridLayout, gridLayout, paintGrid } from "./paint.ts";
+import { cellColor, digitsIn, type GridLayout, gridLayout, paintGrid } from "./paint.ts";
 
 /** The squares of the legend, as shares of the largest number. */
-const STEPS = [-1, -0.67, -0.33, 0, 0.33, 0.67, 1];
+const STEPS = [-1, -0.67, -0.33, 0.33, 0.67, 1];
 /** The height of the lines above the grid, in CSS pixels. */
 const ABOVE = 56;
 
@@ -52,27 +52,32 @@ export function gridView(context: Context): View {
   const element = el("div", { class: "grid-view" }, title, stage);
 
   scope.effect(() => {
-    const { label, description, rows, columns } = cells.value.grid;
+    const { label, description, axes, rows, columns } = cells.value.grid;
+    const said = `rows: ${axes[0]}s${axes[1] && ` · columns: ${axes[1]}s`}`;
     name.textContent = nulls.value && random.value ? `${label}: ${random.value.label}` : label;
-    about.textContent = title.title = description;
+    about.textContent = title.title = `${said}. ${description}`;
     const counts = { "aria-rowcount": rows.length, "aria-colcount": columns.length };
     setAttributes(stage, { "aria-label": label, "aria-description": description, ...counts });
-    hovered.value = null;
   });
   scope.effect(() => {
+    const bold = nulls.value ? () => false : cells.value.isOutside;
     const [all, shown, colors] = [cells.value, values.value.values, palette.value];
     const { value } = layout;
     paintCanvas(canvas, value.width, value.height, (painter) =>
-      paintGrid(painter, all, shown, value, colors),
+      paintGrid(painter, all, shown, value, bold, colors),
     );
+  });
+  scope.effect(() => {
+    cells.value;
+    hovered.value = null;
   });
   const words = computed(() => cells.value.wordsOf(focused.value));
   scope.effect(() => {
     const { left, top, across, down } = layout.value;
     const { row: line, column } = focused.value;
     cell.style.cssText =
-      `left:${left + column * across - 1}px;top:${top + line * down - 1}px;` +
-      `width:${across + 1}px;height:${down + 1}px`;
+      `left:${left + column * across - 2}px;top:${top + line * down - 2}px;` +
+      `width:${across + 3}px;height:${down + 3}px`;
     row.ariaRowIndex = `${line + 1}`;
     const chosen = same(focused.value, current.value);
     setAttributes(cell, {
@@ -137,9 +142,11 @@ export function gridView(context: Context): View {
     },
   });
 
-  const options = grids.map(({ label, axes }, n) => ({
+  // Its beginning is what the menu has room for.
+  const alike = grids.every(({ name }) => name === grids[0].name);
+  const options = grids.map(({ name, label, axes }, n) => ({
     value: `${n}`,
-    label: `${label}, ${axes.filter(Boolean).join(" × ")}`,
+    label: `${alike ? label.replace(`${name} at `, "") : label}, ${axes.filter(Boolean).join(" × ")}`,
   }));
   const chooser = choice(scope, "Grid", options, {
     get value() {
@@ -158,15 +165,16 @@ export function gridView(context: Context): View {
   const legend: ReadonlySignal<Phrase> = computed(() => {
     const { peak, written, between, grid } = cells.value;
     const squares = STEPS.map((share) => colored(cellColor(share, palette.value), "■"));
-    const bold = between && `bold: outside of 95% of ${grid.null?.label}, ${between}`;
+    const bold = between && `bold: outside of 95% of ${grid.null?.label}`;
     const colors = [`${grid.name} ${written(-peak)} `, ...squares, ` ${written(peak)}`];
-    return legendLine(colors, [bold], "   ");
+    const least = 0.5 * 10 ** -digitsIn(cells.value);
+    return legendLine(colors, [`empty: below ${least}`, bold], "   ");
   });
   return {
     element,
     status: computed(() => {
       const { layer } = cells.value.placeOf(focused.value);
-      const again = same(focused.value, current.value) ? "click: its head view" : "click: choose";
+      const again = same(focused.value, current.value) ? "click: head view" : "click: choose";
       return [...words.value, ...(layer === null ? [] : [hint(`   ${again}`)])];
     }),
     legend,

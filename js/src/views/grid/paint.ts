@@ -5,12 +5,12 @@ import { columnWidth, fontOf, number, shorten, textMeasure } from "../../parts/t
 import { luminance, mixed, type Palette, rgb } from "../../styles/palette.ts";
 import type { GridCells } from "./cells.ts";
 
-/** The size of the letters of labels and of numbers, and the least cell with a number. */
+/** The size of the letters of labels. */
 const LABEL = 12;
-const NUMBER = 11;
+/** The least cell with a number. */
 const ROOM = { across: 33, down: 14 } as const;
 /** The bounds of a cell. */
-const ACROSS = [9, 62] as const;
+const ACROSS = [9, 80] as const;
 const DOWN = [12, 26] as const;
 /** The space above short labels, which lie, and the most above long ones, which stand. */
 const LYING = 20;
@@ -48,6 +48,9 @@ export function gridLayout(
   };
 }
 
+/** The decimals of numbers in cells. */
+export const digitsIn = ({ grid }: GridCells) => Math.min(grid.digits, 2);
+
 /** The colour of a share of the peak, −1 to 1. */
 export const cellColor = (share: number, { panel, positive, negative }: Palette): string =>
   mixed(panel, share < 0 ? negative : positive, Math.min(1, Math.abs(share)));
@@ -57,9 +60,11 @@ export function paintGrid(
   cells: GridCells,
   values: readonly (readonly (number | null)[])[],
   { left, top, across, down, stands }: GridLayout,
+  bold: (value: number) => boolean,
   palette: Palette,
 ): void {
-  const { grid, peak, isOutside } = cells;
+  const { grid, peak } = cells;
+  const digits = digitsIn(cells);
   const gap = across > 12 ? 1 : 0;
   painter.textBaseline = "middle";
   painter.font = fontOf(Math.min(LABEL, down));
@@ -97,8 +102,10 @@ export function paintGrid(
       painter.fillStyle = readable(fill, palette);
       const [middle, line] = [x + across / 2, y + down / 2];
       if (numbered) {
-        painter.font = fontOf(NUMBER, isOutside(value) ? 700 : 400);
-        painter.fillText(number(value, Math.min(grid.digits, 2)), middle, line);
+        painter.font = fontOf(Math.min(11, across * 0.28), bold(value) ? 700 : 400);
+        const text = number(value, digits);
+        // Else the many zeros would hide the others.
+        if (/[1-9]/.test(text)) painter.fillText(text, middle, line);
       } else if (share < -FAINT) painter.fillRect(middle - 2, line - 0.5, 4, 1);
     });
   });
