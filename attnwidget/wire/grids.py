@@ -17,8 +17,8 @@ from .text import sendable
 _MAX_GRIDS = 64
 _MAX_CELLS = 2**18
 
-# Between the labels of two texts at a position where they differ.
-_BETWEEN = " / "
+# Between the labels of two texts at a position where they differ, in a grid and in a comparison.
+_BETWEEN, _COMPARED = " / ", " | "
 
 
 class _NullCells(TypedDict):
@@ -82,7 +82,7 @@ def encode_grids(
     """Encode grids, each with the first stack that has its tokens, or its heads.
 
     Args:
-        partners: of a comparison, the stack of b by that of a: a grid may be of either text.
+        partners: of a comparison, the stack of b by that of a, whose labels are those of both texts.
 
     Raises:
         ValueError: no stack has the tokens or heads of a grid.
@@ -150,13 +150,10 @@ def stack_of(record: AttentionRecord, grid: GridScores, partners: Mapping[str, s
                 return name
             reason = reason or f"it has {len(grid.columns)} heads, and the record {most}"
         else:
-            texts = [stack.queries]
-            if name in partners:
-                texts.append(record.stack(partners[name]).queries)
-            others = [_other_text(grid.columns, tokens) for tokens in texts]
-            if "" in others:
+            other = _other_text(grid.columns, stack.queries)
+            if not other:
                 return name
-            reason = reason or others[0]
+            reason = reason or other
     raise ValueError(f"{grid!r} is not of this record: {reason}")
 
 
@@ -165,7 +162,8 @@ def _other_text(columns: Sequence[str], tokens: Tokens) -> str:
     if len(columns) != len(tokens):
         return f"it has {len(columns)} positions, and the record {len(tokens)} tokens"
     for at, (column, label) in enumerate(zip(columns, tokens.labels, strict=True)):
-        if label not in (column, *column.split(_BETWEEN)) and column != str(at):
+        own, others = [column, *column.split(_BETWEEN)], [label, *label.split(_COMPARED)]
+        if column != str(at) and not set(own).intersection(others):
             return f"its position {at} is {column!r}, and the record's {label!r}"
     return ""
 
