@@ -82,7 +82,7 @@ def encode_grids(
     """Encode grids, each with the first stack that has its tokens, or its heads.
 
     Args:
-        partners: of a comparison, the stack of b by that of a, whose labels are those of both texts.
+        partners: of a comparison, the stack of b by that of a, which has the labels of both texts.
 
     Raises:
         ValueError: no stack has the tokens or heads of a grid.

@@ -60,11 +60,11 @@ export function gridView(context: Context): View {
     setAttributes(stage, { "aria-label": label, "aria-description": description, ...counts });
   });
   scope.effect(() => {
-    const bold = nulls.value ? () => false : cells.value.isOutside;
+    const marked = nulls.value ? () => false : cells.value.isOutside;
     const [all, shown, colors] = [cells.value, values.value.values, palette.value];
     const { value } = layout;
     paintCanvas(canvas, value.width, value.height, (painter) =>
-      paintGrid(painter, all, shown, value, bold, colors),
+      paintGrid(painter, all, shown, value, marked, colors),
     );
   });
   scope.effect(() => {
@@ -165,10 +165,11 @@ export function gridView(context: Context): View {
   const legend: ReadonlySignal<Phrase> = computed(() => {
     const { peak, written, between, grid } = cells.value;
     const squares = STEPS.map((share) => colored(cellColor(share, palette.value), "■"));
-    const bold = between && `bold: outside of 95% of ${grid.null?.label}`;
+    const { numbered } = layout.value;
+    const outside = `${numbered ? "bold" : "+ −"}: outside of 95% of ${grid.null?.label}`;
     const colors = [`${grid.name} ${written(-peak)} `, ...squares, ` ${written(peak)}`];
     const least = 0.5 * 10 ** -digitsIn(cells.value);
-    return legendLine(colors, [`empty: below ${least}`, bold], "   ");
+    return legendLine(colors, [numbered ? `empty: below ${least}` : "", between && outside], "   ");
   });
   return {
     element,

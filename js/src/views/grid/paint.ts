@@ -15,8 +15,6 @@ const DOWN = [12, 26] as const;
 /** The space above short labels, which lie, and the most above long ones, which stand. */
 const LYING = 20;
 const STANDING = 110;
-/** The share of the full colour below which a cell without a number has no sign. */
-const FAINT = 0.1;
 
 export type GridLayout = ReturnType<typeof gridLayout>;
 
@@ -43,6 +41,8 @@ export function gridLayout(
     across,
     down,
     stands,
+    /** True if cells have room for their numbers; the marked ones have a plus or a minus without. */
+    numbered: across >= ROOM.across && down >= ROOM.down,
     width: Math.max(left + columns.length * across, axes[1] ? 0 : width / 4),
     height: top + rows.length * down,
   };
@@ -55,15 +55,17 @@ export const digitsIn = ({ grid }: GridCells) => Math.min(grid.digits, 2);
 export const cellColor = (share: number, { panel, positive, negative }: Palette): string =>
   mixed(panel, share < 0 ? negative : positive, Math.min(1, Math.abs(share)));
 
+/** @param marked says which numbers stand out */
 export function paintGrid(
   painter: Painter,
   cells: GridCells,
   values: readonly (readonly (number | null)[])[],
-  { left, top, across, down, stands }: GridLayout,
-  bold: (value: number) => boolean,
+  layout: GridLayout,
+  marked: (value: number) => boolean,
   palette: Palette,
 ): void {
   const { grid, peak } = cells;
+  const { left, top, across, down, stands } = layout;
   const digits = digitsIn(cells);
   const gap = across > 12 ? 1 : 0;
   painter.textBaseline = "middle";
@@ -86,7 +88,6 @@ export function paintGrid(
     painter.restore();
   });
   painter.textAlign = "center";
-  const numbered = across >= ROOM.across && down >= ROOM.down;
   values.forEach((line, row) => {
     line.forEach((value, column) => {
       const [x, y] = [left + column * across, top + row * down];
@@ -101,12 +102,15 @@ export function paintGrid(
       painter.fillRect(x, y, across - gap, down - gap);
       painter.fillStyle = readable(fill, palette);
       const [middle, line] = [x + across / 2, y + down / 2];
-      if (numbered) {
-        painter.font = fontOf(Math.min(11, across * 0.28), bold(value) ? 700 : 400);
+      if (layout.numbered) {
+        painter.font = fontOf(Math.min(11, across * 0.28), marked(value) ? 700 : 400);
         const text = number(value, digits);
         // Else the many zeros would hide the others.
         if (/[1-9]/.test(text)) painter.fillText(text, middle, line);
-      } else if (share < -FAINT) painter.fillRect(middle - 2, line - 0.5, 4, 1);
+      } else if (marked(value)) {
+        painter.fillRect(middle - 2, line - 0.5, 4, 1);
+        if (value > 0) painter.fillRect(middle - 0.5, line - 2, 1, 4);
+      }
     });
   });
 }
