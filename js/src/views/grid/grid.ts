@@ -1,7 +1,7 @@
 /** The view of grids: numbers of layers by positions or heads, as an open matrix. */
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
-import { ownName } from "../../data/manifest.ts";
+import { ownName, type StackInfo } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { choice, toggle } from "../../parts/choice.ts";
 import { el, revealWithin, setAttributes } from "../../parts/dom.ts";
@@ -87,14 +87,14 @@ export function gridView(context: Context): View {
     });
   });
 
+  /** The stack that the grid is of. */
+  const stackOf = ({ grid }: GridCells) =>
+    store.manifest.stacks.find((each) => each.name === grid.stack) as StackInfo;
   /** The layer of a cell, if it was recorded. */
   const layerOf = (to: Cell) => {
-    const { grid, placeOf } = cells.peek();
-    const { layers } = store.manifest.stacks.find((each) => each.name === grid.stack) ?? {
-      layers: [],
-    };
-    const place = placeOf(to);
-    return layers.some((layer) => layer.number === place.layer) ? place.layer : null;
+    const { layers } = stackOf(cells.peek());
+    const { layer } = cells.peek().placeOf(to);
+    return layers.some(({ number }) => number === layer) ? layer : null;
   };
   function choose(to: Cell): void {
     const { grid, placeOf } = cells.peek();
@@ -193,8 +193,8 @@ export function gridView(context: Context): View {
       },
     },
     figure: () => {
-      const { label } = cells.peek().grid;
-      return figureOf(store.manifest, "grid", state.shown.stack.peek(), { of: label });
+      const shown = cells.peek();
+      return figureOf(store.manifest, "grid", stackOf(shown), { of: shown.grid.label });
     },
   };
 }
