@@ -67,7 +67,7 @@ class GridScores(Tabular):
         return row, column
 
     def _named(self, row: int, column: int) -> str:
-        of_rows, of_columns = self._axes()
+        of_rows, of_columns = self.axes
         at = f"{of_rows} {self.rows[row]}"
         if not of_columns:
             return at
@@ -75,7 +75,8 @@ class GridScores(Tabular):
         number = "" if alone else f"{column} "
         return f"{at}, {of_columns} {number}{self.columns[column]}"
 
-    def _axes(self) -> tuple[str, str]:
+    @property
+    def axes(self) -> tuple[str, str]:
         """What rows and columns are; "" for one column alone."""
         first, _, second = self.by.partition("×")
         return ("layer", "head") if self.by == "head" else (first, second)
@@ -89,7 +90,7 @@ class GridScores(Tabular):
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        of_rows, of_columns = self._axes()
+        of_rows, of_columns = self.axes
         count = len(self.columns)
         columns: dict[str, list[Any]] = {
             of_rows: [_number(label) for label in self.rows for _ in range(count)]

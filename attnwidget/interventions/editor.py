@@ -67,6 +67,9 @@ def intervene(model: torch.nn.Module, *interventions: Intervention) -> Iterator[
         with aw.intervene(model, aw.Ablate(layers=18, heads=[4, 6])):
             logits = model(**inputs).logits
 
+    For a change in the stream of layers, the first call within the context runs them once more
+    before, to find where they add to it.
+
     Args:
         model: the model.
         interventions: applied in this order.
@@ -217,7 +220,9 @@ class _Edit:
         new = self.changed(
             own, chosen, here.first, stack, here.layer, lambda: mean_over(own, here.seen())
         )
-        return new if chosen is None else torch.where(chosen[:, None, :, None], new, own)
+        if chosen is None:
+            return new
+        return torch.where(chosen[:, None, :, None].to(own.device), new, own)
 
     def tokens(
         self, count: int, first: int, last: Callable[[], torch.Tensor]

@@ -259,7 +259,7 @@ def _check_place(edit: Edit, record: AttentionRecord | None) -> None:
     instance(AttentionRecord, _A_RECORD, none=True)("record", record)
     if without_heads(edit.at) and edit.heads is not None:
         raise ValueError(f"heads are mixed at {edit.at!r}: leave heads out")
-    if edit.positions != "last":
+    if not (isinstance(edit.positions, str) and edit.positions == "last"):
         side = "keys" if edit.at in ("keys", "values") else "queries"
         found = _positions(edit.positions, record, edit.stack, side, "positions")
         object.__setattr__(edit, "positions", found)

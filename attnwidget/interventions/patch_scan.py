@@ -124,6 +124,7 @@ def patch_scan(
         texts = list_of(lambda each: each, "texts, or True or False")("null", null)
         unrelated = [_like(model, tokenizer, text, given, "a text of null") for text in texts or ()]
     measure, name = _metric(model, tokenizer, given, metric, token, against, position)
+    all_logits = callable(metric) or position != -1 or _ends_in_padding(given)
     batch, rows = repeated(given.batch, batch_size)
     finder = BlockFinder(model)
     with undisturbed(model):
@@ -154,7 +155,7 @@ def patch_scan(
                     skips.below(model, finder.blocks, changed, single.blocks),
                     editor.following(interface_only=interface_only),
                 ):
-                    output = run_model(model, batch, all_logits=True)
+                    output = run_model(model, batch, all_logits=all_logits)
                 for row, cell in enumerate(cells):
                     number = (measure(row_of(output, row, rows)) - before) / (after - before)
                     if cell.null is not None:
@@ -222,6 +223,11 @@ def _where(a: Tokens, b: Tokens) -> str:
     alone = [("it", a, n) for n in found.only_a]
     alone += [("the corrupt text", b, n) for n in found.only_b]
     return "".join(f"; {who} alone has {of.labels[n]!r} at {n}" for who, of, n in alone[:1])
+
+
+def _ends_in_padding(given: OneText) -> bool:
+    text = given.row.text
+    return text is None or not len(text.kept) or int(text.kept[-1]) != text.length - 1
 
 
 def _metric(

@@ -174,6 +174,7 @@ def _read_streams(
         streams.visit(at, each, 0 if at == "embedding" else None, partial(keep, each))
     with streams.following():
         run_it()
+    streams.check_called()
     numbers_of = {} if at == "embedding" else streams.layers
     missing = [
         f"layer {number} of stack {stack!r}: it has no {at!r}"

@@ -107,7 +107,7 @@ def patched(
         # Later tokens of a text that is being generated.
         there = torch.nn.functional.pad(there, (0, shape[3] - there.shape[3]))
         fits[3] = shape[3]
-    beyond = positions is not None and not mean and max(chosen, default=0) + first >= there.shape[2]
+    beyond = not mean and any(each + first >= there.shape[2] for each in chosen)
     if fits[1:] != shape[1:] or fits[0] not in (1, shape[0]) or beyond:
         raise ValueError(
             f"layer {layer} of stack {stack!r} has {WORDS.get(at, at)} of shape {shape} here "

@@ -93,6 +93,8 @@ def ablation_scan(
         TypeError, ValueError, IndexError: see `attnwidget.capture`; there is no such stack or
             layer, or the model returns neither logits nor hidden states, and there is no metric.
     """
+    if source is not None and source.at != "head":
+        raise ValueError(f"source is of at={source.at!r}; expected head outputs")
     model = traceable(model)
     given = one_text(model, tokenizer, text, text_pair, target, batch_index)
     batch, rows = repeated(given.batch, batch_size)
@@ -132,7 +134,8 @@ def ablation_scan(
     null_label = "random heads" if by == "layer" else "random directions"
     how = f"switched off by mode {mode!r}"
     if source is not None:
-        how = "its outputs replaced by those of another run"
+        of = f"their mean over {source.over}" if source.over else "those of another run"
+        how = f"its outputs replaced by {of}"
     return HeadScores(
         difference.name,
         f"{difference.description(_OFF[by])}; {how}",

@@ -136,9 +136,9 @@ class Streams:
         """Raise a ValueError if the layers of a visit did not run."""
         for stream in self._of_list.values():
             if not stream.parts:
+                first = stream.visits[0]
                 raise ValueError(
-                    f"the layers of stack {stream.visits[0].stack!r} were not called within the "
-                    f"intervention: the change at {stream.visits[0].place!r} had no effect"
+                    f"the layers of stack {first.stack!r} did not run: there was no {first.place!r}"
                 )
 
 
@@ -174,7 +174,7 @@ class _Stream:
         self._arguments: Mapping[str, Any] = {}
         self._calls: Counter[int] = Counter()
         self._layer = -1
-        self._count = 0
+        self._count = self._first = self._end = 0
         self._stream: torch.Tensor | None = None
         self._shape = torch.Size()
 
@@ -266,6 +266,8 @@ class _Stream:
                 "not known"
             )
         name, own = _stream_in(args, kwargs)
+        if self._layer == 0:
+            self._first = self._first_of(own.shape[-2])
         self._shape = own.shape
         new = self._visited("residual pre", own)
         if self._layer == 0:
@@ -277,10 +279,19 @@ class _Stream:
             return (*args[:name], new, *args[name + 1 :]), kwargs
         return args, {**kwargs, name: new}
 
+    def _first_of(self, count: int) -> int:
+        """The position of the first of so many tokens, before which others may be cached."""
+        cached = _cached(self._arguments)
+        if cached is None:
+            cached = self._end if count == 1 else 0
+        self._end = cached + count
+        return cached
+
     def _leave(self, _module: torch.nn.Module, _args: Any, output: Any) -> Any:
         if threading.get_ident() != self._thread:
             return None
         own = first_tensor(output)
+        self._shape = own.shape
         new = self._visited("residual post", own)
         return None if new is own else _with_first(output, new)
 
@@ -302,8 +313,9 @@ class _Stream:
                         changed = self._visited("residual mid", stream, part)
                         if changed is not stream:
                             # No module returns the stream, but what is added to it can be changed.
-                            new = new + ((changed - stream) / part.scale).reshape(new.shape)
-                            stream = changed
+                            added = ((changed - self._stream) / part.scale).reshape(new.shape)
+                            kept = (changed == stream).reshape(new.shape)
+                            new, stream = torch.where(kept, new, added), changed
                     self._stream = stream
             if part.after == call:
                 new = self._visited("residual mid", new, part)
@@ -320,7 +332,7 @@ class _Stream:
             shaped = own.reshape(self._shape)
             given = shaped[None, None] if shaped.ndim == 2 else shaped[:, None]
             seen = partial(_seen, self._arguments, given)
-            here = Here(self._layer, given, _cached(self._arguments), seen)
+            here = Here(self._layer, given, self._first, seen)
             new = visit.function(here)
             if new is not given:
                 own = new.reshape(own.shape)
@@ -392,7 +404,9 @@ class _Finder:
         if threading.get_ident() != self._thread:
             return
         is_layer = any(module is member for member in self._members)
-        if is_layer and self._depth == 0:
+        if not is_layer and self._depth == 0:
+            return
+        if self._depth == 0:
             _, stream = _stream_in(args, kwargs)
             begin = _some(stream)
             if self._last is not None and not (
@@ -405,7 +419,7 @@ class _Finder:
                 )
             self._begin, self._shape, self._events = begin, stream.shape, []
             self._calls.clear()
-        elif self._depth:
+        else:
             given = next((each for each in (*args, *kwargs.values()) if self._fits(each)), None)
             if given is not None:
                 self._events.append(_Event("in", _Call(module, 0), self._read(given)))
@@ -414,7 +428,7 @@ class _Finder:
         self._depth += 1
 
     def _left(self, module: torch.nn.Module, _args: Any, output: Any) -> None:
-        if threading.get_ident() != self._thread:
+        if threading.get_ident() != self._thread or self._depth == 0:
             return
         self._depth -= 1
         found = first_tensor(output)
@@ -601,11 +615,14 @@ def _stream_in(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int | st
     raise ValueError("a layer gets no tensor [items, tokens, width], so there is no stream")
 
 
-def _cached(arguments: Mapping[str, Any]) -> int:
-    """The number of tokens that a cache holds before a pass."""
+def _cached(arguments: Mapping[str, Any]) -> int | None:
+    """The number of tokens that a cache holds; None if it has states alone, which do not tell."""
     for value in arguments.values():
         if callable(getattr(value, "get_seq_length", None)):
-            return int(value.get_seq_length())
+            try:
+                return int(value.get_seq_length())
+            except ValueError:
+                return None
     return 0
 
 
@@ -618,9 +635,10 @@ def _seen(arguments: Mapping[str, Any], own: torch.Tensor) -> torch.Tensor:
         return everything
     mask = masks[0]
     if isinstance(mask, torch.Tensor) and mask.ndim == 2 and mask.shape[1] >= count:
-        return mask[:, -count:].bool()
+        return mask[:, -count:].bool().to(own.device)
     if isinstance(mask, torch.Tensor) and mask.ndim == 4 and mask.shape[3] == count:
-        return (mask if mask.dtype == torch.bool else mask > MASKED).flatten(1, 2).any(1)
+        seen = mask if mask.dtype == torch.bool else mask > MASKED
+        return seen.flatten(1, 2).any(1).to(own.device)
     raise ValueError("these layers do not tell which tokens are padding: give positions by number")
 
 

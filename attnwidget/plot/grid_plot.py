@@ -69,12 +69,11 @@ def grid(
         at, across = np.nonzero((values < low) | (values > high))
         dots: dict[str, Any] = {"s": 8, "color": palette.background, "edgecolors": palette.text}
         ax.scatter(across + 0.5, at + 0.5, linewidths=0.5, zorder=3, **dots)
-        band = f"{low:.3g} to {high:.3g}"
-        notes.append(f"dots: outside of 95% of {scores.null_label or 'the null'}, {band}")
+        null = scores.null_label or "the null"
+        notes.append(f"95% of {null} lie from {low:.2g} to {high:.2g}: dots are outside")
     set_title(ax, f"{scores.name} at {scores.site}" if scores.site else scores.name)
     ax.grid(visible=False)
-    first, _, second = scores.by.partition("×")
-    of_rows, of_columns = ("layer", "head") if scores.by == "head" else (first, second)
+    of_rows, of_columns = scores.axes
     ax.set(xlabel=of_columns, ylabel=of_rows)
     width, height = size_in_points(ax)
     for axis, side, room in (

@@ -91,9 +91,6 @@ def encode_grids(
 
 
 def _encoded(record: AttentionRecord, grid: GridScores, stack: str) -> SentGrid:
-    of_rows, _, of_columns = (
-        "layer×head".partition("×") if grid.by == "head" else grid.by.partition("×")
-    )
     of = f"; of {grid.measured_on}" if grid.measured_on else ""
     missing = f". Not measured: {'; '.join(grid.missing)}" if grid.missing else ""
     known = grid.values[~np.isnan(grid.values)]
@@ -104,7 +101,7 @@ def _encoded(record: AttentionRecord, grid: GridScores, stack: str) -> SentGrid:
         "unit": grid.unit,
         "digits": digits_of(known) if known.size else 0,
         "stack": stack,
-        "axes": [of_rows, of_columns],
+        "axes": [*grid.axes],
         "rows": [(label, *_place(label)) for label in grid.rows],
         "columns": [sendable(label) for label in grid.columns],
         "values": _cells(grid.values),
