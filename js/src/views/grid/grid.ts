@@ -4,10 +4,11 @@ import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-co
 import { ownName, type StackInfo } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { choice, toggle } from "../../parts/choice.ts";
-import { el, revealWithin, setAttributes } from "../../parts/dom.ts";
+import { el, setAttributes } from "../../parts/dom.ts";
 import { brief, capitalized, colored, hint, type Phrase } from "../../parts/text.ts";
 import { goTo, goToStack, openHead } from "../../state/navigation.ts";
 import { within } from "../../state/state.ts";
+import { reveal } from "../model/grid.ts";
 import { bindKeys, bindPointer } from "../shared/all-heads/input.ts";
 import { notice } from "../shared/layer-view.ts";
 import { type Context, figureOf, type View } from "../shared/view.ts";
@@ -17,6 +18,8 @@ import { cellColor, digitsIn, type GridLayout, gridLayout, paintGrid } from "./p
 
 /** The squares of the legend, as shares of the largest number. */
 const STEPS = [-1, -0.67, -0.33, 0.33, 0.67, 1];
+/** Nothing stays in sight above or beside the cells. */
+const UNCOVERED = { left: 0, top: 0 };
 /** The height of the lines above the grid, in CSS pixels. */
 const ABOVE = 56;
 
@@ -70,6 +73,10 @@ export function gridView(context: Context): View {
   scope.effect(() => {
     cells.value;
     hovered.value = null;
+  });
+  scope.effect(() => {
+    layout.value;
+    queueMicrotask(() => reveal(cell, UNCOVERED, null, true));
   });
   const words = computed(() => cells.value.wordsOf(focused.value));
   scope.effect(() => {
@@ -132,7 +139,7 @@ export function gridView(context: Context): View {
   bindKeys<Cell>(stage, stage, (key) => after(key, focused.peek(), cells.peek()), {
     move(to) {
       look(to);
-      revealWithin(stage.closest(".body"), cell);
+      reveal(cell, UNCOVERED);
     },
     enter: () => act(focused.peek()),
     escape() {
