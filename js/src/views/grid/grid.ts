@@ -14,12 +14,18 @@ import { notice } from "../shared/layer-view.ts";
 import { type Context, figureOf, type View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { type Cell, type GridCells, gridCells } from "./cells.ts";
-import { cellColor, digitsIn, type GridLayout, gridLayout, paintGrid } from "./paint.ts";
+import {
+  cellColor,
+  digitsIn,
+  type GridLayout,
+  gridLayout,
+  paintCells,
+  paintColumns,
+  paintRows,
+} from "./paint.ts";
 
 /** The squares of the legend, as shares of the largest number. */
 const STEPS = [-1, -0.67, -0.33, 0.33, 0.67, 1];
-/** Nothing stays in sight above or beside the cells. */
-const UNCOVERED = { left: 0, top: 0 };
 /** The height of the lines above the grid, in CSS pixels. */
 const ABOVE = 56;
 
@@ -41,7 +47,9 @@ export function gridView(context: Context): View {
 
   const name = el("strong", {});
   const about = el("span", {});
-  const canvas = el("canvas", { "aria-hidden": "true" });
+  const [canvas, ofRows, ofColumns] = ["base", "of-rows", "of-columns"].map((name) =>
+    el("canvas", { class: name, "aria-hidden": "true" }),
+  );
   const cell = el("div", { role: "gridcell", id: "grid-cell" });
   const row = el("div", { role: "row" }, cell);
   const attributes = {
@@ -50,7 +58,7 @@ export function gridView(context: Context): View {
     tabindex: 0,
     "aria-activedescendant": cell.id,
   };
-  const stage = el("div", attributes, canvas, row);
+  const stage = el("div", attributes, el("i"), ofColumns, ofRows, canvas, row);
   const title = el("div", { class: "title" }, name, " ", about);
   const element = el("div", { class: "grid-view" }, title, stage);
 
@@ -67,8 +75,13 @@ export function gridView(context: Context): View {
     const [all, shown, colors] = [cells.value, values.value.values, palette.value];
     const { value } = layout;
     paintCanvas(canvas, value.width, value.height, (painter) =>
-      paintGrid(painter, all, shown, value, marked, colors),
+      paintCells(painter, all, shown, value, marked, colors),
     );
+  });
+  scope.effect(() => {
+    const [all, of, colors] = [cells.value, layout.value, palette.value];
+    paintCanvas(ofRows, of.left, of.height, (painter) => paintRows(painter, all, of, colors));
+    paintCanvas(ofColumns, of.width, of.top, (painter) => paintColumns(painter, all, of, colors));
   });
   scope.effect(() => {
     cells.value;
@@ -76,15 +89,15 @@ export function gridView(context: Context): View {
   });
   scope.effect(() => {
     layout.value;
-    queueMicrotask(() => reveal(cell, UNCOVERED, null, true));
+    queueMicrotask(() => reveal(cell, layout.peek(), null, true));
   });
   const words = computed(() => cells.value.wordsOf(focused.value));
   scope.effect(() => {
     const { left, top, across, down } = layout.value;
     const { row: line, column } = focused.value;
     cell.style.cssText =
-      `left:${left + column * across - 2}px;top:${top + line * down - 2}px;` +
-      `width:${across + 3}px;height:${down + 3}px`;
+      `left:${left + column * across - 1}px;top:${top + line * down - 1}px;` +
+      `width:${across + 1}px;height:${down + 1}px`;
     row.ariaRowIndex = `${line + 1}`;
     const chosen = same(focused.value, current.value);
     setAttributes(cell, {
@@ -139,7 +152,7 @@ export function gridView(context: Context): View {
   bindKeys<Cell>(stage, stage, (key) => after(key, focused.peek(), cells.peek()), {
     move(to) {
       look(to);
-      reveal(cell, UNCOVERED);
+      reveal(cell, layout.peek());
     },
     enter: () => act(focused.peek()),
     escape() {
@@ -230,12 +243,12 @@ function most(values: readonly (number | null)[]): number {
 function cellAt(
   { clientX, clientY }: MouseEvent,
   canvas: HTMLElement,
-  { left, top, across, down }: GridLayout,
+  { across, down }: GridLayout,
   { grid }: GridCells,
 ): Cell | null {
   const box = canvas.getBoundingClientRect();
-  const column = Math.floor((clientX - box.left - left) / across);
-  const row = Math.floor((clientY - box.top - top) / down);
+  const column = Math.floor((clientX - box.left) / across);
+  const row = Math.floor((clientY - box.top) / down);
   const inside = column >= 0 && row >= 0 && column < grid.columns.length && row < grid.rows.length;
   return inside ? { row, column } : null;
 }

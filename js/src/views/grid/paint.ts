@@ -12,6 +12,8 @@ const ROOM = { across: 33, down: 14 } as const;
 /** The bounds of a cell. */
 const ACROSS = [9, 80] as const;
 const DOWN = [12, 26] as const;
+/** The share of the full colour from which a cell without a null and a number has its sign. */
+const FAINT = 0.1;
 /** The space above short labels, which lie, and the most above long ones, which stand. */
 const LYING = 20;
 const STANDING = 110;
@@ -43,8 +45,8 @@ export function gridLayout(
     stands,
     /** True if cells have room for their numbers; the marked ones have a plus or a minus without. */
     numbered: across >= ROOM.across && down >= ROOM.down,
-    width: Math.max(left + columns.length * across, axes[1] ? 0 : width / 4),
-    height: top + rows.length * down,
+    width: columns.length * across,
+    height: rows.length * down,
   };
 }
 
@@ -55,42 +57,62 @@ export const digitsIn = ({ grid }: GridCells) => Math.min(grid.digits, 2);
 export const cellColor = (share: number, { panel, positive, negative }: Palette): string =>
   mixed(panel, share < 0 ? negative : positive, Math.min(1, Math.abs(share)));
 
-/** @param marked says which numbers stand out */
-export function paintGrid(
+/** Paint the labels of rows, right-aligned in a column of their own. */
+export function paintRows(
   painter: Painter,
-  cells: GridCells,
-  values: readonly (readonly (number | null)[])[],
-  layout: GridLayout,
-  marked: (value: number) => boolean,
-  palette: Palette,
+  { grid: { rows } }: GridCells,
+  { left, down }: GridLayout,
+  { muted }: Palette,
 ): void {
-  const { grid, peak } = cells;
-  const { left, top, across, down, stands } = layout;
-  const digits = digitsIn(cells);
-  const gap = across > 12 ? 1 : 0;
   painter.textBaseline = "middle";
-  painter.font = fontOf(Math.min(LABEL, down));
-  painter.fillStyle = palette.muted;
   painter.textAlign = "right";
-  grid.rows.forEach(([label], row) => {
-    painter.fillText(label, left - 6, top + (row + 0.5) * down);
+  painter.font = fontOf(Math.min(LABEL, down));
+  painter.fillStyle = muted;
+  rows.forEach(([label], row) => {
+    painter.fillText(label, left - 6, (row + 0.5) * down);
   });
+}
+
+/** Paint the labels of columns: tokens stand, and numbers lie. */
+export function paintColumns(
+  painter: Painter,
+  { grid: { columns } }: GridCells,
+  { top, across, stands }: GridLayout,
+  { muted }: Palette,
+): void {
   const font = fontOf(Math.min(LABEL, across));
   const measure = textMeasure(font);
   painter.font = font;
+  painter.fillStyle = muted;
+  painter.textBaseline = "middle";
   painter.textAlign = stands ? "left" : "center";
-  grid.columns.forEach((label, column) => {
+  columns.forEach((label, column) => {
     const text = stands ? shorten(label, top - 8, measure) : label;
     painter.save();
-    painter.translate(left + (column + 0.5) * across, stands ? top - 5 : top / 2);
+    painter.translate((column + 0.5) * across, stands ? top - 5 : top / 2);
     if (stands) painter.rotate(-Math.PI / 2);
     painter.fillText(text, 0, 0);
     painter.restore();
   });
+}
+
+/** @param marked says which numbers stand out */
+export function paintCells(
+  painter: Painter,
+  cells: GridCells,
+  values: readonly (readonly (number | null)[])[],
+  { across, down, numbered }: GridLayout,
+  marked: (value: number) => boolean,
+  palette: Palette,
+): void {
+  const { grid, peak } = cells;
+  const digits = digitsIn(cells);
+  const gap = across > 12 ? 1 : 0;
+  painter.textBaseline = "middle";
   painter.textAlign = "center";
   values.forEach((line, row) => {
     line.forEach((value, column) => {
-      const [x, y] = [left + column * across, top + row * down];
+      const [x, y] = [column * across, row * down];
       if (value === null) {
         painter.strokeStyle = palette.border;
         painter.strokeRect(x + 0.5, y + 0.5, across - gap - 1, down - gap - 1);
@@ -102,12 +124,12 @@ export function paintGrid(
       painter.fillRect(x, y, across - gap, down - gap);
       painter.fillStyle = readable(fill, palette);
       const [middle, line] = [x + across / 2, y + down / 2];
-      if (layout.numbered) {
+      if (numbered) {
         painter.font = fontOf(Math.min(11, across * 0.28), marked(value) ? 700 : 400);
         const text = number(value, digits);
         // Else the many zeros would hide the others.
         if (/[1-9]/.test(text)) painter.fillText(text, middle, line);
-      } else if (marked(value)) {
+      } else if (marked(value) || (!grid.null && share < -FAINT)) {
         painter.fillRect(middle - 2, line - 0.5, 4, 1);
         if (value > 0) painter.fillRect(middle - 0.5, line - 2, 1, 4);
       }

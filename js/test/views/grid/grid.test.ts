@@ -63,18 +63,19 @@ async function mountGrid(
   return app;
 }
 
-const canvasOf = (app: App) => find<HTMLCanvasElement>(app, ".cells canvas");
+const canvasOf = (app: App) => find<HTMLCanvasElement>(app, ".cells .base");
 
 /** The middle of a cell on the canvas, from the place of the one that is looked at. */
 function middleOf(app: App, row: number, column: number) {
   const own = find(app, ".cells [role=gridcell]");
-  const [width, height] = [own.offsetWidth - 3, own.offsetHeight - 3];
+  const [width, height] = [own.offsetWidth - 1, own.offsetHeight - 1];
   const at = {
     row: Number(own.parentElement?.ariaRowIndex) - 1,
     column: Number(own.ariaColIndex) - 1,
   };
-  const left = own.offsetLeft + 2 - at.column * width;
-  const top = own.offsetTop + 2 - at.row * height;
+  const { offsetLeft, offsetTop } = canvasOf(app);
+  const left = own.offsetLeft + 1 - offsetLeft - at.column * width;
+  const top = own.offsetTop + 1 - offsetTop - at.row * height;
   return { x: left + (column + 0.5) * width, y: top + (row + 0.5) * height };
 }
 
