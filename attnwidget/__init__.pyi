@@ -8,6 +8,7 @@ from .corpus import match_heads as match_heads
 from .corpus import profile as profile
 from .default_model import default_model as default_model
 from .demo import demo as demo
+from .describe.describe import describe as describe
 from .interventions.answer import Answer as Answer
 from .interventions.answer import answer as answer
 from .interventions.attribution import logit_attribution as logit_attribution
@@ -17,6 +18,7 @@ from .interventions.edits import KnockOut as KnockOut
 from .interventions.edits import Patch as Patch
 from .interventions.edits import Scale as Scale
 from .interventions.importance import head_importance as head_importance
+from .interventions.logit_lens import logit_lens as logit_lens
 from .interventions.measure import ablate as ablate
 from .interventions.patch_scan import patch_scan as patch_scan
 from .interventions.pruning import prune_curve as prune_curve

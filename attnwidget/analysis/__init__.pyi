@@ -17,6 +17,7 @@ from .image_attention import on_image as on_image
 from .lenses import ATTENTION as ATTENTION
 from .lenses import COEFFICIENTS as COEFFICIENTS
 from .lenses import CONTRIBUTION as CONTRIBUTION
+from .lenses import CONTRIBUTIONS as CONTRIBUTIONS
 from .lenses import LENSES as LENSES
 from .lenses import MAGNITUDES as MAGNITUDES
 from .lenses import BrowserLens as BrowserLens

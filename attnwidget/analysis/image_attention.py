@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import AttentionRecord, Floats
+from attnwidget.record import AttentionRecord, Floats, Tokens
 
 
 def on_image(
@@ -20,6 +21,7 @@ def on_image(
     side: Literal["query", "key"] = "query",
     image: int = 0,
     size: tuple[int, int] | None = None,
+    through: str | None = None,
 ) -> Floats:
     """The attention between one token and an image, spread over its pixels.
 
@@ -35,6 +37,11 @@ def on_image(
         image: the number of the image in `record.images`, from 0.
         size: width and height in pixels; those of `record.images` if None, or give those of the
             photograph, to lay the array over it.
+        through: the stack in which a resampler reads the image, as BLIP-2's "qformer cross". Its
+            queries become the image's tokens in the text, one each, so the row of the token is
+            multiplied by their attention to the patches, the mean of all its heads and layers.
+            That is no attention of the model, but a guess at where it comes from: a resampler
+            mixes its queries, and what it read of the patches.
 
     Returns:
         float32 [height, width].
@@ -42,13 +49,15 @@ def on_image(
     Raises:
         IndexError: there is no such layer, head, position or image.
         KeyError: there is no such stack.
-        ValueError: the places of the tokens on the image are not known, or the size is not.
+        ValueError: the places of the tokens on the image are not known, or the size is not; or
+            which tokens of the text come out of the resampler is not known.
     """
     found = record.stack(stack)
     own, other = (found.keys, found.queries) if side == "key" else (found.queries, found.keys)
     if not 0 <= position < len(own):
         raise IndexError(f"position {position}: there are {len(own)} tokens")
-    patches = other.patches
+    resampler = None if through is None else record.stack(through)
+    patches = other.patches if resampler is None else resampler.keys.patches
     if patches is None or image not in {grid.image for grid in patches.grids}:
         raise ValueError(f"the places of the tokens on image {image} are not known")
     if size is None and image >= len(record.images):
@@ -60,6 +69,15 @@ def on_image(
     shown.check_head(head)
     weights = shown.head_shares(head)
     weights = weights[:, position] if side == "key" else weights[position]
+    if resampler is not None:
+        start = _resampled(other, len(resampler.queries))
+        read = [
+            record.weights(at, n, through)
+            for at, each in enumerate(resampler.layers)
+            for n in range(each.num_heads)
+        ]
+        on_queries = weights[start : start + len(resampler.queries)]
+        weights = on_queries @ np.mean(read, axis=0)
     pixels = np.zeros((height, width))
     for number, grid in enumerate(patches.grids):
         if grid.image != image:
@@ -73,6 +91,22 @@ def on_image(
         across = overlaps(left, right, grid.columns, np.arange(width + 1) / width)
         pixels += down.T @ on_grid.reshape(grid.rows, grid.columns) @ across
     return pixels.astype(np.float32)
+
+
+def _resampled(tokens: Tokens, count: int) -> int:
+    """The first of the tokens of a text that come out of a resampler: as many equal ones."""
+    runs, start = [], 0
+    for _, run in groupby(tokens.labels):
+        length = len(list(run))
+        if length == count:
+            runs.append(start)
+        start += length
+    if len(runs) != 1:
+        raise ValueError(
+            f"{len(runs)} runs of {count} equal tokens are in the text; expected one, the image's "
+            "tokens out of the resampler"
+        )
+    return runs[0]
 
 
 def overlaps(

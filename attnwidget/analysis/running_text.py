@@ -64,11 +64,17 @@ class RunningText:
         """The number of keys before the answer."""
         return self.messages[-1].end if self.messages else 0
 
-    def image_in(self, span: Span) -> int | None:
-        """The number of the image whose tokens these are, from 0; None for text."""
+    def name_of(self, span: Span) -> str | None:
+        """The name of the image or video whose tokens these are; None for text."""
         patches = self.keys.patches
         found = None if patches is None else patches.grid_of(span[0])
-        return None if found is None else found[0].image
+        if patches is None or found is None:
+            return None
+        grid, _ = found
+        several = len({each.image for each in patches.grids}) > 1
+        # A record of another program may have no names.
+        named = grid.name.partition(", ")[0] if grid.name.startswith("image ") else ""
+        return grid.video or named or (f"image {grid.image + 1}" if several else "image")
 
     @cached_property
     def of_text(self) -> NDArray[np.bool_]:
@@ -116,14 +122,14 @@ def _messages(keys: Tokens, prompt: int) -> Iterator[Piece]:
 
 
 def _images(keys: Tokens) -> list[Span]:
-    """The tokens of each image, from its first patch to its last, with what stands between."""
-    of: dict[int, list[int]] = {}
+    """The tokens of each image or video, from its first patch to its last, and those between."""
+    of: dict[int | str, list[int]] = {}
     if keys.patches is not None:
         for token in range(len(keys)):
             found = keys.patches.grid_of(token)
             if found is not None:
-                of.setdefault(found[0].image, []).append(token)
-    spans = [(tokens[0], tokens[-1] + 1) for _, tokens in sorted(of.items())]
+                of.setdefault(found[0].video or found[0].image, []).append(token)
+    spans = sorted((tokens[0], tokens[-1] + 1) for tokens in of.values())
     # Of images whose tokens are mixed, none is a part.
     return spans if all(one[1] <= other[0] for one, other in pairwise(spans)) else []
 

@@ -32,14 +32,21 @@ class Seen:
         tensors: the model's inputs.
         origins: where their numbers come from on the reader's own images; None if these are not
             known: an image is then what an input holds.
+        frames: as in `Originals`.
 
     Attributes:
         parts: without origins, the images: the name of the input, and the leading indices of one.
     """
 
-    def __init__(self, tensors: Mapping[str, Any], origins: Mapping[str, Origin] | None) -> None:
+    def __init__(
+        self,
+        tensors: Mapping[str, Any],
+        origins: Mapping[str, Origin] | None,
+        frames: Sequence[tuple[int, int] | None] = (),
+    ) -> None:
         self.tensors = tensors
         self.origins = origins
+        self.frames = frames
         self.parts: list[Part] = []
 
     @property
@@ -61,10 +68,11 @@ Place: TypeAlias = "tuple[int, Box]"
 
 @dataclass(frozen=True)
 class _Placed:
-    """A grid, and the token of each of its patches, -1 for none."""
+    """A grid, the token of each of its patches, -1 for none, and the last image they read."""
 
     grid: Grid
     tokens: NDArray[np.int64]
+    last: int
 
 
 def patches_of(fed: TokenOf, length: int, seen: Seen) -> Patches | None:
@@ -99,7 +107,7 @@ def patches_of(fed: TokenOf, length: int, seen: Seen) -> Patches | None:
         start += len(each.grid)
     if not placed:
         return None
-    return Patches(tuple(_named([each.grid for each in placed], seen.several)), tuple(of), soft)
+    return Patches(tuple(_named(placed, seen)), tuple(of), soft)
 
 
 def patches_of_cells(token: NDArray[np.int32], length: int, whole: Place) -> Patches | None:
@@ -188,6 +196,14 @@ def _of_input(name: str, token: NDArray[np.int32], seen: Seen) -> list[_Placed] 
     return None if origin is None else _of_rows(token, origin)
 
 
+def _through(placed: Sequence[_Placed], tokens: NDArray[Any], last: int) -> list[_Placed]:
+    """Grids, of which that of some tokens reaches to a later image: they read several frames."""
+    return [
+        replace(each, last=max(last, each.last)) if np.isin(tokens, each.tokens).all() else each
+        for each in placed
+    ]
+
+
 def _is_spatial(token: NDArray[np.int32], origin: Origin | None) -> bool:
     """True if the last two dimensions of an input are those of images."""
     if origin is None:
@@ -217,6 +233,8 @@ def _of_pictures(
         if int(tokens[0]) in earlier:
             if not np.array_equal(pictures[earlier[int(tokens[0])]], picture):
                 return None
+            if origin is not None:
+                out = _through(out, tokens, int(origin.image[lead].max()))
             continue
         earlier |= dict.fromkeys(map(int, tokens), lead)
         if origin is not None and np.isnan(origin.across[lead]).all():
@@ -237,7 +255,7 @@ def _of_pictures(
                 return None
             number, whole = int(origin.image[lead].max()), on_image
         grid = Grid(rows, columns, number, _rounded(*within(part, whole)))
-        out.append(_Placed(grid, of))
+        out.append(_Placed(grid, of, number))
     return out
 
 
@@ -334,7 +352,7 @@ def _of_rows(token: NDArray[np.int32], origin: Origin) -> list[_Placed] | None:
     if token.ndim > 2:
         lead += np.arange(len(token)).reshape(-1, *(1,) * (token.ndim - 1))
     crops = lead.ravel() * (int(image.max(initial=0)) + 1) + image
-    out = []
+    out: list[_Placed] = []
     for crop in np.unique(crops[known]):
         chosen = known & (crops == crop)
         placed = _in_lattice(
@@ -343,7 +361,10 @@ def _of_rows(token: NDArray[np.int32], origin: Origin) -> list[_Placed] | None:
         if placed is None:
             return None
         (rows, columns, of, box), number = placed, int(image[chosen][0])
-        out.append(_Placed(Grid(rows, columns, number, box), of))
+        if any(np.array_equal(of, each.tokens) for each in out):
+            out = _through(out, of, number)
+        else:
+            out.append(_Placed(Grid(rows, columns, number, box), of, number))
     return out
 
 
@@ -378,12 +399,12 @@ def _in_lattice(
     return rows, columns, found, _rounded(left, top, right, bottom)
 
 
-def _named(grids: Sequence[Grid], several: bool) -> list[Grid]:
+def _named(placed: Sequence[_Placed], seen: Seen) -> list[Grid]:
     """Grids with names, where there are several: of their image, and of the crop that they are.
 
-    Args:
-        several: True if the inputs have several images, of which a tower may read one at a time.
+    The images of a call may be one of several that a tower reads one at a time.
     """
+    grids = [each.grid for each in placed]
     names = [""] * len(grids)
     images = sorted({grid.image for grid in grids})
     for image in images:
@@ -394,8 +415,23 @@ def _named(grids: Sequence[Grid], several: bool) -> list[Grid]:
             # With the edges that scaling cuts off.
             whole = max(left, top, 1 - right, 1 - bottom) < _EDGE
             crops += not whole
-            said = [f"image {image + 1}"] if several or len(images) > 1 else []
+            said = [_name_of(image, placed[number].last, seen.frames)]
+            if not seen.several and len(images) == 1:
+                said = []
             if len(own) > 1:
                 said.append("whole" if whole else f"crop {crops}")
             names[number] = ", ".join(said)
     return [replace(grid, name=name) for grid, name in zip(grids, names, strict=True)]
+
+
+def _name_of(image: int, last: int, frames: Sequence[tuple[int, int] | None]) -> str:
+    """The name of an image, or of a frame of a video or several that the same tokens read."""
+    video = frames[image] if frames else None
+    until = frames[last] if frames else None
+    if video is None or until is None:
+        return f"image {sum(each is None for each in frames[:image]) + 1 if frames else image + 1}"
+    several = len({each[0] for each in frames if each is not None}) > 1
+    of = f" of video {video[0] + 1}" if several else ""
+    if until[1] > video[1]:
+        return f"frames {video[1] + 1}–{until[1] + 1}{of}"
+    return f"frame {video[1] + 1}{of}"

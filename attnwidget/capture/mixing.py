@@ -150,7 +150,8 @@ def _selection(heads: torch.Tensor, item: Item) -> Selection:
 
 def head_gates(gated: Gated, item: Item) -> Floats:
     """The gates of the recorded item, float32 [heads, T, d_v]."""
-    selection = _selection(gated.outputs[0], item)
+    heads = gated.outputs[0]
+    selection = item.select(len(heads), (heads.shape[2], heads.shape[2]))
     return joined(selection.cut(gated.gates, selection.queries))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -27,10 +27,18 @@ from .places import Wanted, tokens_of_pixels
 from .recorder import RecordedCall
 from .spectrogram import heard
 
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
 _TEXT = ("input_ids", "inputs_embeds")
 
 # Of a group: one window as large as the image may shift in every second layer.
 _LAYERS = 2
+
+# Of a side: as processors enlarge fewer, ramps on them end long before the edges.
+_FEWEST_PIXELS = 4
+# Of its sides: scaled down, such a strip may be a single row of pixels.
+_STRIP = 50
 
 # The parameters of tokens without a patch, in the order in which models place them.
 _WITHOUT_PATCH = (
@@ -87,6 +95,8 @@ def on_images(
         return None
     origins = None
     if originals is not None:
+        if _warned_of(originals.images, lambda size: min(size) < _FEWEST_PIXELS):
+            return None
         try:
             origins = originals.origins()
         except ValueError as error:
@@ -110,10 +120,14 @@ def on_images(
     found = tokens_of_pixels(
         model, inputs, names, Wanted(frozenset(sites), of_text, detects), random, run
     )
-    seen = Seen(inputs.tensors, origins)
+    seen = Seen(inputs.tensors, origins, () if originals is None else originals.frames)
     by_call: dict[tuple[CallId, str], Patches] = {}
+    # Most calls have the same tokens in the same order.
+    of: dict[int, Patches | None] = {}
     for site, (fed, length) in found.calls.items():
-        patches = patches_of(fed, length, seen)
+        if id(fed) not in of:
+            of[id(fed)] = patches_of(fed, length, seen)
+        patches = of[id(fed)]
         if patches is not None:
             by_call[site] = patches
     text = None if found.text is None else patches_of(*found.text, seen)
@@ -130,8 +144,17 @@ def on_images(
             if call.maps:
                 by_call[call.address.id, "key"] = patches_of_maps(call.maps, whole)
     if not by_call and text is None and boxes is None:
+        if originals is not None:
+            _warned_of(originals.images, lambda size: max(size) > _STRIP * min(size))
         return None
     images = pictures(inputs, processor, seen)
+    if seen.frames:
+        # Of frames that tokens read together, the first is in the record.
+        grids = chain.from_iterable(each.grids for each in [*by_call.values(), text] if each)
+        used = sorted({grid.image for grid in grids})
+        by_call = {site: _renumbered(each, used) for site, each in by_call.items()}
+        text = None if text is None else _renumbered(text, used)
+        images = tuple(images[number] for number in used)
     places = Places(by_call, text, partial(_names_without_patch, model), boxes)
     return OnImages(places, images)
 
@@ -142,6 +165,23 @@ def on_sound(inputs: Inputs, groups: Sequence[Group]) -> OnImages | None:
     # Of several sounds in one text, it is not known which frames are whose.
     found = heard(sound, groups) if sound is not None and media == inputs.batch.size else None
     return None if found is None else OnImages(None, found[1], found[0])
+
+
+def _renumbered(patches: Patches, used: Sequence[int]) -> Patches:
+    """Places on some of the images, which are numbered anew."""
+    grids = tuple(replace(grid, image=used.index(grid.image)) for grid in patches.grids)
+    return replace(patches, grids=grids)
+
+
+def _warned_of(images: Sequence[Image], small: Callable[[tuple[int, int]], bool]) -> bool:
+    """True if an image is too small to find places on it, of which this warns."""
+    found = next((image.size for image in images if small(image.size)), None)
+    if found is not None:
+        warn(
+            f"an image has {found[0]} × {found[1]} pixels, too few on a side to find the places of "
+            "tokens on images: enlarge it, or take another part of it"
+        )
+    return found is not None
 
 
 def _repeats(group: Group) -> bool:

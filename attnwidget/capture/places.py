@@ -33,11 +33,18 @@ TokenOf: TypeAlias = "Mapping[str, NDArray[np.int32]]"
 """The position of the token that each number of an input feeds, by the input's name."""
 
 Side: TypeAlias = Literal["query", "key"]
+_Site: TypeAlias = "tuple[CallId, Side]"
 
 # The number of powers of two at once; float16 holds fewer.
 _BASE, _BASE_OF_HALF = 32, 8
+# Below, numbers of float16 lose bits, and gradients may say nothing.
+_FAINT_IN_HALF = 2.0**-14
 # A pixel may feed another token by rounding.
 _SAME = 1e-3
+# Powers of two change no bit; one call must not hide in a sum of many.
+_ALL_SAME = 1e-5
+# Of pixels: with more that feed several tokens, those of another call are not compared.
+_MOST_SEVERAL = 0.02
 
 
 @dataclass(frozen=True)
@@ -104,10 +111,17 @@ def tokens_of_pixels(
     ):
         torch.set_rng_state(random)
         run(replace(inputs, tensors={**own, **given}))
-    found = {site: (_fed(vectors, pixels), len(vectors)) for site, vectors in watch.calls.items()}
+    found: dict[_Site, TokenOf] = {}
+    for shape in {vectors.shape for vectors in watch.calls.values()}:
+        same = {site: each for site, each in watch.calls.items() if each.shape == shape}
+        _find(same, pixels, found, [])
     text, index = watch.text, inputs.batch.index
     cells = {site: _fed(watch.calls[site], {"": of})[""][index] for site, of in watch.cells.items()}
-    return Found(found, None if text is None else (_fed(text, pixels), len(text)), cells)
+    return Found(
+        {site: (fed, len(watch.calls[site])) for site, fed in found.items()},
+        None if text is None else (_fed(text, pixels), len(text)),
+        cells,
+    )
 
 
 def _with_history(value: Any) -> Any:
@@ -291,31 +305,123 @@ def _read(args: Sequence[Any], named: Mapping[str, Any]) -> torch.Tensor | None:
     return read if isinstance(read, torch.Tensor) else None
 
 
-def _fed(vectors: torch.Tensor, pixels: Mapping[str, torch.Tensor]) -> TokenOf:
-    """The token that each pixel feeds, of tokens [T, d]."""
-    length, width = vectors.shape
-    direction = torch.arange(1.0, width + 1, device=vectors.device).cos()
-    numbers = vectors.float() @ direction
-    positions = torch.arange(length, device=vectors.device)
+def _find(
+    sites: Mapping[_Site, torch.Tensor],
+    pixels: Mapping[str, torch.Tensor],
+    found: dict[_Site, TokenOf],
+    known: list[TokenOf],
+) -> None:
+    """Add the token that each pixel feeds, for vectors of one shape.
 
-    def gradients(weights: torch.Tensor) -> list[torch.Tensor]:
+    Most calls have their tokens in the same order. To see that takes two passes for all of them.
+
+    Args:
+        known: the orders that others have, to which new ones are added.
+    """
+    for fed in known:
+        if _feeds(list(sites.values()), fed, pixels):
+            found |= dict.fromkeys(sites, fed)
+            return
+    calls = list(dict.fromkeys(call for call, _ in sites))
+    if known and len(sites) > 1:
+        parts = [[site for site in sites if site[0] == call] for call in calls]
+        for part in parts if len(calls) > 1 else [[site] for site in sites]:
+            _find({site: sites[site] for site in part}, pixels, found, known)
+        return
+    first, *rest = sites
+    found[first] = _fed(sites[first], pixels)
+    known.append(found[first])
+    if rest:
+        _find({site: sites[site] for site in rest}, pixels, found, known)
+
+
+class _Backward:
+    """Sends vectors [T, d] back to pixels.
+
+    Attributes:
+        base: the number of powers of two that are told apart at once.
+        faint: gradients up to here say nothing.
+        scale: of weights.
+        whole: the gradients of all tokens, each with the weight `scale`.
+    """
+
+    def __init__(self, vectors: Sequence[torch.Tensor], pixels: Mapping[str, torch.Tensor]) -> None:
+        width = vectors[0].shape[1]
+        direction = torch.arange(1.0, width + 1, device=vectors[0].device).cos()
+        self._numbers = [each.float() @ direction for each in vectors]
+        self._pixels = list(pixels.values())
+        self.base, self.faint, self.scale = _BASE, 0.0, 1.0
+        if torch.float16 in {each.dtype for each in (*vectors, *self._pixels)}:
+            self.base, self.faint = _BASE_OF_HALF, _FAINT_IN_HALF
+            self._scale_up()
+        else:
+            self.whole = self._gradients(torch.ones_like(self._numbers[0]))
+
+    def weighted(self, powers: torch.Tensor) -> list[torch.Tensor]:
+        """The gradients with these powers of two as weights."""
+        return self._gradients(self.scale * 2.0**powers)
+
+    def _gradients(self, weights: torch.Tensor) -> list[torch.Tensor]:
         found = torch.autograd.grad(
-            numbers, list(pixels.values()), weights, retain_graph=True, allow_unused=True
-        )
+            self._numbers, self._pixels, [weights] * len(self._numbers),
+            retain_graph=True, allow_unused=True,
+        )  # fmt: skip
         return [
             torch.zeros_like(each) if own is None else own
-            for each, own in zip(pixels.values(), found, strict=True)
+            for each, own in zip(self._pixels, found, strict=True)
         ]
 
-    base = _BASE_OF_HALF if torch.float16 in {each.dtype for each in pixels.values()} else _BASE
-    whole = gradients(torch.ones_like(numbers))
+    def _scale_up(self) -> None:
+        """Weigh tokens so that gradients are as large as float16 holds, where it has all bits."""
+        most = 2.0 ** (self.base - 1)
+        exponent = 8  # of more, the gradients of the tokens would be beyond it
+        while True:
+            self.scale = 2.0**exponent
+            found = self._gradients(torch.full_like(self._numbers[0], self.scale * most))
+            if exponent <= -16 or all(bool(each.isfinite().all()) for each in found):
+                self.whole = [each.double() / most for each in found]
+                return
+            exponent -= 4
+
+
+def _feeds(
+    vectors: Sequence[torch.Tensor], fed: TokenOf, pixels: Mapping[str, torch.Tensor]
+) -> bool:
+    """True if each pixel feeds the token of this number in all these vectors, and no other."""
+    if any((each == SEVERAL).mean() > _MOST_SEVERAL for each in fed.values()):
+        return False
+    back = _Backward(vectors, pixels)
+    length, device = len(vectors[0]), vectors[0].device
+    # Any order but this has other powers in nearly all places.
+    same = torch.Generator().manual_seed(0)
+    powers = torch.randint(back.base, (length,), generator=same).to(device)
+    for name, whole, weighted in zip(pixels, back.whole, back.weighted(powers), strict=True):
+        token = torch.from_numpy(fed[name]).to(device)
+        expected = whole.double() * 2.0 ** powers[token.clamp_min(0).long()]
+        fed_any, reached = token >= 0, whole.abs() > back.faint
+        off = (weighted.double() - expected).abs() > _ALL_SAME * expected.abs()
+        off = reached & ((fed_any & off) | (token == NO_TOKEN))
+        # Of another image, none is reached; in float16, some are too faint.
+        if (fed_any & ~reached).sum() > (0.5 if back.faint else 0) * fed_any.sum():
+            return False
+        if bool(off.any()) or not all(bool(each.isfinite().all()) for each in (whole, weighted)):
+            return False
+    return True
+
+
+def _fed(vectors: torch.Tensor, pixels: Mapping[str, torch.Tensor]) -> TokenOf:
+    """The token that each pixel feeds, of tokens [T, d]."""
+    length = len(vectors)
+    positions = torch.arange(length, device=vectors.device)
+    back = _Backward([vectors], pixels)
+    base, whole = back.base, back.whole
     token = [torch.zeros(each.shape, dtype=torch.int64, device=each.device) for each in whole]
     several = [torch.zeros_like(each, dtype=torch.bool) for each in token]
     for digit in count():
         unit = base**digit
         if digit and unit >= length:
             break
-        weighted = gradients(2.0 ** (positions // unit % base))
+        weighted = back.weighted(positions // unit % base)
         for place, (part, of) in enumerate(zip(weighted, whole, strict=True)):
             ratio = (part.double() / of.double()).nan_to_num(0)
             exponent = ratio.abs().clamp_min(2.0**-60).log2().round()
@@ -325,6 +431,6 @@ def _fed(vectors: torch.Tensor, pixels: Mapping[str, torch.Tensor]) -> TokenOf:
     out: dict[str, NDArray[np.int32]] = {}
     for name, of, own, mixed in zip(pixels, whole, token, several, strict=True):
         own[mixed | (own >= length) | ~of.isfinite()] = SEVERAL
-        own[of == 0] = NO_TOKEN
+        own[of.abs() <= back.faint] = NO_TOKEN
         out[name] = own.cpu().numpy().astype(np.int32)
     return out

@@ -97,9 +97,14 @@ class RecordedCalls:
             matrix: the output projection [heads, d_v, d_model].
         """
         call = self._calls[address]
-        if call.layer is not None and call.layer.projection is None:
+        if call.layer is not None:
             layer = replace(call.layer, projection=matrix, gates=gates)
             self._calls[address] = replace(call, layer=layer)
+
+    def has_projection(self, address: Address) -> bool:
+        """True if the output projection of a call was added."""
+        layer = self._calls[address].layer
+        return layer is not None and layer.projection is not None
 
     def add_projection(self, address: Address, matrix: Floats) -> None:
         """Receive the output projection [heads, d_v, d_model] of a call that was added before."""
@@ -273,6 +278,8 @@ class _Recorder(Handler):
             )
         matrices: dict[int, torch.Tensor | None] = {}
         for gated in self._found:
+            if self._sink.has_projection(gated.address):  # nothing stands between
+                continue
             key = id(gated.module)
             if key not in matrices:
                 matrices[key] = linear_matrix(gated.module, gated.input)

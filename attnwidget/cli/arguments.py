@@ -11,6 +11,8 @@ from attnwidget.default_model import NAME
 from attnwidget.view_state import View
 from attnwidget.wire.compression import Quality
 
+from .output import STDOUT
+
 VIEW = "view"
 COMPARE = "compare"
 PROFILE = "profile"
@@ -32,9 +34,11 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         SystemExit: wrong usage (2), or help was asked for (0).
     """
     command = argv[0] if argv and argv[0] in _COMMANDS else None
-    if command is None:
-        return _text_parser().parse_args(argv)
-    return _COMMANDS[command]().parse_args(argv[1:])
+    parser = _text_parser() if command is None else _COMMANDS[command]()
+    args = parser.parse_args(argv if command is None else argv[1:])
+    if args.json and args.output == STDOUT:
+        parser.error("--json is written to the standard output, so the page needs -o FILE")
+    return args
 
 
 def _parser(command: str, description: str) -> argparse.ArgumentParser:
@@ -57,7 +61,7 @@ def _text_parser() -> argparse.ArgumentParser:
         f'"attnwidget {PROFILE} '
         '--texts FILE -o FILE" shows what every head does over many texts; '
         f'"attnwidget {DOCTOR}" '
-        "says what is installed, what is wrong with it, and what to do.",
+        "says what is installed, what is wrong with it, and what to do, with --json as JSON.",
     )
     parser.add_argument(
         "--version", action="version", version=f"attnwidget {version('attnwidget')}"
@@ -163,7 +167,14 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    said = parser.add_mutually_exclusive_group()
+    said.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    said.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object in place of lines: output, missing, interrupted, and a "
+        "description in words of what is in the page; or error",
+    )
     parser.add_argument(
         "-o",
         "--output",

@@ -155,18 +155,16 @@ class Answer(Tabular):
     def parts(self) -> tuple[str, ...]:
         """The texts of the parts of the prompt, in order; the first is number 1.
 
-        That of an image is "image", or "image 1" of several.
+        That of an image is "image", or "image 1" of several; that of a video is "video".
         """
         keys = self._running.keys
         assert keys.text is not None
         assert keys.offsets is not None
-        grids = () if keys.patches is None else keys.patches.grids
-        several = len({grid.image for grid in grids}) > 1
         texts = []
         for start, end in self._running.sentences:
-            image = self._running.image_in((start, end))
-            if image is not None:
-                texts.append(f"image {image + 1}" if several else "image")
+            name = self._running.name_of((start, end))
+            if name is not None:
+                texts.append(name)
                 continue
             places = [span for span in keys.offsets[start:end] if span is not None]
             texts.append(keys.text[places[0][0] : places[-1][1]].strip() if places else "")

@@ -43,11 +43,11 @@ from .edits import (
     without_heads,
 )
 from .gated_projections import GatedProjections
+from .layer_places import Here, Streams
 from .left_out import without_links
 from .projection_inputs import ProjectionInputs
 from .replacements import mean_at, mean_over, patched, replacement
 from .sites import PIECE, Site, is_step, sites_by_name, sites_of, usual_stacks
-from .streams import Here, Streams
 from .substitution import read_at, with_at
 
 

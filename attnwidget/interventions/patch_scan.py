@@ -35,16 +35,16 @@ from attnwidget.tracing import (
 )
 from attnwidget.warning import warn
 
-from .attribution import _label, _token_id
+from .attribution import label_of, token_id
 from .by_layer import HeadOutputs, Place
 from .difference import row_of
 from .edits import Chosen, listed, without_heads
+from .layer_places import Here, Streams
 from .measure import kept_positions
 from .read_outputs import read_pass
 from .scan import repeated
 from .sites import Site, followed, sites_of, usual_stacks
 from .skipping import BlockFinder, ExactSkips
-from .streams import Here, Streams
 from .substitution import read_at, with_at
 
 OnCell = Callable[[int, int, float], object]
@@ -241,14 +241,14 @@ def _metric(
 ) -> tuple[Callable[[Any], float], str]:
     """The metric, of an output for one text, and its name."""
     if callable(metric):
-        own = metric
-        return lambda output: float(own(output)), getattr(own, "__name__", "the metric")
+        own, called = metric, getattr(metric, "__name__", "<lambda>")
+        return lambda output: float(own(output)), called.replace("<lambda>", "the metric")
     if metric != "logit difference":
         raise ValueError(f"metric is {metric!r}; expected 'logit difference', or a function")
     if token is None:
         raise ValueError("the logit difference is that of token=, less that of against=")
-    wanted = _token_id(tokenizer, token)
-    less = None if against is None else _token_id(tokenizer, against)
+    wanted = token_id(tokenizer, token)
+    less = None if against is None else token_id(tokenizer, against)
     place = whole_number(position)
 
     def logit(output: Any) -> float:
@@ -261,8 +261,8 @@ def _metric(
         of_place = logits[0, int(kept[place])].double()
         return float(of_place[wanted] - (0 if less is None else of_place[less]))
 
-    name = f"the logit of {_label(tokenizer, wanted)!r}"
-    return logit, name if less is None else f"{name} less that of {_label(tokenizer, less)!r}"
+    name = f"the logit of {label_of(tokenizer, wanted)!r}"
+    return logit, name if less is None else f"{name} less that of {label_of(tokenizer, less)!r}"
 
 
 def _stack(sites: Sequence[Site], stack: str | None) -> str:

@@ -21,8 +21,8 @@ from attnwidget.tracing import Address, Call, CallId, MixingCall, trace, undistu
 
 from .by_layer import HeadOutputs, Place
 from .edits import without_heads
+from .layer_places import Here, Streams
 from .sites import Site, SiteFinder, sites_by_name, usual_stacks
-from .streams import Here, Streams
 from .substitution import read_at
 
 _PLACES = one_of(*get_args(Place))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, get_args
+from xml.sax.saxutils import escape
 
 import matplotlib
 import numpy as np
@@ -155,12 +156,14 @@ def figure_bytes(
     size: Size | None = None,
     dpi: float | None = None,
     caption: bool = True,
+    description: str = "",
 ) -> bytes:
     """Draw the view, or a panel of it, and return the file's bytes.
 
     Args:
         kind: "svg" (text stays text), "pdf" (fonts embedded, as TrueType) or "png".
         panel, size, dpi, caption: as in `AttentionWidget.figure`.
+        description: what it shows in words, for those who do not see it.
 
     Raises:
         TypeError, ValueError: there is no such panel, size or resolution, or no such difference.
@@ -169,7 +172,9 @@ def figure_bytes(
         size = _checked_size(size)
     dpi = real("pixels per inch above 0, as 300", above=True, none=True)("dpi", dpi) or PRINT_DPI
     title = clean(f"Attention of {shown.record.model}" if shown.record.model else "Attention")
+    said = clean(description)
     metadata: dict[str, Any] = {"Title": title} | ({"Date": None} if kind == "svg" else {})
+    metadata |= {"Subject" if kind == "pdf" else "Description": said} if said else {}
     with _style(shown):
         figure = draw_figure(shown, panel, size, caption=caption)
         width, height = (float(side) * dpi for side in figure.get_size_inches())
@@ -184,7 +189,11 @@ def figure_bytes(
                 # Text stays text: a reader has the font that this machine lacks.
                 warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
             figure.savefig(out, format=kind, metadata=metadata, dpi=dpi)
-    return out.getvalue()
+    drawn = out.getvalue()
+    if kind == "svg" and said:
+        # Screen readers read this element, not the metadata.
+        drawn = drawn.replace(b"</title>", f"</title>\n <desc>{escape(said)}</desc>".encode(), 1)
+    return drawn
 
 
 def draw_figure(

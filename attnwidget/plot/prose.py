@@ -123,7 +123,7 @@ def prose_of(found: Answer, first: int, end: int) -> Prose:
     assert keys.offsets is not None
     segments = found.named or ()
     inside = {at for start, end, _ in segments for at in range(start, end)}
-    images = {span[0]: span[1] for span in running.sentences if running.image_in(span) is not None}
+    images = {span[0]: span[1] for span in running.sentences if running.name_of(span) is not None}
     largest_patch, pictures = _pictures(found.record, running, weights * counted, list(images))
     blocks = []
     for message in running.messages:
@@ -174,14 +174,26 @@ def _pictures(
     largest = max(float(received[n]) for n, place in enumerate(patches.of) if place is not None)
     found = {}
     for start in starts:
-        image = text.image_in((start, start))
-        assert image is not None
-        own = [n for n, grid in enumerate(patches.grids) if grid.image == image]
+        placed = patches.grid_of(start)
+        assert placed is not None
+        image, video = placed[0].image, placed[0].video
+        own = [
+            number
+            for number, grid in enumerate(patches.grids)
+            if (grid.video == video if video else grid.image == image)
+        ]
         whole = next((n for n in own if patches.grids[n].name.endswith("whole")), own[0])
+        if video:  # the frame with most of the attention
+            shares = [
+                sum(received[at] for at, on in enumerate(patches.on_grid(n)) if on is not None)
+                for n in own
+            ]
+            whole = own[int(np.argmax(shares))]
+            image = patches.grids[whole].image
         picture = None
         if image < len(record.images):
             picture = on_one_grid(record.images, patches, whole, received, largest or 1.0)
-        name = f"image {image + 1}" if len(starts) > 1 else "image"
+        name = text.name_of((start, start)) or ""
         found[start] = Piece(name, 0.0, is_image=True, picture=picture)
     return largest, found
 

@@ -23,7 +23,8 @@ class Grid:
         rows, columns: of the grid.
         image: the number of the record's image, counted from 0.
         box: what the grid covers; below 0 or beyond 1, a processor has padded the image.
-        name: of a grid that is one of several: "image 2", "whole", "crop 1", "frame 3"; else "".
+        name: of a grid that is one of several: "image 2", "whole", "crop 1", "image 2, crop 1",
+            "frame 3", "frames 3–4 of video 2"; else "".
     """
 
     rows: int
@@ -47,6 +48,11 @@ class Grid:
 
     def __len__(self) -> int:
         return self.rows * self.columns
+
+    @property
+    def video(self) -> str:
+        """The name of the video of which it is a frame; "" for an image."""
+        return f"video{self.name.partition(' of video')[2]}" if self.name[:5] == "frame" else ""
 
     def box_of(self, patch: int) -> Box:
         """The part of the image that a patch covers, counted in reading order."""

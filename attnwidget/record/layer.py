@@ -73,7 +73,8 @@ class Layer:
         rotary: the components of queries and keys that a rotary position embedding rotates in
             pairs; None if it rotates none, or the model's numbers do not confirm the pairs.
         coefficients: float32 [heads, Tq, Tk], in place of weights, of a layer without a softmax
-            and without a program.
+            and without a program, whose channels mix tokens each by itself: the share of each key
+            along the layer's whole output. Those of a query sum to 1 over all heads.
         gates: float32 [heads, Tq, d_v], by which a head's average is multiplied before the
             projection, where a gate or a norm stands between the two; None where nothing does, or
             that was not asked for.

@@ -24,8 +24,9 @@ Messages: TypeAlias = "Sequence[Mapping[str, Any]]"
 
 _EXPECTED = 'expected messages, as [{"role": "user", "content": "Why?"}]'
 _REPLY = "assistant"
-IMAGE = "image"
-"""The type of a part of a message that is an image."""
+IMAGE, VIDEO = "image", "video"
+"""The types of parts of a message that are pictures."""
+PICTURES = IMAGE, VIDEO
 # What templates look for in a message stays as it is, as <think>; so does what they trim.
 _KEPT = re.compile(r"<[^<>\s]+>|[\s!-/:-@\[-`{-~]")
 _BLANK = re.compile(r"\s")
@@ -119,7 +120,7 @@ def pieces_of(
 
 
 def content_of(message: Any, at: int) -> str:
-    """The text of a message, without its images.
+    """The text of a message, without its images and videos.
 
     Raises:
         TypeError: it is no message.
@@ -138,24 +139,27 @@ def content_of(message: Any, at: int) -> str:
         raise TypeError(f"the content of message {at} is {content!r:.100}; {_EXPECTED}")
     for part in content:
         kind = part.get("type") if isinstance(part, Mapping) else type(part).__name__
-        if kind != IMAGE and not (isinstance(part, Mapping) and isinstance(part.get("text"), str)):
+        if kind not in PICTURES and not (
+            isinstance(part, Mapping) and isinstance(part.get("text"), str)
+        ):
             raise TypeError(
                 f"message {at} has a part {kind!r}; expected text, as "
-                '{"type": "text", "text": "Why?"}, or an image, as {"type": "image", "image": '
-                "image}: for video and sound, pass what processor.apply_chat_template returns with "
-                'tokenize=True, return_dict=True and return_tensors="pt"'
+                '{"type": "text", "text": "Why?"}, an image, as {"type": "image", "image": image}, '
+                'or a video, as {"type": "video", "video": frames}: for sound, pass what '
+                "processor.apply_chat_template returns with tokenize=True, return_dict=True and "
+                'return_tensors="pt"'
             )
     return "".join(_texts(content))
 
 
 def _texts(content: Sequence[Mapping[str, Any]]) -> list[str]:
-    return [part["text"] for part in content if part.get("type") != IMAGE]
+    return [part["text"] for part in content if part.get("type") not in PICTURES]
 
 
 def has_images(messages: Messages) -> bool:
-    """True if a message of a chat has an image."""
+    """True if a message of a chat has an image or a video."""
     return any(
-        isinstance(part, Mapping) and part.get("type") == IMAGE
+        isinstance(part, Mapping) and part.get("type") in PICTURES
         for message in messages
         if isinstance(message, Mapping) and isinstance(message.get("content"), Sequence)
         for part in message["content"]
@@ -321,7 +325,7 @@ def _parts(content: Any, text: str) -> list[Mapping[str, Any]]:
         return whole
     parts, at = [], 0
     for part in content:
-        if part.get("type") == IMAGE:
+        if part.get("type") in PICTURES:
             parts.append(part)
         else:
             end = at + len(part["text"])

@@ -7,13 +7,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from attnwidget.record import Tokens
 
-from .chat import IMAGE, Chat, content_of, has_images, pieces_of, render
+from .chat import IMAGE, PICTURES, VIDEO, Chat, content_of, has_images, pieces_of, render
 from .labels import text_tokenizer
 from .originals import Originals
 from .words import word_spans
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 # Where a part of a message has its image, in the forms that processors know.
 _SOURCES = ("image", "url", "path", "base64", "image_url")
+# Each is a picture in the record, told from the others by its brightness.
+_MOST_FRAMES = 64
 _NO_FILE = ("http://", "https://", "data:")
 
 
@@ -103,9 +108,16 @@ def _of_chat(
     for at, message in enumerate(messages):
         content_of(message, at)  # what is no message is refused
     images: list[Image] = []
+    frames: list[tuple[int, int] | None] = []
     rest = iter(given)
+    videos = 0
     for part in _parts(messages):
-        if part.get("type") == IMAGE:
+        if part.get("type") == VIDEO:
+            of_video = _frames(part, processor)
+            images += of_video
+            frames += [(videos, at) for at in range(len(of_video))]
+            videos += 1
+        elif part.get("type") == IMAGE:
             source = next((part[name] for name in _SOURCES if name in part), None)
             source = source if source is not None else next(rest, None)
             if source is None:
@@ -114,20 +126,34 @@ def _of_chat(
                     'as {"type": "image", "image": image}, or in images='
                 )
             images.append(_opened(source))
+            frames.append(None)
+    if videos and len(images) > _MOST_FRAMES:
+        every = -(-len(images) // _MOST_FRAMES)
+        raise ValueError(
+            f"there are {len(images)} frames and images, more than {_MOST_FRAMES}: give fewer "
+            f"frames, as video[::{every}]"
+        )
     if next(rest, None) is not None:
         raise ValueError(f"there are {len(given)} images, more than places for them in the chat")
     answered = messages[-1].get("role") == "assistant"
 
     def process(pictures: Sequence[Image]) -> Mapping[str, Any]:
         made: Mapping[str, Any] = processor.apply_chat_template(
-            _with_images(chat.messages, pictures), add_generation_prompt=not answered,
-            tokenize=True, return_dict=True, return_tensors="pt",
+            _with_pictures(chat.messages, pictures, frames), add_generation_prompt=not answered,
+            tokenize=True, return_dict=True, return_tensors="pt", **options,
         )  # fmt: skip
         return made
 
-    chat = render(processor, _with_images(messages, images), generation_prompt=not answered)
+    options: dict[str, Any] = {}
+    if videos:  # which frames are read is the reader's choice
+        options = {"do_sample_frames": False}
+        if "processor_kwargs" in signature(processor.apply_chat_template).parameters:
+            options = {"processor_kwargs": options}
+    given_all = _with_pictures(messages, images, frames)
+    chat = render(processor, given_all, generation_prompt=not answered)
     made = process(images)
-    return Illustrated(made, Originals(tuple(images), made, process), chat.text, chat)
+    originals = Originals(tuple(images), made, process, tuple(frames) if videos else ())
+    return Illustrated(made, originals, chat.text, chat)
 
 
 def _of_images(processor: Any, inputs: Mapping[str, Any], images: Sequence[Image]) -> Illustrated:
@@ -202,23 +228,67 @@ def _parts(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [part for content in contents if isinstance(content, list | tuple) for part in content]
 
 
-def _with_images(
-    messages: Sequence[Mapping[str, Any]], images: Sequence[Image]
+def _with_pictures(
+    messages: Sequence[Mapping[str, Any]],
+    pictures: Sequence[Image],
+    frames: Sequence[tuple[int, int] | None],
 ) -> list[Mapping[str, Any]]:
-    """Messages with these images in the places of their own."""
-    left = iter(images)
+    """Messages with these images, and videos of these frames, in the places of their own."""
+    groups: list[Any] = []
+    for picture, frame in zip(pictures, frames, strict=True):
+        if frame is None:
+            groups.append({"type": IMAGE, "image": picture})
+        elif frame[1] == 0:
+            groups.append([picture])
+        else:
+            groups[-1].append(picture)
+    left = (
+        {"type": VIDEO, "video": np.stack([np.asarray(each) for each in group])}
+        if isinstance(group, list)
+        else group
+        for group in groups
+    )
     return [
         {
             **message,
             "content": [
-                {"type": IMAGE, "image": next(left)} if part.get("type") == IMAGE else part
-                for part in message["content"]
+                next(left) if part.get("type") in PICTURES else part for part in message["content"]
             ],
         }
         if isinstance(message.get("content"), list | tuple)
         else message
         for message in messages
     ]
+
+
+def _frames(part: Mapping[str, Any], processor: Any) -> list[Image]:
+    """The frames of a video in a message."""
+    from PIL import Image
+
+    if getattr(processor, "video_processor", None) is None:
+        raise TypeError(
+            f"{type(processor).__name__} reads no video: give its frames as images, each as "
+            '{"type": "image", "image": frame}'
+        )
+    given = next((part[name] for name in (VIDEO, *_SOURCES) if name in part), None)
+    if isinstance(given, str | os.PathLike):
+        raise TypeError(
+            "a video is a file; expected its frames, which you choose so: "
+            "transformers.video_utils.load_video(path, num_frames=8)[0]"
+        )
+    if isinstance(given, Sequence) and given and not isinstance(given[0], np.ndarray):
+        frames = [_opened(each).convert("RGB") for each in given]
+    else:
+        array: NDArray[Any] = np.asarray(given)
+        if array.ndim != 4 or array.shape[-1] != 3 or array.dtype != np.uint8 or not len(array):
+            raise TypeError(
+                "a video is a list of images, or an array uint8 [frames, height, width, 3]; this "
+                f"is {type(given).__name__} {array.dtype} {list(array.shape)}"
+            )
+        frames = [Image.fromarray(each) for each in array]
+    if len({frame.size for frame in frames}) > 1:
+        raise ValueError("the frames of a video are of several sizes")
+    return frames
 
 
 def _opened(source: Any) -> Image:
@@ -272,6 +342,8 @@ def tokens_in_text(read: Illustrated, tokens: Tokens, ids: Sequence[int], proces
             own = [place for place in beside if alone[place] in ids[first:last]]
             own += [place for place in beside if alone[place] in special]
             at[first:last] = [own[0] if own else None] * (last - first)
+        elif kind == "replace" and end == start + 1 and alone[start] in special:
+            at[first:last] = [start] * (last - first)  # of a video, with words beside each frame
         else:
             return tokens
     spans = tuple(None if n is None else offsets[n] for n in at)

@@ -49,11 +49,14 @@ class Originals:
         images: in their order in the text.
         made: the inputs that the processor makes of them.
         process: makes those of others.
+        frames: of each image the number of its video, and its own in it, from 0; None for one that
+            is no frame. Empty without videos.
     """
 
     images: tuple[Image, ...]
     made: Mapping[str, Any]
     process: Process
+    frames: tuple[tuple[int, int] | None, ...] = ()
 
     def origins(self) -> dict[str, Origin]:
         """Find the places on the images that the numbers of each input come from.

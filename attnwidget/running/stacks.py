@@ -143,7 +143,7 @@ def grouped(
         # Windows may have positions in another order than global attention.
         program = layer.program if isinstance(layer.program, ScoreProgram) else None
         windows = program is not None and bool(program.blocks) and program.mask != "causal"
-        key = (alike, layer.shape, windows)
+        key = (alike, layer.shape, windows, layer.coefficients is None)
         group = latest[alike] = groups.setdefault(key, Group(kind, windows=windows))
         group.add(waiting.pop(alike, []), None)
         group.add([call.module], layer)

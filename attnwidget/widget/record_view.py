@@ -439,7 +439,7 @@ class RecordView(Choices):
         png = self._drawn("png", panel, size, dpi, caption)
         # The header of the file has its width; a notebook has 96 pixels per inch.
         width = int.from_bytes(png[16:20], "big") * 96 / (dpi or PRINT_DPI)
-        alt = self._said(panel or f"{self.view} view")
+        alt = self._alternative(panel)
         return Image(  # type: ignore[no-untyped-call]
             png, format="png", width=round(width), metadata={"alt": alt}
         )
@@ -449,6 +449,25 @@ class RecordView(Choices):
         of_stack = f" of {self.stack}" if len(self._own_stacks) > 1 else ""
         head = "" if part.startswith("model") else f", layer {self.layer}, head {self.head}"
         return f"{title_of([self._shown_now()])}: {part}{of_stack}{head}"
+
+    def _alternative(self, panel: PanelName | None = None) -> str:
+        """The same with the first numbers of what is shown."""
+        from attnwidget.describe.views import alternative
+
+        return alternative(self._said(panel or f"{self.view} view"), self._plotted())
+
+    def describe(self) -> str:
+        """Say in words what the view shows now: plain text of at most 60 lines.
+
+        The first lines are its choices, as the view, the layer and what is locked; then come the
+        numbers that the status line has of what is locked, with the tokens' names, or else the
+        highest; and those of the current head. `attnwidget.describe(widget.record)` says what the
+        whole record holds.
+        """
+        # Imported here, as plots are: a display is not delayed by what it may not need.
+        from attnwidget.describe.views import describe_view
+
+        return describe_view(self._plotted())
 
     def save_figure(
         self,
@@ -461,7 +480,8 @@ class RecordView(Choices):
     ) -> None:
         """Draw the widget's view to a file, whole or not at all: .svg, .pdf or .png.
 
-        SVG and PDF have lines and text; a PDF embeds its fonts.
+        SVG and PDF have lines and text; a PDF embeds its fonts. Each file has a description in
+        words of what it shows, for those who do not see it.
 
         Args:
             panel, size, caption: as in `figure`.
@@ -499,7 +519,8 @@ class RecordView(Choices):
 
         style: dict[str, Any] = {"panel": panel, "size": size, "dpi": dpi, "caption": caption}
         with progress_bar("Drawing", "steps"):
-            return figure_bytes(self._plotted(), kind, **style)
+            alt = self._alternative(panel)
+            return figure_bytes(self._plotted(), kind, description=alt, **style)
 
     def _plotted(self) -> Shown:
         from attnwidget.plot.shown import Shown

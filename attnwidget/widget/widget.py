@@ -216,15 +216,25 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         """
         said = self._said(f"{self.view} view")
         again = "Run the cell again, or save the notebook with its widgets, to see it here."
-        words = f"{printable(said)}.\n{again}"
+        words = f"{printable(said)}.\n{self._words()}{again}"
         try:
+            alt = self._alternative()
             picture = base64.b64encode(self._preview()).decode()
         # The widget is displayed even if its picture fails.
         except Exception as error:
             kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
             no_picture = f"No picture of it was saved: {printable(f'{kind}{error}')}"
             return {"text/plain": f"{words}\n{no_picture}"}, {}
-        return {"text/plain": words, "image/png": picture}, {"image/png": {"alt": said}}
+        return {"text/plain": words, "image/png": picture}, {"image/png": {"alt": alt}}
+
+    def _words(self) -> str:
+        """What the view shows, in lines; "" if it cannot be said, for the widget is displayed."""
+        from attnwidget.describe.views import describe_view
+
+        try:
+            return f"{describe_view(self._plotted(), at_display=True)}\n"
+        except Exception:
+            return ""
 
     def _get_embed_state(self, drop_defaults: bool = False) -> Any:
         """The state for a page of `ipywidgets.embed`, with defaults, which no kernel can add."""

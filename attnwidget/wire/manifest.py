@@ -288,7 +288,7 @@ def _signed(layer: Layer) -> dict[str, Any]:
         return {}
     found = layer.program
     if not isinstance(found, Recurrence):
-        return {"signed": True, "recurrence": None}
+        return {"signed": "contributions", "recurrence": None}
     assert layer.queries is not None
     recurrence = {
         "scale": found.scale,
@@ -299,7 +299,7 @@ def _signed(layer: Layer) -> dict[str, Any]:
         "erase": found.erase is not None,
         "own": None if found.own is None else found.own.tolist(),
     }
-    return {"signed": True, "recurrence": recurrence}
+    return {"signed": "coefficients", "recurrence": recurrence}
 
 
 def _replay(replay: Replay | None) -> dict[str, Any]:

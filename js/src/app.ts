@@ -267,7 +267,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const option = (side: Side) => shadow.querySelector<HTMLElement>(`.tokens.${side} .focused`);
   const find = findBox(scope, { state, finds, option, leave });
   const headFinder = findHead(scope, { state, finds, leave });
-  const copy = copyMenu(scope, tables, say);
+  const copy = copyMenu(scope, tables, status, say);
   const painted = figures(framed, manifest, view, legend);
   const save = saveMenu(scope, {
     figure: (kind) => painted((options) => ({ name: options.name, file: figure(kind, options) })),

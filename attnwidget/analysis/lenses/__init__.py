@@ -3,7 +3,7 @@
 `lens.py` has the three kinds: computed in the browser, a factor of each head and key, and matrices.
 """
 
-from .attention import ATTENTION, COEFFICIENTS, MAGNITUDES, reading, why_no_softmax
+from .attention import ATTENTION, COEFFICIENTS, CONTRIBUTIONS, MAGNITUDES, reading, why_no_softmax
 from .contribution import CONTRIBUTION, contribution_norms, contributions
 from .lens import BrowserLens, FactorLens, Lens, MatrixLens, WhyNot, factors_of, row_shares
 from .own import OwnLenses, own_lenses
@@ -25,6 +25,7 @@ __all__ = [
     "ATTENTION",
     "COEFFICIENTS",
     "CONTRIBUTION",
+    "CONTRIBUTIONS",
     "LENSES",
     "MAGNITUDES",
     "BrowserLens",

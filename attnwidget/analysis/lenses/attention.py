@@ -30,6 +30,15 @@ COEFFICIENTS = replace(
 )
 """The reading of `ATTENTION`, and of its name, for layers without a softmax."""
 
+CONTRIBUTIONS = replace(
+    COEFFICIENTS,
+    label="Contributions",
+    description="The share of each key along the layer's output, of either sign: c · y / ‖y‖²",
+    one="contribution",
+    many="contributions",
+)
+"""The same for layers whose channels mix tokens each by itself."""
+
 MAGNITUDES = replace(
     COEFFICIENTS,
     label="Share of magnitudes",
@@ -45,7 +54,9 @@ MAGNITUDES = replace(
 
 def reading(lens: Lens, stack: Stack) -> Lens:
     """A lens with the numbers and words that it has for a stack: coefficients for attention."""
-    return COEFFICIENTS if lens is ATTENTION and stack.signed else lens
+    if lens is not ATTENTION or not stack.signed:
+        return lens
+    return CONTRIBUTIONS if stack.of_channels else COEFFICIENTS
 
 
 def why_no_softmax(layer: Layer, what: str) -> WhyNot | None:

@@ -42,7 +42,7 @@ export function explain(
 ): Explanation {
   const original = read(data, head, query, []);
   const shown = muted.length ? read(data, head, query, muted) : original;
-  const { signed = false } = data.info;
+  const signed = data.info.signed !== undefined;
   const peak = signed ? largestOf(original.weights.map(Math.abs)) || 1 : 1;
   return { query, signed, peak, original, shown, bias: data.biasRow(head, query) };
 }

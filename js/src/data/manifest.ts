@@ -245,8 +245,8 @@ const layer = also(
     bytes: index,
     /** True if the page has weights alone although a program gives them. */
     bare: optional(flag),
-    /** True for a layer without a softmax: it has signed coefficients in place of weights. */
-    signed: optional(flag),
+    /** What a layer without a softmax has in place of weights, of either sign. */
+    signed: optional(oneOf(["coefficients", "contributions"])),
     /** The least and the largest sum of a row of weights; null if all are 1. */
     sums: maybe(tuple(number, number)),
     fidelity: fields({
@@ -495,11 +495,22 @@ const COEFFICIENTS: LensInfo = {
   signed: true,
 };
 
+/** The same of layers whose channels mix tokens each by itself. */
+const CONTRIBUTIONS: LensInfo = {
+  ...COEFFICIENTS,
+  label: "Contributions",
+  description: "The share of each key along the layer's output, of either sign: c · y / ‖y‖²",
+  one: "contribution",
+  many: "contributions",
+};
+
 export const isAttention = ({ name }: LensInfo): boolean => name === ATTENTION.name;
 
 /** The lens as a stack is read by it. */
 export const readBy = (lens: LensInfo, { layers }: Pick<StackInfo, "layers">): LensInfo =>
-  isAttention(lens) && layers[0].signed ? COEFFICIENTS : lens;
+  isAttention(lens) && layers[0].signed
+    ? { coefficients: COEFFICIENTS, contributions: CONTRIBUTIONS }[layers[0].signed]
+    : lens;
 
 /** The reason why a layer of a record's own stack lacks a lens; null if it has it. */
 export const whyNot = (

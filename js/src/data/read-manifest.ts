@@ -130,7 +130,7 @@ function compared(stacks: readonly StackInfo[]): Reader<Compared> {
   const sizes = ({ queries, keys, layers }: StackInfo) => [
     queries.labels.length,
     keys.labels.length,
-    layers.map(({ number, heads, signed = false }) => [number, heads, signed]),
+    layers.map(({ number, heads, signed = null }) => [number, heads, signed]),
   ];
   const sides = where(fields({ a: named, b: named }), ({ a, b }) =>
     a && b && a !== b && same(sizes(a), sizes(b)) ? null : "",

@@ -1,4 +1,4 @@
-/** The menu that copies the numbers of the view as tab-separated text. */
+/** The menu that copies the numbers of the view as tab-separated text, or the status line. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
@@ -6,25 +6,28 @@ import { dialog } from "./dialog.ts";
 import { el } from "./dom.ts";
 import { menuButton } from "./menu.ts";
 import { type Table, tsv } from "./table.ts";
+import { type Phrase, spoken } from "./text.ts";
 
-/** @param say shows a message to the reader */
+/**
+ * @param status what the line below the view says
+ * @param say shows a message to the reader
+ */
 export function copyMenu(
   scope: Scope,
   tables: ReadonlySignal<readonly Table[]>,
+  status: ReadonlySignal<Phrase>,
   say: (text: string) => void,
 ) {
   const box = el("textarea", { "aria-label": "Numbers", readonly: true, rows: 10 });
   const reason = el("p", {});
   const byHand = dialog("Copy by hand", reason, box);
 
-  async function copy(table: Table): Promise<void> {
-    const rows = table.rows();
-    const text = tsv(rows);
+  async function copy(name: string, text: string, count = ""): Promise<void> {
     try {
       await copyText(text, element);
     } catch (error) {
       const why = error instanceof Error ? error.message : `${error}`;
-      say(`${table.name} not copied: ${why}`);
+      say(`${name} not copied: ${why}`);
       reason.textContent = `The browser does not allow copying: ${why}. Copy the selected text yourself.`;
       box.value = text;
       byHand.toggle(true);
@@ -33,24 +36,36 @@ export function copyMenu(
       box.select();
       return;
     }
+    say(`${name} copied${count}`);
+  }
+
+  function copyTable(table: Table): void {
+    const rows = table.rows();
     // Without the header.
     const lines = rows.length - 1;
-    say(`${table.name} copied: ${lines} ${lines === 1 ? "line" : "lines"}`);
+    void copy(table.name, tsv(rows), `: ${lines} ${lines === 1 ? "line" : "lines"}`);
   }
 
   const menu = menuButton(scope, {
     name: "Copy",
     title: "Copy numbers for a spreadsheet (c)",
     icon: () => "copy",
-    items: () =>
-      tables.value.map((table) => ({ name: table.name, choose: () => void copy(table) })),
+    items: () => {
+      const items = tables.value.map((table) => ({
+        name: table.name,
+        choose: () => copyTable(table),
+      }));
+      const text = spoken(status.value);
+      if (text) items.push({ name: "As text", choose: () => void copy("Text", text) });
+      return items;
+    },
   });
   const element = el("div", { class: "copy" }, menu, byHand.element);
   return {
     element,
     first() {
       const [table] = tables.peek();
-      if (table) void copy(table);
+      if (table) copyTable(table);
     },
   };
 }

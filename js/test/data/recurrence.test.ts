@@ -27,7 +27,7 @@ function layerOf(given: RecurrenceCase): LayerData {
       ...(recurrence.write && { write: [[heads, count], given.write] }),
       ...(recurrence.erase && { erase: [[heads, count], given.erase] }),
     },
-    { signed: true, recurrence },
+    { signed: "coefficients", recurrence },
   );
 }
 
@@ -142,7 +142,7 @@ test("a copy has the same coefficients", () => {
 
 describe("coefficients as they are", () => {
   const sizes = { heads: 2, key_heads: 2, dim: 1, num_queries: 2, num_keys: 2 };
-  const { stack, info } = layerWith(sizes, null, {}, { signed: true, dim: null });
+  const { stack, info } = layerWith(sizes, null, {}, { signed: "contributions", dim: null });
   const block = {
     parts: [
       { name: "coefficients", dtype: "i16", shape: [2, 2, 2] },

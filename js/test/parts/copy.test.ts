@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { copyMenu } from "../../src/parts/copy.ts";
 import type { Table } from "../../src/parts/table.ts";
+import { detail, hint, type Phrase, token } from "../../src/parts/text.ts";
 import { place } from "../support/place.ts";
 import { testScope } from "../support/test-scope.ts";
 
@@ -23,9 +24,9 @@ const MATRIX: Table = {
   ],
 };
 
-function mounted(tables: readonly Table[] = [ROW, MATRIX]) {
+function mounted(tables: readonly Table[] = [ROW, MATRIX], status: Phrase = []) {
   const said: string[] = [];
-  const copy = copyMenu(testScope(), signal(tables), (text) => said.push(text));
+  const copy = copyMenu(testScope(), signal(tables), signal(status), (text) => said.push(text));
   place(copy.element);
   return { said, copy };
 }
@@ -50,6 +51,14 @@ test("copies a table as tab-separated text, and says how much", async () => {
   await choose("Matrix");
   await expect.poll(() => said.at(-1)).toBe("Matrix copied: 1 line");
   expect(write.mock.calls).toEqual([[TEXT], ["\tcat\nthe\t1\n"]]);
+});
+
+test("copies the status line as text, without hints, if it says anything", async () => {
+  const write = vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
+  const { said } = mounted([], ["Layer 2 ", token("it"), detail(" · 0.43"), hint(" · Esc")]);
+  await choose("As text");
+  await expect.poll(() => said).toEqual(["Text copied"]);
+  expect(write.mock.calls).toEqual([["Layer 2 it · 0.43"]]);
 });
 
 test("its key copies the first table, or nothing where there is none", async () => {

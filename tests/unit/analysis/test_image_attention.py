@@ -47,6 +47,29 @@ def test_the_sum_is_the_attention_on_the_image(size: tuple[int, int] | None) -> 
     )
 
 
+def test_through_a_resampler() -> None:
+    """The text's row on the image's tokens, times where these have read the patches."""
+    some = np.random.default_rng(0)
+    text = some.dirichlet(np.ones(5), (1, 2, 5)).astype(np.float32)
+    cross = some.dirichlet(np.ones(10), (1, 2, 3)).astype(np.float32)
+    made = AttentionRecord.from_arrays([text[0]], ["a", "<image>", "<image>", "<image>", "b"])
+    read = AttentionRecord.from_arrays([cross[0]], list("012"), key_tokens=list("0123456789"))
+    keys = replace(read.stack().keys, patches=Patches(GRIDS, (None, *range(9))))
+    stacks = {"text": made.stack(), "cross": replace(read.stack(), keys=keys)}
+    shown = AttentionRecord(stacks, images=record().images)
+    both = [
+        aw.analysis.on_image(shown, 0, 1, 4, stack="text", image=n, through="cross").sum()
+        for n in (0, 1)
+    ]
+    on_patches = text[0, 1, 4, 1:4] @ cross[0].mean(axis=0)
+    on_first = on_patches[1:7].sum() + on_patches[7:9].sum() / 2
+    assert both == pytest.approx([on_first, on_patches[9]], abs=1e-5)
+    few = AttentionRecord.from_arrays([text[0]], list("abcde")).stack()
+    shown = AttentionRecord({**stacks, "text": few}, images=shown.images)
+    with pytest.raises(ValueError, match="0 runs of 3 equal tokens"):
+        aw.analysis.on_image(shown, 0, 1, 4, stack="text", through="cross")
+
+
 def test_patches_are_spread_evenly_and_add_up() -> None:
     shown = record()
     weights = shown.weights(0, 0)[2]

@@ -14,7 +14,9 @@ from PIL import Image
 from attnwidget import AttentionRecord, capture, show
 from attnwidget.capture import patches
 from attnwidget.capture.grids import Seen, patches_of
+from attnwidget.capture.places import _find
 from attnwidget.record import Grid, Patches, Picture
+from attnwidget.tracing import CallId
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Model, build, tiny, token_ids
 
@@ -172,6 +174,29 @@ def test_keys_that_stand_for_several_patches() -> None:
 def test_windows_as_large_as_the_image_have_places() -> None:
     record = capture(_swin("Swin", window_size=4), None, {"pixel_values": _pixels()})
     assert record.stack().queries.patches == Patches((Grid(4, 4),), tuple(range(16)))
+
+
+def test_calls_with_tokens_in_the_same_order_are_searched_once() -> None:
+    """The order of one call holds for others only where it is theirs in every pixel."""
+    pixels = {"x": torch.arange(1.0, 13).requires_grad_()}
+    weights = torch.rand(4, 3, 5, generator=torch.Generator().manual_seed(0))
+    vectors = torch.einsum("tp,tpd->td", pixels["x"].view(4, 3), weights)
+    other = vectors.roll(1, 0)
+    some = torch.einsum("tp,tpd->td", pixels["x"].view(4, 3)[:, :2], weights[:, :2])
+    sites = {
+        (CallId("a", 0), "query"): vectors, (CallId("a", 0), "key"): vectors * 3,
+        (CallId("a", 1), "query"): other, (CallId("a", 1), "key"): vectors,
+        (CallId("b", 0), "query"): other * 2, (CallId("b", 0), "key"): some,
+    }  # fmt: skip
+    found: dict[Any, Any] = {}
+    _find(sites, pixels, found, [])  # type: ignore[arg-type]
+    first, turned = np.repeat([0, 1, 2, 3], 3), np.repeat([1, 2, 3, 0], 3)
+    of = [found[site]["x"].tolist() for site in sites]
+    expected = first, first, turned, first, turned, [0, 0, -1, 1, 1, -1, 2, 2, -1, 3, 3, -1]
+    assert of == [list(each) for each in expected]
+    names = list(sites)
+    assert found[names[0]] is found[names[1]] is found[names[3]]
+    assert found[names[2]] is found[names[4]]
 
 
 def test_patches_that_begin_in_padding() -> None:

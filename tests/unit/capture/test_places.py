@@ -17,7 +17,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 import attnwidget as aw
 from attnwidget import AttentionRecord, capture
-from attnwidget.record import Patches
+from attnwidget.analysis import running_text
+from attnwidget.record import Grid, Patches
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import Model, build
 
@@ -313,6 +314,17 @@ def test_items_of_different_numbers_of_crops_are_not_taken_for_each_other() -> N
         assert len(patches.grids) == crops
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("make", [_llava, _llava_next])
+def test_places_are_exact_in_half_precision(make: Callable[[], Family], dtype: torch.dtype) -> None:
+    model, processor = make()
+    chat = _chat([_photograph(300, 200, 0)])
+    exact = _seen(capture(model, processor, chat))[0]
+    assert exact is not None
+    assert not exact.soft
+    assert _seen(capture(model.to(dtype), processor, chat))[0] == exact
+
+
 def _flattened() -> Family:
     model = _built(
         hf.Qwen2VLForConditionalGeneration,
@@ -391,6 +403,111 @@ def test_places_are_found_where_gradients_are_off(context: Callable[[], Any]) ->
         generated = capture(model, None, inside, generate=2)
     assert found.stack("text").queries.patches == expected
     assert generated.stack("text").queries.patches is not None
+
+
+class Filming:
+    """A processor that reads videos, as Qwen's: a token has 2 × 2 patches of two frames.
+
+    Qwen's own processor of videos needs torchvision.
+    """
+
+    video_processor = True
+    chat_template = "written by apply_chat_template"
+
+    def __init__(self) -> None:
+        self.tokenizer = _tokenizer(pad="<pad_video>", start="<start>", stop="<stop>")
+        self.images = hf.Qwen2VLImageProcessor(min_pixels=28 * 28 * 4, max_pixels=28 * 28 * 40)
+
+    def __call__(self, **_inputs: Any) -> Any:
+        raise AssertionError("the chat is written by its template")
+
+    def apply_chat_template(
+        self, messages: Any, *, tokenize: bool, do_sample_frames: bool = True, **_options: Any
+    ) -> Any:
+        text, count = "", 0
+        for part in messages[0]["content"]:
+            if part["type"] == "video":
+                found = self.images(images=list(part["video"]), return_tensors="pt")
+                each = found["pixel_values"].view(len(part["video"]), -1, 3, 2, 14 * 14)
+                pixels = torch.stack([each[::2, ..., 0, :], each[1::2, ..., 1, :]], -2)
+                pixels = pixels.flatten(0, 1).flatten(1)
+                rows = found["image_grid_thw"][0, 1:].tolist()
+                count = len(pixels) // 4
+                text += "<start><pad_video><stop>"
+            else:
+                text += part["text"]
+        if not tokenize:
+            return text
+        assert not do_sample_frames
+        ids = self.tokenizer(text.replace("<pad_video>", "<pad_video>" * count))["input_ids"]
+        pad = self.tokenizer.convert_tokens_to_ids("<pad_video>")
+        frames = pixels.shape[0] // (rows[0] * rows[1])
+        ids = torch.tensor([[61 if n == pad else n for n in ids]])
+        return {
+            "input_ids": ids, "mm_token_type_ids": (ids == 61).int() * 2,
+            "pixel_values_videos": pixels, "video_grid_thw": torch.tensor([[frames, *rows]]),
+        }  # fmt: skip
+
+
+def _film(frames: Any) -> list[dict[str, Any]]:
+    return [
+        {"role": "user", "content": [
+            {"type": "video", "video": frames}, {"type": "text", "text": "what is this ?"},
+        ]},
+    ]  # fmt: skip
+
+
+def test_a_video_in_a_chat_has_a_grid_for_the_frames_that_a_token_reads() -> None:
+    model, _ = _flattened()
+    frames = [_photograph(140, 84, seed) for seed in range(6)]
+    record = capture(model, Filming(), _film(frames))
+    patches = record.stack("text").queries.patches
+    assert patches is not None
+    assert not patches.soft
+    names = ["frames 1–2", "frames 3–4", "frames 5–6"]
+    shown = [(each.rows, each.columns, each.image, each.name) for each in patches.grids]
+    assert shown == [(3, 5, n, name) for n, name in enumerate(names)]
+    assert [place for place in patches.of if place is not None] == list(range(45))
+    assert len(record.images) == 3
+    as_array = np.stack([np.asarray(frame) for frame in frames])
+    again = capture(model, Filming(), _film(as_array))
+    assert (again.images, again.stack("text").queries) == (
+        record.images, record.stack("text").queries,
+    )  # fmt: skip
+    assert {grid.video for grid in patches.grids} == {"video"}
+
+
+def test_a_video_is_one_part_of_what_an_answer_was_written_from() -> None:
+    model, _ = _flattened()
+    frames = [_photograph(140, 84, seed) for seed in range(4)]
+    processor = Filming()
+    record = capture(model, processor, _film(frames))
+    running = running_text(record.stack("text"))
+    assert running is not None
+    assert [running.name_of(span) for span in running.sentences] == ["video", None]
+    two = Grid(1, 1, 3, name="frames 3–4 of video 2")
+    assert two.video == "video 2"
+
+
+@pytest.mark.parametrize(
+    ("frames", "message"),
+    [
+        ("film.mp4", "choose so: .*load_video"),
+        (np.zeros((2, 3, 8, 8), np.uint8), r"array uint8 \[frames, height, width, 3\]; this is"),
+        ([Image.new("RGB", (8, 8)), Image.new("RGB", (8, 9))], "of several sizes"),
+        ([Image.new("RGB", (8, 8))] * 65, r"more than 64: .* video\[::2\]"),
+    ],
+)
+def test_a_video_that_cannot_be_read(frames: Any, message: str) -> None:
+    model, _ = _flattened()
+    with pytest.raises((TypeError, ValueError), match=message):
+        capture(model, Filming(), _film(frames))
+
+
+def test_a_processor_without_videos() -> None:
+    model, processor = _llava()
+    with pytest.raises(TypeError, match="reads no video: give its frames as images"):
+        capture(model, processor, _film([_photograph(56, 56, 0)] * 2))
 
 
 class Fickle:
@@ -497,7 +614,8 @@ def test_an_image_of_one_row_of_pixels_has_no_places(
     make: Callable[[], Family], size: tuple[int, int]
 ) -> None:
     model, processor = make()
-    record = capture(model, processor, _chat([Image.new("RGB", size)]))
+    with pytest.warns(UserWarning, match=rf"{size[0]} × {size[1]} pixels, too few .* enlarge it"):
+        record = capture(model, processor, _chat([Image.new("RGB", size)]))
     assert record.stack("text").queries.patches is None
     assert record.images == ()
 

@@ -485,3 +485,19 @@ def test_gradients_go_through_streams() -> None:
         found = gradient()
     with mid_changed(model.layers[1], at_positions(lambda own: -own)):
         assert torch.allclose(found, gradient(), rtol=1e-4, atol=1e-4)
+
+
+def test_every_head_with_its_mean_over_texts() -> None:
+    model, tokenizer = aw.default_model()
+    text = "The lawyer was early."
+    over = aw.mean_outputs(model, tokenizer, ["The judges were late.", "It was early."])
+    scores = aw.ablation_scan(model, tokenizer, text, source=over, layers=1, null=False)
+    assert "its outputs replaced by their mean over 2 texts" in scores.description
+    with aw.intervene(model, aw.Ablate(1, 2, mode="mean", over=over)):
+        after = model(**tokenizer(text, return_tensors="pt")).last_hidden_state
+    before = model(**tokenizer(text, return_tensors="pt")).last_hidden_state
+    turn = 1 - torch.cosine_similarity(before, after, dim=-1).mean()
+    assert scores.values()[0, 2] == pytest.approx(float(turn), abs=1e-5)
+    keys = aw.head_outputs(model, tokenizer, text, at="keys")
+    with pytest.raises(ValueError, match="source is of at='keys'; expected head outputs"):
+        aw.ablation_scan(model, tokenizer, text, source=keys)

@@ -24,6 +24,7 @@ ARCHITECTURES = {
     "codegen": "h attn mlp",
     "cohere": "layers self_attn mlp",
     "cohere2": "layers self_attn mlp",
+    "dbrx": "blocks norm_attn_norm.attn ffn",
     "deberta-v2": "encoder.layer attention.output.dense output.dense",
     "deepseek_v2": "layers self_attn mlp",
     "deepseek_v3": "layers self_attn mlp",

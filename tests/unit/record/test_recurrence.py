@@ -140,16 +140,17 @@ def test_it_is_kept_in_files(tmp_path: object) -> None:
         layer(recurrence()), queries=None, keys=None, program=None, values=None, number=1,
         coefficients=floats(1, T, T),
     )  # fmt: skip
-    record = AttentionRecord({"linear": Stack(tokens, tokens, (layer(recurrence(DIM)), kept))})
+    recurrent, channels = (
+        Stack(tokens, tokens, (each,)) for each in (layer(recurrence(DIM)), kept)
+    )
+    record = AttentionRecord({"linear 1": recurrent, "linear 2": channels})
     path = f"{tmp_path}/record.safetensors"
     record.save(path)
     again = AttentionRecord.load(path)
-    for number, head in ((0, 3), (1, 0)):
-        np.testing.assert_array_equal(
-            again.coefficients(number, head), record.coefficients(number, head)
-        )
+    for where in ((0, 3, "linear 1"), (1, 0, "linear 2")):
+        np.testing.assert_array_equal(again.coefficients(*where), record.coefficients(*where))
     with pytest.raises(ValueError, match="no softmax"):
-        again.weights(1, 0)
+        again.weights(1, 0, "linear 2")
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:

@@ -22,7 +22,7 @@ export const TEXT = `
 .pictures > div { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 14px }
 .text-picture canvas { border-radius: 3px }
 .text-picture > button { align-self: start; height: auto; padding: 2px 10px; font-size: 12px }
-.pictures .grids { flex: 1 0 112px; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(150px, 100%), max-content)); gap: 8px 16px; align-content: start; grid-auto-rows: max-content; overflow: hidden auto }
+.pictures .grids { flex: 1 0 165px; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(150px, 100%), max-content)); gap: 8px 16px; align-content: start; grid-auto-rows: max-content; overflow: hidden auto }
 .pictures .grids [role=option] { justify-content: start }
 .right .strongest { margin-bottom: 16px }
 .strongest.two ol { columns: 2; column-gap: 28px }

@@ -1,4 +1,4 @@
-/** The images of a prompt: each is a part of it, as a sentence is. */
+/** The images and videos of a prompt: each is a part of it, as a sentence is. */
 
 import { gridOf, type Manifest, type RunningText, type Tokens } from "../../data/manifest.ts";
 import type { Numbered } from "../shared/picture/chooser.ts";
@@ -8,7 +8,7 @@ export interface PromptImage {
   /** Its tokens. */
   readonly start: number;
   readonly end: number;
-  /** Its grids of patches; none where the record lacks the image. */
+  /** Its grids of patches, those of a video by frame; none where the record lacks the image. */
   readonly grids: readonly Numbered[];
 }
 
@@ -19,13 +19,16 @@ export function imagesOf(
 ): readonly PromptImage[] {
   const { patches } = tokens;
   if (!patches) return [];
-  const of = (at: number) => patches.grids[at]?.image;
   const found = sentences.filter(([start]) => patches.on[start] >= 0);
   return found.map(([start, end]) => {
-    const image = of(patches.on[start]);
-    const name = found.length > 1 ? `image ${image + 1}` : "image";
+    const own = patches.grids[patches.on[start]];
+    const named = /^image \d+/.exec(own.name)?.[0];
+    const name = own.name.startsWith("frame")
+      ? `video${own.name.split(" of video")[1] ?? ""}`
+      : (named ?? (found.length > 1 ? `image ${own.image + 1}` : "image"));
+    const inside = new Set(patches.on.slice(start, end));
     const grids = patches.grids.flatMap((_, at) => {
-      const grid = of(at) === image && gridOf(manifest, tokens, at);
+      const grid = inside.has(at) && gridOf(manifest, tokens, at);
       // Among several images, each is named before its crops.
       return grid
         ? [{ at, grid: { ...grid, name: grid.name.replace(/^image \d+(, |$)/, "") } }]

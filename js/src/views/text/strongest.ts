@@ -26,7 +26,10 @@ export function strongestPatches(
     const keys = part && keysOf(part).filter(gridOf);
     return part && keys?.length
       ? { name: part.name, keys }
-      : { name: images.length > 1 ? "all images" : "image", keys: images.flatMap(keysOf) };
+      : {
+          name: images.length > 1 ? "all images" : (images[0]?.name ?? ""),
+          keys: images.flatMap(keysOf),
+        };
   });
   const listed = computed((): readonly ListedPatch[] => {
     const all = weights.value;

@@ -136,3 +136,16 @@ test("a pointer that is dragged draws a region", async () => {
   expect(taken).toEqual([{ name: "whole: row 0, columns 0–1", keys: [1, 2] }]);
   expect(locked).toEqual([]);
 });
+
+test("a video is one part, with a grid for each of its frames", () => {
+  const { manifest } = storeOf(record);
+  const { keys } = manifest.stacks[0];
+  if (!keys.patches) throw new Error("the record has an image");
+  const grids = keys.patches.grids.map((grid, at) => ({
+    ...grid,
+    name: `frame ${at + 1} of video 2`,
+  }));
+  const [video] = imagesOf(manifest, text, { ...keys, patches: { ...keys.patches, grids } });
+  expect(video.name).toBe("video 2");
+  expect(video.grids.map(({ grid }) => grid.name)).toEqual(grids.map(({ name }) => name));
+});
