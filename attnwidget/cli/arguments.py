@@ -159,7 +159,10 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--view", choices=get_args(View), default="head", help="the view that opens"
+        "--view",
+        choices=[each for each in get_args(View) if each != "grid"],
+        default="head",
+        help="the view that opens",
     )
     parser.add_argument("--layer", metavar="N", type=int, help="the layer, counted from 0")
     parser.add_argument("--head", metavar="N", type=int, help="the head, from 0")

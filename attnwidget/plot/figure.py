@@ -23,6 +23,8 @@ from attnwidget.interventions.answer import Answer
 from .axes import PLAIN, Size, font_points, grown
 from .colors import DARK
 from .fonts import fonts_for
+from .grid_plot import grid as draw_grid
+from .grid_plot import grid_size
 from .head_plot import draw_head, head_size
 from .image_plot import draw_image
 from .map_plot import map as draw_map
@@ -38,7 +40,7 @@ from .text_plot import text_size
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
-PanelName = Literal["head", "matrix", "model", "neuron", "map", "text"]
+PanelName = Literal["head", "matrix", "model", "neuron", "map", "text", "grid"]
 
 PRINT_DPI = 240.0
 # The largest picture, as matplotlib and most memories allow.
@@ -116,6 +118,10 @@ _PANELS: dict[PanelName, _Panel] = {
     ),
     "map": _Panel(lambda shown: map_size(), _draw_map),
     "text": _Panel(lambda shown: text_size(*_answer_of(shown)), _draw_text),
+    "grid": _Panel(
+        lambda shown: grid_size(shown.shown_grid),
+        lambda axes, shown, caption: draw_grid(shown.shown_grid, caption=caption, ax=axes),
+    ),
 }
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import ATTENTION, HeadScores, Lens, reading
+from attnwidget.analysis import ATTENTION, GridScores, HeadScores, Lens, reading
 from attnwidget.interventions.answer import Answer
 from attnwidget.interventions.answer import answer as answer_of
 from attnwidget.record import Floats, Layer
@@ -80,6 +80,12 @@ class Shown(ShownRecord):
                 f"the {without[0]} view of a difference is drawn in the browser alone; choose "
                 "view='head', or compared='a' or 'b'"
             )
+
+    @property
+    def shown_grid(self) -> GridScores:
+        """The grid that the grid view shows."""
+        number: int = self.choices["shown_grid"]
+        return self.grids[number]
 
     @cached_property
     def answer(self) -> Answer | None:

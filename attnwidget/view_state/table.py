@@ -35,7 +35,7 @@ from .traits import (
     one_of,
 )
 
-View = Literal["head", "model", "neuron", "map", "text"]
+View = Literal["head", "model", "neuron", "map", "text", "grid"]
 Compared = Literal["a", "b", "difference"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
@@ -56,7 +56,7 @@ NO_SIZE = "none"
 
 
 class ViewOption(TypedDict, total=False):
-    """The view as a keyword argument: "head", "model", "neuron", "map" or "text"."""
+    """The view as a keyword argument: "head", "model", "neuron", "map", "text" or "grid"."""
 
     view: Annotated[View, one_of(View)]
 
@@ -130,6 +130,7 @@ class ChoiceOptions(TypedDict, total=False):
         cut_part: likewise, the part without whose links the text view shows the answer.
         map_x, map_y: the metrics on the axes of the map.
         map_size: the metric whose magnitude is the size of the map's points, or "none".
+        shown_grid: the number of the grid that the grid view shows, of `grids`, from 0.
         theme: "auto" (as the notebook), "light" or "dark".
     """
 
@@ -168,6 +169,7 @@ class ChoiceOptions(TypedDict, total=False):
     map_x: Annotated[str, Name("distance")]
     map_y: Annotated[str, Name("entropy")]
     map_size: Annotated[str, Name(NO_SIZE, beside=(NO_SIZE,))]
+    shown_grid: Annotated[SupportsIndex, Integer(0)]
     theme: Annotated[Theme, one_of(Theme)]
 
 

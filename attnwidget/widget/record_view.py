@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import LENSES, Comparison, OwnLenses, own_lenses
+from attnwidget.analysis import LENSES, Comparison, GridScores, OwnLenses, own_lenses
 from attnwidget.arguments import holds_entries
 from attnwidget.counted import counted
 from attnwidget.interventions.edits import KnockOut
@@ -39,13 +39,17 @@ from attnwidget.wire import (
     OffSet,
     SavedEffect,
     SentMetric,
+    checked_grids,
     compared_metrics,
     encode_arcs,
     encode_comparison,
     encode_effects,
+    encode_grids,
     encode_overview,
     encode_own_metrics,
+    grid_metrics,
     joined_record,
+    partner_stacks,
     with_head_names,
     with_measured,
 )
@@ -74,6 +78,7 @@ class RecordOptions(ChoiceOptions, total=False):
 
     metrics: Metrics | None
     arcs: Iterable[Arc] | None
+    grids: Iterable[GridScores] | None
     head_names: HeadNames | None
     lenses: OwnLenses | None
 
@@ -130,6 +135,7 @@ class RecordView(Choices):
         view: View = "head",
         metrics: Metrics | None = None,
         arcs: Iterable[Arc] | None = None,
+        grids: Iterable[GridScores] | None = None,
         head_names: HeadNames | None = None,
         lenses: OwnLenses | None = None,
         **choices: Unpack[ChoiceOptions],
@@ -148,6 +154,7 @@ class RecordView(Choices):
             )
         check_names(choices)
         self._record = record
+        self._grids = checked_grids(grids)
         self._lenses = (*LENSES, *own_lenses(record, {} if lenses is None else lenses, LENSES))
         # The model of the record, if it was shown from one.
         self._rerun: Rerun | None = None
@@ -159,6 +166,8 @@ class RecordView(Choices):
         count = sum(len(record.stack(name).layers) for name in record.stacks)
         with progress_bar("Summarizing heads", "layers", count):
             manifest, overview = self._named_overview(record)
+        if of_heads := grid_metrics(record, self._grids, partner_stacks(manifest)):
+            metrics = {**of_heads, **({} if metrics is None else metrics)}
         unnamed = choices.get("layer") is None and "head" not in choices
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
@@ -225,6 +234,9 @@ class RecordView(Choices):
         manifest, overview = self._encode_overview(record)
         for stack, names in self._head_names.items():
             manifest = with_head_names(manifest, stack, names)
+        if self._grids:
+            sent = encode_grids(record, self._grids, partner_stacks(manifest))
+            manifest = {**manifest, "grids": sent}
         return manifest, overview
 
     def _encoded(self, metrics: Metrics | None) -> list[SentMetric]:
@@ -380,6 +392,7 @@ class RecordView(Choices):
             self._similarity,
             self._arcs,
             lenses=self._lenses,
+            grids=self._grids,
         )
 
     def _effect_now(self) -> list[SavedEffect]:
@@ -406,9 +419,9 @@ class RecordView(Choices):
 
         Args:
             panel: the part of the view that is drawn, as `attnwidget.plot` names them: "head" (the
-                lines) or "matrix" of the head view, "model", "neuron", "map" or "text"; all of the
-                view if None. A model view with an opened head has the panels of the head view, too;
-                a text view is drawn of an answer, without its lists.
+                lines) or "matrix" of the head view, "model", "neuron", "map", "text" or "grid"; all
+                of the view if None. A model view with an opened head has the panels of the head
+                view, too; a text view is drawn of an answer, without its lists.
             size: width and height in inches; fitting the tokens if None.
             dpi: pixels per inch; 240 if None.
             caption: False to leave out the small print on what is not drawn, and the model's name.

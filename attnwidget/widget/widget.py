@@ -35,7 +35,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     to another widget's with `ipywidgets.link`:
 
     Attributes:
-        view: "head", "model", "neuron", "map" or "text".
+        view: "head", "model", "neuron", "map" or "text"; and "grid", where there are `grids`.
         ...: see `attnwidget.view_state.table.ChoiceOptions`.
         head_names: words for heads by (layer, head) of the stack shown. They stand in the model
             view and the map in place of those for its pattern. No trait.
@@ -45,6 +45,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             for a record of several stacks, such arrays by stack. An array may be a list of one for
             each layer. A dict has it as "matrices" or "factors", and may have a "label", a
             "description" and a "unit". No trait.
+        grids: `GridScores` of the record's text, as `attnwidget.patch_scan` returns them, which the
+            grid view shows; those of layers by heads are among the metrics, too. No trait.
 
     Two more traits are set from Python alone:
 

@@ -288,7 +288,8 @@ def _by_stack(record: AttentionRecord, name: str, values: Any) -> _Rows:
 
 def _sent_rows(by_stack: _Rows) -> HeadNumbers:
     return {
-        stack: [[_sent(value) for value in row] for row in rows] for stack, rows in by_stack.items()
+        stack: [[sent_number(value) for value in row] for row in rows]
+        for stack, rows in by_stack.items()
     }
 
 
@@ -351,7 +352,8 @@ def digits_of(numbers: NDArray[np.float64]) -> int:
     return min(max(0, 2 - exponent), _MAX_DIGITS)
 
 
-def _sent(value: float) -> float | None:
+def sent_number(value: float) -> float | None:
+    """A number as JSON: rounded, and None for NaN."""
     if math.isnan(value):
         return None
     return float(value) if value.is_integer() else float(f"{value:.9g}")

@@ -32,6 +32,8 @@ const MOST_DIMENSIONS = 2 ** 14;
 /** A view lists all metrics. */
 const MOST_METRICS = 256;
 const MOST_LENSES = 64;
+const MOST_SCORE_GRIDS = 64;
+const MOST_CELLS = 2 ** 18;
 
 /** Each is a pixel of a veil. */
 const MOST_PATCHES = 2 ** 20;
@@ -650,6 +652,34 @@ export const arcs = (stacks: readonly StackInfo[]) => list(arc(stacks), integer(
 
 export type Arc = Read<ReturnType<typeof arc>>;
 
+/** A number for every cell of a grid, as of patches; `GridScores` in Python says what each is. */
+const scoreGrid = (stacks: readonly StackInfo[]) =>
+  also(
+    fields({
+      name: isolated(text()),
+      /** Its name, and where it was measured. */
+      label: isolated(text()),
+      description: isolated(text()),
+      unit: isolated(text()),
+      digits: integer(0, MOST_DIGITS),
+      stack: oneOf(stacks.map(({ name }) => name)),
+      /** What rows and columns are; "" for one column alone. */
+      axes: tuple(text(), oneOf(["head", "position", ""])),
+      /** The label, layer and head of each; null where a row is of none. */
+      rows: list(tuple(text(), orNull(index), orNull(index)), integer(1, MOST_CELLS)),
+      columns: list(text(), integer(1, MOST_CELLS)),
+    }),
+    ({ rows, columns }) => {
+      const values = list(list(orNull(number), exactly(columns.length)), exactly(rows.length));
+      return fields({ values, null: maybe(fields({ label: name, values })) });
+    },
+  );
+
+export const scoreGrids = (stacks: readonly StackInfo[]) =>
+  list(scoreGrid(stacks), integer(0, MOST_SCORE_GRIDS));
+
+export type ScoreGrid = Read<ReturnType<typeof scoreGrid>>;
+
 /** The place of a text, its rank from 0, its number, and the query and key of the head's strongest pair. */
 const example = tuple(number, number, number, number, number);
 /** The examples with the highest number, with that next to the median, and with the lowest. */
@@ -783,6 +813,8 @@ export interface Manifest extends Read<typeof about> {
   readonly compared: Compared | null;
   readonly metrics: readonly Metric[];
   readonly patterns: Patterns;
+  /** Numbers of layers and positions that were measured beside the record. */
+  readonly grids: readonly ScoreGrid[];
 }
 
 /** The number of the grid that is shown: the one chosen, or else the whole image, or the first. */

@@ -8,6 +8,7 @@ import {
   list,
   maybe,
   number,
+  optional,
   orNull,
   type Read,
   type Reader,
@@ -38,6 +39,7 @@ import {
   perLayer,
   type Similarity,
   type StackInfo,
+  scoreGrids,
   similarity,
 } from "./manifest.ts";
 
@@ -83,6 +85,8 @@ function manifest(sent: unknown): Manifest {
   const numbers = fields({
     metrics: metrics(stacks),
     patterns: patterns(stacks),
+    /** Missing where there are none. */
+    grids: optional(scoreGrids(stacks)),
     /** Null for a single record. */
     compared: maybe(compared(stacks)),
   });
@@ -96,6 +100,7 @@ function manifest(sent: unknown): Manifest {
     stacks,
     lenses: described.map(({ peaks, ...lens }) => lens),
     metrics: read.metrics,
+    grids: read.grids ?? [],
     patterns: withDifferences(read.patterns, [...(read.compared?.stacks.values() ?? [])]),
     compared: read.compared,
   };
