@@ -284,6 +284,10 @@ class _Recorder(Handler):
                 of_heads = matrix.reshape(heads, width, -1).numpy().copy()
                 gates = head_gates(gated, self._item(gated.address.id))
                 self._sink.add_gates(gated.address, gates, of_heads)
+        # A trace and its handler refer to each other: tensors would wait for the collector.
+        self._found.clear()
+        self._waiting.clear()
+        self._gated = GatedOutputs()
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
         self._sources.entered(module, args)

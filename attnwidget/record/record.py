@@ -198,7 +198,9 @@ class AttentionRecord:
     def coefficients(self, layer: int, head: int, stack: str | None = None) -> Floats:
         """The factors of values in a head without a softmax: float32 [Tq, Tk], of either sign.
 
-        The head's output is the coefficients times its values. Rows do not sum to 1.
+        The head's output is the coefficients times its values. Rows do not sum to 1. Of layers
+        that mix each channel by itself, they are shares along the layer's whole output, which sum
+        to 1 over all heads and keys: see `Layer`.
 
         Raises:
             ValueError: the layer has a softmax: see `weights`.

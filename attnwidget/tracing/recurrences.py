@@ -204,7 +204,10 @@ def _convolution(
     """A causal convolution of every channel: hidden_states [batch, channels, T]."""
     call = _of_channels(function, module, given, result, "hidden_states", turned=True, local=True)
     # With an activation it is not linear in values: it prepares those of another mixer.
-    return call if given.get("activation") is None else replace(call, rerun=None)
+    if given.get("activation") is not None:
+        return replace(call, rerun=None)
+    # Once more, a step would also move its state once more.
+    return replace(call, rerun=_step) if "conv_state" in given else call
 
 
 def _gated_linear(
@@ -252,9 +255,7 @@ def _of_channels(
     return MixingCall(module, value, output, None, rerun, rebuild, local)
 
 
-def _step(
-    function: Callable[..., Any], module: torch.nn.Module, given: dict[str, Any], result: Any
-) -> MixingCall:
+def _step(*_: Any) -> Any:
     """A single token, which reads a state."""
     raise ValueError(_GOES_ON)
 

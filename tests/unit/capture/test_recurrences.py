@@ -304,3 +304,12 @@ def test_a_class_of_another_file_inherits_the_function_of_its_own() -> None:
     record = aw.capture(model, None, inputs)
     assert record.missing == ()
     assert signed(record).layers[0].fidelity.exact
+
+
+def test_a_step_of_a_convolution_has_no_map() -> None:
+    model: Any = _lfm2()
+    ids = token_ids(7)
+    cache = model(input_ids=ids[:, :6], use_cache=True).past_key_values
+    with pytest.warns(UserWarning, match="it goes on from the state of earlier tokens"):
+        record = aw.capture(model, None, {"input_ids": ids[:, 6:], "past_key_values": cache})
+    assert not any(record.stack(name).signed for name in record.stacks)

@@ -188,7 +188,7 @@ function attentionShown({ data, shown, explanation }: QueryAnalysis): string {
   const what = data.info.signed
     ? "the magnitudes of the query’s coefficients"
     : "the query’s attention";
-  return shareShown((100 * part) / all, what);
+  return shareShown((100 * part) / (all || 1), what);
 }
 
 /** A number with as many decimals as are right; a whole one if none is. */
