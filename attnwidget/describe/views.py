@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnwidget.analysis import running_text
+from attnwidget.analysis import GridScores, running_text
 from attnwidget.counted import counted
 from attnwidget.plot.attention import Attention, Side
 from attnwidget.plot.shown import Shown
@@ -17,7 +17,7 @@ from attnwidget.record import Floats, runs
 from .lines import Block, fitted, named, number, one_line, wrapped
 from .sources import sources
 
-_LINKS, _HEADS = 8, 8
+_LINKS, _HEADS, _CELLS = 8, 8, 8
 # The most weights that are read: about a second, and so few that no display waits for them.
 _MOST_WEIGHTS, _MOST_AT_A_DISPLAY = 1 << 26, 1 << 22
 
@@ -51,6 +51,8 @@ def _numbers(shown: Shown, most: int) -> Iterator[str]:
     view, difference = shown.view, shown.choices["compared"] == "difference"
     if view in ("model", "map"):
         yield from _all_heads(shown)
+    elif view == "grid":
+        yield from _cells(shown.shown_grid)
     elif view == "text" and not difference:
         stack = shown.record.stack(shown.stack)
         if sum(layer.num_heads for layer in stack.layers) * len(stack.keys) ** 2 <= most:
@@ -62,6 +64,20 @@ def _numbers(shown: Shown, most: int) -> Iterator[str]:
         attention = one if view == "neuron" or attention.size > most else attention
         if attention.size <= most:
             yield from _links(attention, shown.choices["key"])
+
+
+def _cells(grid: GridScores) -> Iterator[str]:
+    """The cells with the largest numbers, beside those of the null."""
+    of_rows, of_columns = grid.axes
+    size = np.nan_to_num(np.abs(grid.values)).ravel()
+    cells = []
+    for at in np.argsort(-size, kind="stable")[:_CELLS].tolist():
+        row, column = divmod(at, len(grid.columns))
+        beside = f" {column}" if of_columns == "position" else ""
+        place = f", {of_columns}{beside} {one_line(grid.columns[column])}" if of_columns else ""
+        null = "" if grid.null is None else f" (null {number(grid.null[row, column])})"
+        cells.append(f"{of_rows} {grid.rows[row]}{place} {number(grid.values[row, column])}{null}")
+    yield from wrapped(f"{one_line(grid.name)} at {grid.site}, largest:", cells, most=3)
 
 
 def _choices(shown: Shown) -> Iterator[str]:
