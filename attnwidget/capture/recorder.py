@@ -38,6 +38,12 @@ from .mixing import head_gates, layer_of_channels, recurrent_layer
 from .rotary import Rotation, Rotations, rotary
 
 
+_NOT_PROJECTED = (
+    "it mixes tokens by no softmax, and no linear layer that returns its module's output receives "
+    "its channels, so that it has no contributions"
+)
+
+
 @dataclass(frozen=True)
 class RecordedCall:
     """An attention call as a layer.
@@ -247,7 +253,7 @@ class _Recorder(Handler):
             return
         self._waiting[address] = [call]
         # Layers are numbered in the order of their calls, also where one remains unknown.
-        self._add(address, None, "no linear layer that returns its output receives its channels")
+        self._add(address, None, _NOT_PROJECTED)
 
     def _add(self, address: Address, layer: Layer | None, reason: str) -> None:
         piece = self._sources.piece(address, self._modules[address.module], None)
