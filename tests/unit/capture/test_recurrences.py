@@ -291,7 +291,7 @@ def test_layers_keep_their_numbers_where_one_is_unknown() -> None:
             return 2 * super().forward(*args, **kwargs)
 
     first.__class__ = Doubled
-    with pytest.warns(UserWarning, match="no linear layer that returns its output"):
+    with pytest.warns(UserWarning, match="no linear layer that returns its module's output"):
         record = aw.capture(model, None, {"input_ids": token_ids(12)})
     assert signed(record).numbers == (1, 3)
 
