@@ -8,7 +8,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-BUNDLES = ("widget.js", "start.js", "page.js")
+BUNDLES = ("widget.js", "start.js", "viewer.js", "page.js")
 
 
 class FrontEndHook(BuildHookInterface[Any]):

@@ -7,7 +7,7 @@ import io
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from threading import Timer
 from typing import Any
@@ -81,7 +81,8 @@ def progress_bar(name: str, unit: str, total: int | None = None) -> Iterator[Non
         # The bar of work that takes long between two steps appears as early as any.
         timer = Timer(_DELAY_SECONDS, _appear, [bar])
         timer.daemon = True
-        timer.start()
+        with suppress(RuntimeError):  # Python in a browser has no threads.
+            timer.start()
         try:
             yield
         finally:
@@ -97,6 +98,8 @@ def _appear(bar: Any) -> None:
 class _CellBar(tqdm):  # type: ignore[misc]
     """A bar as text output of the running cell, which is left empty."""
 
+    # Elsewhere a thread of tqdm looks after slow bars; in a browser it would warn of itself.
+    monitor_interval = 0 if sys.platform == "emscripten" else tqdm.monitor_interval
     _handle: Any = None
 
     def display(self, msg: str | None = None, pos: int | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, Union
 
 import numpy as np
 
-from attnwidget.analysis import LENSES, Comparison, HeadScore, HeadScores
+from attnwidget.analysis import LENSES, Comparison, GridScores, HeadScore, HeadScores
 from attnwidget.analysis import compare as compare_records
 from attnwidget.analysis.alignment import Level
 from attnwidget.analysis.head_pairs import Layers, Matched
@@ -36,7 +36,7 @@ from attnwidget.widget import (
     atlas_html,
     static_by_default,
 )
-from attnwidget.wire import OffSet
+from attnwidget.wire import OffSet, SentGrid
 from attnwidget.wire.compression import Quality
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ Openable: TypeAlias = Union[
     HeadProfile,
     ProbeScores,
     HeadScores,
+    GridScores,
 ]
 """The things that `show` opens."""
 
@@ -134,10 +135,12 @@ def show(
         show(comparison)                 both records, and their difference, in the same place
         show(profile)                    the map of all heads, and the examples of each
         show(scores, record)             heads coloured by what a scan, a gradient or a probe found
+        show(grid, record)               where a patch brings back the output: `patch_scan`
         show(scores, model, tokenizer, relation="obj")     the head of a relation, and its links
         show(scores, model, tokenizer, pair)               the head that aligns words, and links
 
-    Scores open at the head that is furthest beyond its null.
+    Scores open at the head that is furthest beyond its null, and a grid at such a cell. A grid is
+    shown with its text, the clean or the corrupt one, or with `compare` of both.
 
     Args:
         x: what is shown.
@@ -147,8 +150,9 @@ def show(
             makes one. Of scores of `probe.relations` or `probe.alignment`, the model and tokenizer
             that were probed, and an annotated text, or a pair of sentences; without a text, a
             relation is shown in the first sentence of `misses`. All have names, too.
-        view: "head", "model", "neuron", "map" or "text"; by default "map" of a profile, "model" of
-            scores, "text" of a chat that the model has answered, else "head".
+        view: "head", "model", "neuron", "map", "text" or, where there are `grids`, "grid"; by
+            default "map" of a profile, "model" of scores, "grid" of a grid, "text" of a chat that
+            the model has answered, else "head".
         static: True for a StaticView, the display of which needs no kernel, widget manager or
             network. None, the default, is True where the environment variable ATTNWIDGET_STATIC is
             1, which `%attnwidget static` sets in a notebook that has run `%load_ext attnwidget`.
@@ -158,8 +162,8 @@ def show(
             places by the similarity of heads (it takes several seconds for hundreds of them); of
             scores of relations, the relation. Besides any trait of `AttentionWidget` (stack, layer,
             head, query, ..., metrics, numbers of your own for the model view and the map, arcs,
-            annotated links for the head view, and lenses, numbers of your own for every query and
-            key).
+            annotated links for the head view, grids, results of `patch_scan`, and lenses, numbers
+            of your own for every query and key).
 
     Raises:
         TypeError: `x` cannot be shown, or an argument does not go with it.
@@ -331,6 +335,37 @@ def _open_scores(
     if first.rows and all(options.get(choice) is None for choice in _OF_HEADS):
         _open_at_most(opened, first)
     return opened
+
+
+@_open.register
+def _open_grid(grid: GridScores, static: bool, *inputs: Any, **options: Any) -> Opened:
+    if not inputs:
+        raise TypeError(
+            "a grid is numbers of a text's positions or of heads, shown with its text: "
+            "show(grid, record), or show(grid, model, tokenizer, text)"
+        )
+    grids = (grid, *(options.pop("grids", None) or ()))
+    opened = _opened(inputs[0], static, *inputs[1:], **{"view": "grid", **options, "grids": grids})
+    if all(options.get(choice) is None for choice in (*_OF_HEADS, "query", "key")):
+        _open_at_cell(opened, grid)
+    return opened
+
+
+def _open_at_cell(opened: Opened, grid: GridScores) -> None:
+    """Choose the layer, and the head or the query, of the cell furthest beyond its null."""
+    sent: SentGrid = opened._manifest["grids"][0]
+    null = 0 if grid.null is None else np.nan_to_num(np.abs(grid.null))
+    beyond = np.nan_to_num(np.abs(grid.values), nan=-np.inf) - null
+    row, column = divmod(int(beyond.argmax()), len(grid.columns))
+    _, layer, head = sent["rows"][row]
+    of_columns = sent["axes"][1]
+    opened.stack = sent["stack"]
+    if layer in opened.record.stack(opened.stack).numbers:
+        opened.layer = layer
+        if of_columns == "head" or head is not None:
+            opened.head = column if head is None else head
+    if of_columns == "position":
+        opened.query = column
 
 
 # With these choices, another head than theirs would change them.

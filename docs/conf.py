@@ -46,6 +46,8 @@ html_title = f"attnwidget {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+# For assistants that read the site.
+html_extra_path = ["llms.txt"]
 html_show_sphinx = False
 # An excerpt is fetched from the page found, which no browser allows on a file: page.
 html_show_search_summary = False

@@ -20,7 +20,8 @@ def main() -> None:
     needed = [
         f"{each.name}{each.specifier}"
         for each in asked
-        if each.name != "torch" and (each.marker is None or "figures" in str(each.marker))
+        if each.name != "torch"
+        and (each.marker is None or each.marker.evaluate({"extra": "figures"}))
     ]
     for file in sorted(HOSTS.glob("*.txt")):
         [python] = re.findall(r"Python (\d\.\d+)", file.read_text(encoding="utf-8"))

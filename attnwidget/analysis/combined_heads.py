@@ -1,4 +1,8 @@
-"""The mean and maximum attention over all heads of all layers, and the head of each maximum."""
+"""The mean and maximum attention over all heads of all layers, and the head of each maximum.
+
+Without a softmax, it is that of the magnitudes of coefficients, as shares of their row: heads
+differ in scale, and their signs are arbitrary.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ def combined_heads(stack: Stack) -> CombinedHeads:
         part = slice(rows[0], rows[-1] + 1)
         maximum, total = largest[part], np.zeros((len(rows), shape[1]))
         for number, (layer, head) in enumerate(heads):
-            weights = layer.head_weights(head, rows)
+            weights = layer.head_shares(head, rows)
             total += weights
             strongest[part][weights > maximum] = number
             np.maximum(maximum, weights, out=maximum)

@@ -14,7 +14,7 @@ from attnwidget.record import Fidelity, Layer, Stack, Tokens
 from .alignment import Alignment
 from .head_difference import joined_weights
 from .head_pairs import HeadPairs
-from .levels import summed_fidelity
+from .levels import numbers_alone, summed_fidelity
 
 _Value = TypeVar("_Value")
 
@@ -73,7 +73,7 @@ def _layer(common: Common, side: int, heads: Sequence[tuple[int, int]], number: 
     fidelities = [stack.layer(own).fidelity for own, _ in heads]
     least_exact = max(fidelities, key=_error)
     fidelity = summed_fidelity(least_exact, max(map(len, keys)))
-    return Layer(None, None, None, np.stack(weights), fidelity, number)
+    return numbers_alone(first, np.stack(weights), fidelity, number)
 
 
 def _error(fidelity: Fidelity) -> float:

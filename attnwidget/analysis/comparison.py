@@ -83,7 +83,7 @@ def compare(
     Raises:
         TypeError: `a` or `b` is no record.
         ValueError: the records have no stack or no token in common; layers or heads cannot be
-            paired; or the words of a text are not known.
+            paired; one has no softmax; or the words of a text are not known.
     """
     names = [name for name in a.stacks if name in b.stacks and stack in (None, name)]
     if not names:
@@ -164,6 +164,8 @@ class Comparison(Tabular):
     def weights(self, layer: int, head: int, stack: str | None = None) -> tuple[Floats, Floats]:
         """The weights of a head of a and of its partner, each float32 [queries, keys] of the pairs.
 
+        Without a softmax, their coefficients.
+
         Raises:
             KeyError, IndexError: see `partner`.
         """
@@ -172,7 +174,7 @@ class Comparison(Tabular):
         return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
 
     def difference(self, layer: int, head: int, stack: str | None = None) -> Floats:
-        """The weights of b less those of a, float32 [queries, keys] of the pairs.
+        """The weights of b, or coefficients, less those of a, float32 [queries, keys] of the pairs.
 
         Raises:
             KeyError, IndexError: see `partner`.
@@ -296,6 +298,11 @@ class Comparison(Tabular):
 def _sides(
     a: Stack, b: Stack, level: Level | None, layers: Layers, heads: Iterable[Matched] | None
 ) -> _Sides:
+    if a.signed != b.signed:
+        raise ValueError(
+            f"{'a' if a.signed else 'b'} has no softmax, but signed coefficients in place of "
+            "weights: the difference between these and weights says nothing"
+        )
     queries = align(a.queries, b.queries, level)
     same = a.keys == a.queries and b.keys == b.queries
     keys = queries if same else align(a.keys, b.keys, level)

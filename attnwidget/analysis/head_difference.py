@@ -15,14 +15,16 @@ _CELLS = 1 << 19
 
 
 class Difference(NamedTuple):
-    """The difference between the weights of two heads.
+    """The difference between the weights of two heads, or between their coefficients.
 
     Attributes:
         moved: the share of attention that lies elsewhere: half the sum of |b - a| of a row, the
-            mean over queries, from 0 to 1.
+            mean over queries, from 0 to 1; without a softmax, of the magnitudes of coefficients as
+            shares of their row, as the divergence.
         divergence: the Jensen-Shannon divergence of two rows, each scaled to the sum 1, in nats,
             the mean over queries, from 0 to log 2.
-        cosine: of all weights of a and b as vectors (Kovaleva et al. 2019, figure 5), from 0 to 1.
+        cosine: of all weights of a and b as vectors (Kovaleva et al. 2019, figure 5), from 0 to 1;
+            of coefficients from -1.
         weight_change: the mean of |b - a| over all pairs of a query and a key.
     """
 
@@ -47,7 +49,7 @@ class Side(NamedTuple):
 
 
 def paired_weights(a: Side, b: Side) -> Iterator[tuple[Floats, Floats]]:
-    """The weights of two heads, each float32 [some queries, keys], some queries at a time."""
+    """The numbers of two heads, each float32 [some queries, keys], some queries at a time."""
     size = max(1, _CELLS // max(a.layer.shape[1], b.layer.shape[1]))
     for start in range(0, len(a.queries), size):
         some = slice(start, start + size)
@@ -60,9 +62,9 @@ def paired_weights(a: Side, b: Side) -> Iterator[tuple[Floats, Floats]]:
 def joined_weights(
     layer: Layer, head: int, queries: Sequence[range], keys: Sequence[range]
 ) -> Floats:
-    """The weights of a head, averaged over ranges of queries and summed over ranges of keys."""
+    """The numbers of a head, averaged over ranges of queries and summed over ranges of keys."""
     rows = np.concatenate([np.arange(each.start, each.stop) for each in queries])
-    summed = _sums(layer.head_weights(head, rows), keys)
+    summed = _sums(layer.head_numbers(head, rows), keys)
     counts = np.array([len(each) for each in queries])
     if (counts == 1).all():
         return summed
@@ -79,15 +81,18 @@ def _sums(weights: Floats, keys: Sequence[range]) -> Floats:
 
 
 def head_difference(a: Side, b: Side) -> Difference:
-    """Measure how far the weights of two heads differ."""
-    moved = divergence = products = squares_a = squares_b = 0.0
+    """Measure how far the weights of two heads differ, or their coefficients."""
+    changed = moved = divergence = products = squares_a = squares_b = 0.0
     scaled = 0
     for single_a, single_b in paired_weights(a, b):
         rows_a, rows_b = single_a.astype(np.float64), single_b.astype(np.float64)
-        moved += float(np.abs(rows_b - rows_a).sum())
+        changed += float(np.abs(rows_b - rows_a).sum())
         products += float((rows_a * rows_b).sum())
         squares_a += float((rows_a * rows_a).sum())
         squares_b += float((rows_b * rows_b).sum())
+        if a.layer.signed:
+            rows_a, rows_b = _magnitudes(rows_a), _magnitudes(rows_b)
+        moved += float(np.abs(rows_b - rows_a).sum())
         seen = (rows_a.sum(axis=1) > 0) & (rows_b.sum(axis=1) > 0)
         divergence += float(_divergences(rows_a[seen], rows_b[seen]).sum())
         scaled += int(seen.sum())
@@ -96,8 +101,15 @@ def head_difference(a: Side, b: Side) -> Difference:
         moved / 2 / len(a.queries),
         divergence / scaled if scaled else np.nan,
         products / norm if norm > 0 else np.nan,
-        moved / (len(a.queries) * len(a.keys)),
+        changed / (len(a.queries) * len(a.keys)),
     )
+
+
+def _magnitudes(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Magnitudes as shares of their row; rows of zeros stay zero."""
+    sums = np.abs(rows).sum(axis=1, keepdims=True)
+    shares: NDArray[np.float64] = np.abs(rows) / np.where(sums > 0, sums, 1)
+    return shares
 
 
 def _divergences(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from attnwidget.progress import step_done
 from attnwidget.record import Floats, Layer, Stack, spread_rows
 
-from .metrics import METRICS, HeadMetrics
+from .metrics import HeadMetrics, metrics_of
 from .row_batches import RowBatches
-from .thumbnails import Thumbnails
+from .thumbnails import SignedThumbnails, Thumbnails
 
 # With more queries, a sample is read: of no more weights, in as many rows at most and at least.
 _ALL_ROWS = 4096
@@ -26,14 +26,17 @@ class HeadSummary:
     """The thumbnail and the metrics of one head.
 
     Attributes:
-        levels: uint8 [min(Tq, 32), min(Tk, 32)].
+        levels: uint8 [min(Tq, 32), min(Tk, 32)], 0 to 15; without a softmax 1 to 15, where 8 is
+            zero, see `thumbnails.signed_levels`.
         metrics: by name, to six decimals; 0 if no query is counted.
         by_factor: as `levels`, of weights times each factor, as shares of their row.
+        peak: the largest magnitude of a coefficient, which has level 1 or 15; None with a softmax.
     """
 
     levels: NDArray[np.uint8]
     metrics: dict[str, float]
     by_factor: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
+    peak: float | None = None
 
 
 def sampled_rows(num_queries: int) -> int | None:
@@ -59,14 +62,15 @@ def summarize_heads(
     num_queries = layer.shape[0]
     rows = spread_rows(num_queries, sampled_rows(num_queries) or num_queries)
     batches = RowBatches(layer, rows)
-    is_self = stack.queries == stack.keys
+    defined = metrics_of(stack)
     splits = stack.queries.split, stack.keys.split
     summaries = []
     for heads in batches.groups:
         count = heads.stop - heads.start
-        thumbnails = Thumbnails(count, layer.shape, splits)
+        kind = SignedThumbnails if layer.signed else Thumbnails
+        thumbnails = kind(count, layer.shape, splits)
         weighted = {name: Thumbnails(count, layer.shape, splits) for name in factors}
-        metrics = HeadMetrics(METRICS, stack.keys, is_self=is_self)
+        metrics = HeadMetrics(defined, stack.keys)
         for batch in batches.of(heads):
             thumbnails.add(batch)
             metrics.add(batch)
@@ -75,10 +79,13 @@ def summarize_heads(
         # To more decimals than are shown, so that nothing is rounded twice.
         means = {name: each.round(6).tolist() for name, each in metrics.means(empty=0.0).items()}
         levels = thumbnails.levels()
+        peaks: list[float | None] = [None] * count
+        if isinstance(thumbnails, SignedThumbnails):
+            peaks = [*thumbnails.peaks.tolist()]
         by_factor = {name: own.levels() for name, own in weighted.items()}
         for n in range(count):
             numbers = {name: each[n] for name, each in means.items()}
             shares = {name: each[n] for name, each in by_factor.items()}
-            summaries.append(HeadSummary(levels[n], numbers, shares))
+            summaries.append(HeadSummary(levels[n], numbers, shares, peaks[n]))
     step_done()
     return summaries

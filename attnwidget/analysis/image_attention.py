@@ -28,7 +28,8 @@ def on_image(
     The weight of each patch is spread evenly over the pixels that it covers. Patches of all grids
     of the image count: where a whole image and its crops overlap, they add up. The sum is the
     attention on the image, without what lies beyond its edges: of a patch on padding, nothing or a
-    part is left.
+    part is left. Of a layer without a softmax, it is of the magnitudes of coefficients, as shares
+    of a query's.
 
     Args:
         position: of the token that attends; of the one attended to, if `side` is "key".
@@ -64,7 +65,9 @@ def on_image(
     width, height = record.images[image].size if size is None else size
     if width < 1 or height < 1:
         raise ValueError(f"size is {size}; expected a width and a height of at least 1 pixel")
-    weights = record.weights(layer, head, stack)
+    shown = record.layer(layer, stack)
+    shown.check_head(head)
+    weights = shown.head_shares(head)
     weights = weights[:, position] if side == "key" else weights[position]
     if resampler is not None:
         start = _resampled(other, len(resampler.queries))

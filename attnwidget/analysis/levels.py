@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.arguments import entries
-from attnwidget.record import AttentionRecord, Fidelity, Layer, Stack, Tokens
+from attnwidget.record import AttentionRecord, Fidelity, Floats, Layer, Stack, Tokens
 
 from .words import words
 
@@ -43,7 +43,8 @@ def by_words(record: AttentionRecord) -> AttentionRecord:
     [CLS], counts as a word of its own.
 
     Returns:
-        A record of weights alone, in which the words are tokens: for every view, metric and plot.
+        A record of weights alone, or of coefficients alone where a layer has no softmax, in which
+        the words are tokens: for every view, metric and plot.
 
     Raises:
         ValueError: the words of a stack are not known.
@@ -75,7 +76,8 @@ def by_segments(
         stack: the stack's name; the first one if None.
 
     Returns:
-        A record of this stack with weights alone, in which the segments are tokens.
+        A record of this stack with weights alone, or coefficients, in which the segments are
+        tokens.
 
     Raises:
         KeyError: there is no such stack.
@@ -154,10 +156,15 @@ def _grouped(stack: Stack, queries: Sequence[Unit], keys: Sequence[Unit]) -> Sta
 def _layer(layer: Layer, queries: Sequence[Unit], keys: Sequence[Unit]) -> Layer:
     fidelity = summed_fidelity(layer.fidelity, max(unit.end - unit.start for unit in keys))
     heads = [
-        summed(summed(layer.head_weights(n), keys, 1), queries, 0) for n in range(layer.num_heads)
+        summed(summed(layer.head_numbers(n), keys, 1), queries, 0) for n in range(layer.num_heads)
     ]
-    weights = np.stack(heads).astype(np.float32)
-    return Layer(None, None, None, weights, fidelity, layer.number)
+    return numbers_alone(layer, np.stack(heads).astype(np.float32), fidelity, layer.number)
+
+
+def numbers_alone(like: Layer, numbers: Floats, fidelity: Fidelity, number: int) -> Layer:
+    """A layer of weights alone; of coefficients alone if the other one has no softmax."""
+    weights, coefficients = (None, numbers) if like.signed else (numbers, None)
+    return Layer(None, None, None, weights, fidelity, number, coefficients=coefficients)
 
 
 def summed_fidelity(fidelity: Fidelity, most: int) -> Fidelity:

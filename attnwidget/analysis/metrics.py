@@ -7,7 +7,9 @@ description that readers see.
 
 Most are those of Clark et al. 2019, "What Does BERT Look At?", here for one text; the distance is
 that of Vig and Belinkov 2019, "Analyzing the Structure of Attention in a Transformer Language
-Model", with its sign. i and j are the positions of a query and of a key, and w[i, j] is the weight.
+Model", with its sign. i and j are the positions of a query and of a key, and w[i, j] is the weight;
+in a layer without a softmax, the magnitude of the coefficient a[i, j] as a share of those of its
+row.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Floats, Tokens
+from attnwidget.record import Floats, Stack, Tokens
 
 from .row_batches import RowBatch
 
@@ -44,6 +46,7 @@ class Metric:
         digits: the number of decimals shown.
         directions: for a signed metric, the meaning of a negative and of a positive number.
         self_only: True if it is defined for self-attention only.
+        of_softmax: True if it is defined for the weights of a softmax only.
         above: with a threshold, the number is 1 for a text whose mean over rows is above it, else
             0: over many texts, the share of those.
         repeated: True if a profile measures it on random tokens that are repeated, not on texts.
@@ -56,6 +59,7 @@ class Metric:
     digits: int
     directions: tuple[str, str] | None
     self_only: bool
+    of_softmax: bool
     above: float | None
     repeated: bool
     of_rows: RowFunction
@@ -67,6 +71,8 @@ class Metric:
 
 
 METRICS: dict[str, Metric] = {}
+SIGNED_METRICS: dict[str, Metric] = {}
+"""The metrics that only layers without a softmax have, of their signed coefficients."""
 
 
 def metric(
@@ -76,6 +82,7 @@ def metric(
     digits: int = 3,
     directions: tuple[str, str] | None = None,
     self_only: bool = False,
+    of_softmax: bool = False,
     above: float | None = None,
     repeated: bool = False,
     registry: dict[str, Metric] = METRICS,
@@ -85,14 +92,14 @@ def metric(
     def add(function: RowFunction) -> RowFunction:
         name = function.__name__
         registry[name] = Metric(
-            name, label, unit, digits, directions, self_only, above, repeated, function
+            name, label, unit, digits, directions, self_only, of_softmax, above, repeated, function
         )
         return function
 
     return add
 
 
-@metric("entropy", "nats", digits=2)
+@metric("entropy", "nats", digits=2, of_softmax=True)
 def entropy(batch: RowBatch, keys: Tokens) -> RowValues:
     """Mean entropy of a row: how widely the head looks.
 
@@ -164,7 +171,7 @@ def special(batch: RowBatch, keys: Tokens) -> RowValues:
     return share(batch, keys.special), batch.seen
 
 
-@metric("entropy of first token", "nats", digits=2)
+@metric("entropy of first token", "nats", digits=2, of_softmax=True)
 def entropy_first(batch: RowBatch, keys: Tokens) -> RowValues:
     """Entropy of the first row: how widely the first token, as [CLS], spreads its attention.
 
@@ -172,6 +179,44 @@ def entropy_first(batch: RowBatch, keys: Tokens) -> RowValues:
     """
     is_first = batch.rows == 0
     return _entropies(batch, int(is_first[0])), batch.seen & is_first
+
+
+@metric("negative share", registry=SIGNED_METRICS)
+def negative(batch: RowBatch, keys: Tokens) -> RowValues:
+    """Mean share of negative coefficients in the magnitudes of a row's coefficients.
+
+    Σj max(-a[i, j], 0) / Σj |a[i, j]|, from 0 to 1.
+    """
+    below = -np.minimum(_coefficients(batch), 0).sum(axis=-1)
+    return below / batch.totals, batch.seen
+
+
+@metric("sum of a row", digits=2, directions=("negative", "positive"), registry=SIGNED_METRICS)
+def row_sum(batch: RowBatch, keys: Tokens) -> RowValues:
+    """Mean sum of a row's coefficients, which a softmax would make 1.
+
+    Σj a[i, j], of either sign.
+    """
+    return _coefficients(batch).sum(axis=-1), batch.seen
+
+
+def metrics_of(stack: Stack, metrics: Mapping[str, Metric] = METRICS) -> dict[str, Metric]:
+    """Those of the metrics that are defined for a stack, and those that only such a stack has.
+
+    They are told by whether it has a softmax and whether tokens attend to each other.
+    """
+    is_self = stack.queries == stack.keys
+    found = {**metrics, **SIGNED_METRICS} if stack.signed else dict(metrics)
+    return {
+        name: each
+        for name, each in found.items()
+        if not (each.self_only and not is_self) and not (each.of_softmax and stack.signed)
+    }
+
+
+def _coefficients(batch: RowBatch) -> Floats:
+    assert batch.coefficients is not None
+    return batch.coefficients
 
 
 def _entropies(batch: RowBatch, count: int) -> Floats:

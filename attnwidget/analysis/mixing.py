@@ -40,8 +40,8 @@ def mixing_ratio(
         gain: [d_model], the weight of the LayerNorm.
 
     Raises:
-        ValueError: the layer has no values, no output projection, or is not square; an array has
-            another shape; or there is a gain without a residual.
+        ValueError: the layer has no values, no output projection or no softmax, or is not square;
+            an array has another shape; or there is a gain without a residual.
     """
     refusal = value_refusal(layer)
     if refusal is not None:

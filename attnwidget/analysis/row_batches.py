@@ -14,6 +14,8 @@ from attnwidget.record import Floats, Layer, ScoreProgram
 
 # The numbers in one array of a batch: a megabyte.
 _CELLS = 1 << 18
+# Of coefficients: eight megabytes.
+_WALKED_CELLS = 1 << 21
 # With fewer rows, numpy's operations across keys would be slow.
 _MIN_ROWS = 64
 # The most rows if a causal mask, a window or blocks hide keys: from fewer rows, they hide more.
@@ -31,16 +33,18 @@ class RowBatch:
     """Attention weights of some queries, not yet divided by the rows' totals.
 
     The arrays may have leading dimensions, such as heads. The next batch of the same `RowBatches`
-    overwrites them.
+    overwrites them. Of a layer without a softmax, they are the magnitudes of its coefficients.
 
     Attributes:
         rows: positions of the queries, increasing.
         keys: positions of the keys; the weights of all others are zero.
         exps: float32 [..., rows, keys].
-        logs: float32 [..., rows, keys], the logarithms of exps; any number where these are zero.
+        logs: float32 [..., rows, keys], the logarithms of exps; any number where these are zero,
+            and of coefficients.
         peaks: float32 [..., rows], subtracted from scores to get logs; 0 for known weights.
         sums: float32 [..., rows], of exps over keys.
         totals: float32 [..., rows], the divisors: sums with the sink's share; not zero.
+        coefficients: float32 [..., rows, keys], of a layer without a softmax; else None.
     """
 
     rows: NDArray[np.intp]
@@ -50,6 +54,7 @@ class RowBatch:
     peaks: Floats
     sums: Floats
     totals: Floats
+    coefficients: Floats | None = None
 
     @cached_property
     def mass(self) -> Floats:
@@ -88,8 +93,11 @@ class RowBatches:
         self._layer, self._rows, self._finite = layer, rows, finite
         num_keys = layer.shape[1]
         self._size = max(_MIN_ROWS, _CELLS // num_keys)
+        if layer.signed:
+            # A recurrence is walked once for all rows of a batch.
+            self._size = max(_MIN_ROWS, _WALKED_CELLS // num_keys)
         most_heads = layer.num_heads
-        if layer.program is not None:
+        if isinstance(layer.program, ScoreProgram):
             if not layer.program.same_heads:
                 most_heads = 1
             elif len(layer.program.reach(rows[:1], num_keys)) < num_keys:
@@ -100,7 +108,7 @@ class RowBatches:
             slice(first, min(first + together, layer.num_heads))
             for first in range(0, layer.num_heads, together)
         ]
-        self._memory = np.empty((2, together * cells), np.float32)
+        self._memory = np.empty((2, 0 if layer.signed else together * cells), np.float32)
         self._only: RowBatch | None = None
 
     def of(self, heads: slice) -> Iterator[RowBatch]:
@@ -113,14 +121,26 @@ class RowBatches:
             return
         for start in range(0, len(self._rows), self._size):
             rows = self._rows[start : start + self._size]
-            if self._layer.program is None:
+            program = self._layer.program
+            if isinstance(program, ScoreProgram):
+                batch = self._of_scores(program, heads, rows)
+            elif self._layer.signed:
+                batch = self._of_coefficients(heads, rows)
+            else:
                 assert self._layer.weights is not None
                 batch = batch_of_weights(self._layer.weights[heads, rows], rows)
-            else:
-                batch = self._of_scores(self._layer.program, heads, rows)
             if len(self.groups) == 1 and len(rows) == len(self._rows):
                 self._only = batch
             yield batch
+
+    def _of_coefficients(self, heads: slice, rows: NDArray[np.intp]) -> RowBatch:
+        chosen = range(heads.start, heads.stop)
+        signed = np.stack([self._layer.head_coefficients(head, rows) for head in chosen])
+        sizes = np.abs(signed)
+        sums = sizes.sum(axis=-1)
+        totals = np.where(sums > 0, sums, np.float32(1))
+        keys, logs = range(signed.shape[-1]), np.broadcast_to(np.float32(0), signed.shape)
+        return RowBatch(rows, keys, sizes, logs, np.zeros_like(sums), sums, totals, signed)
 
     def _of_scores(self, program: ScoreProgram, heads: slice, rows: NDArray[np.intp]) -> RowBatch:
         layer, head = self._layer, heads.start

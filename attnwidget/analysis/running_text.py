@@ -198,6 +198,8 @@ def text_shares(
         factors: by the number of a layer, as `attnwidget.analysis.value_norms`: in place of its
             weights, their products with these are summed, as shares of each head's row. Sinks stay
             those of the weights.
+
+    Without a softmax, the magnitudes of coefficients count, as shares of each head's row.
     """
     rows = np.arange(text.rows.start, text.rows.stop)
     mean = mean_rows(stack, rows)
@@ -257,6 +259,8 @@ def mean_rows(
 ) -> Floats:
     """The weights of some queries, the mean of all heads of all layers: float32 [rows, Tk].
 
+    Without a softmax, the magnitudes of coefficients as shares of each head's row.
+
     Args:
         factors: see `text_shares`.
     """
@@ -273,7 +277,7 @@ def _rows_of_heads(
 ) -> Iterator[Floats]:
     for layer in stack.layers:
         for head in range(layer.num_heads):
-            weights = layer.head_weights(head, rows)
+            weights = layer.head_shares(head, rows)
             if factors is not None:
                 weights = row_shares(weights * factors[layer.number][head])
             yield weights

@@ -11,7 +11,7 @@ import numpy as np
 from attnwidget.extras import extra
 from attnwidget.record import AttentionRecord
 
-from .metrics import HeadMetrics
+from .metrics import SIGNED_METRICS, HeadMetrics, metrics_of
 from .row_batches import RowBatches
 from .token_metrics import ALL_METRICS
 
@@ -26,7 +26,8 @@ def metrics(record: AttentionRecord) -> pd.DataFrame:
     """The metrics of every head on one text, as a table: a row per stack, layer and head.
 
     Columns: stack, layer, head, and the metrics by name, NaN where one is not defined (those of
-    neighbours in cross-attention, those of punctuation in a text without any).
+    neighbours in cross-attention, those of punctuation in a text without any). Of layers without a
+    softmax, they are of the magnitudes of coefficients; a record of such has `SIGNED_METRICS`, too.
 
     Raises:
         ModuleNotFoundError: pandas is not installed: pip install 'attnwidget[analysis]'.
@@ -34,18 +35,19 @@ def metrics(record: AttentionRecord) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for name in record.stacks:
         stack = record.stack(name)
-        is_self = stack.queries == stack.keys
+        defined = metrics_of(stack, ALL_METRICS)
         for layer in stack.layers:
             batches = RowBatches(layer, np.arange(layer.shape[0]))
             for heads in batches.groups:
-                summed = HeadMetrics(ALL_METRICS, stack.keys, is_self=is_self)
+                summed = HeadMetrics(defined, stack.keys)
                 for batch in batches.of(heads):
                     summed.add(batch)
                 means = summed.means()
                 for at, head in enumerate(range(heads.start, heads.stop)):
                     numbers = {key: float(each[at]) for key, each in means.items()}
                     rows.append({"stack": name, "layer": layer.number, "head": head, **numbers})
-    names = ("stack", "layer", "head", *ALL_METRICS)
+    signed = SIGNED_METRICS if any(record.stack(name).signed for name in record.stacks) else ()
+    names = ("stack", "layer", "head", *ALL_METRICS, *signed)
     return data_frame({key: [row.get(key, np.nan) for row in rows] for key in names})
 
 
@@ -62,6 +64,9 @@ def data_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 
 class Tabular:
     """A result with a table, which notebooks show below its `repr`; without pandas, that alone."""
+
+    # What the rows of the table are.
+    _counted = "heads"
 
     def table(self) -> pd.DataFrame:
         raise NotImplementedError
@@ -82,7 +87,7 @@ class Tabular:
         line, shown = self._shown(rows)
         lines = [repr(self), line]
         if len(shown) < len(rows):
-            many = f"{len(shown)} of {len(rows):,} heads"
+            many = f"{len(shown)} of {len(rows):,} {self._counted}"
             lines.append(f"{many}, the most telling ones; summary() has all.")
         table: str = shown.to_html(
             # Rows in another order than that of the summary have no number.

@@ -69,6 +69,50 @@ class Thumbnails:
         return levels_of(self._largest.swapaxes(1, 2))
 
 
+class SignedThumbnails:
+    """The number of the largest magnitude of each cell of some heads of coefficients.
+
+    Args:
+        heads, shape, splits: as of `Thumbnails`.
+
+    Attributes:
+        peaks: float32 [heads], the largest magnitudes.
+    """
+
+    def __init__(
+        self, heads: int, shape: tuple[int, int], splits: tuple[int | None, int | None]
+    ) -> None:
+        self._tops, lefts = map(cell_bounds, shape, splits)
+        self._lefts = lefts[:-1]
+        self._cells = np.zeros((heads, len(self._tops) - 1, len(self._lefts)), np.float32)
+
+    def add(self, batch: RowBatch) -> None:
+        assert batch.coefficients is not None
+        per_row = _largest(batch.coefficients, self._lefts, axis=2)
+        begins = np.searchsorted(batch.rows, self._tops)
+        lines = np.flatnonzero(np.diff(begins))
+        cells, before = _largest(per_row, begins[lines], axis=1), self._cells[:, lines]
+        self._cells[:, lines] = np.where(np.abs(cells) > np.abs(before), cells, before)
+
+    @property
+    def peaks(self) -> Floats:
+        peaks: Floats = np.abs(self._cells).max(axis=(1, 2))
+        return peaks
+
+    def levels(self) -> NDArray[np.uint8]:
+        """The thumbnails [heads, min(Tq, 32), min(Tk, 32)], each up to its peak."""
+        levels = [signed_levels(*each) for each in zip(self._cells, self.peaks, strict=True)]
+        return np.stack(levels)
+
+
+def _largest(numbers: Floats, starts: NDArray[np.intp], axis: int) -> Floats:
+    """The number of the largest magnitude from each start to the next."""
+    largest = np.maximum.reduceat(numbers, starts, axis=axis)
+    least = np.minimum.reduceat(numbers, starts, axis=axis)
+    found: Floats = np.where(largest >= -least, largest, least)
+    return found
+
+
 def signed_cells(
     stack: Stack, numbers: Callable[[NDArray[np.intp]], Floats], rows: NDArray[np.intp]
 ) -> Floats:
@@ -81,20 +125,15 @@ def signed_cells(
     num_queries, num_keys = len(stack.queries), len(stack.keys)
     tops = cell_bounds(num_queries, stack.queries.split)
     lefts = cell_bounds(num_keys, stack.keys.split)[:-1]
-    extremes = np.empty((2, len(rows), len(lefts)), np.float32)
+    per_row = np.empty((len(rows), len(lefts)), np.float32)
     size = max(1, _BATCH_NUMBERS // num_keys)
     for start in range(0, len(rows), size):
         batch = slice(start, start + size)
         of_rows = numbers(rows[batch])
         of_rows[np.isneginf(of_rows)] = 0
-        extremes[0, batch] = np.maximum.reduceat(of_rows, lefts, axis=1)
-        extremes[1, batch] = np.minimum.reduceat(of_rows, lefts, axis=1)
+        per_row[batch] = _largest(of_rows, lefts, axis=1)
     # There are at least as many rows as cells.
-    begins = np.searchsorted(rows, tops[:-1])
-    largest = np.maximum.reduceat(extremes[0], begins, axis=0)
-    least = np.minimum.reduceat(extremes[1], begins, axis=0)
-    cells: Floats = np.where(largest >= -least, largest, least)
-    return cells
+    return _largest(per_row, np.searchsorted(rows, tops[:-1]), axis=0)
 
 
 def signed_levels(cells: Floats, peak: float) -> NDArray[np.uint8]:

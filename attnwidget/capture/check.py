@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attnwidget.record import Fidelity, Floats, Layer, sample_rows
+from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram, sample_rows
 from attnwidget.running.items import Selection
 from attnwidget.running.tolerance import largest_score, tolerance
 from attnwidget.tracing import FunctionCall
@@ -162,7 +162,7 @@ def _larger(error: float, differences: np.ndarray) -> float:
 
 def _additive(layer: Layer, window: int, rows: np.ndarray, shape: tuple[int, int]) -> torch.Tensor:
     """The bias where a key is seen, else the lowest float: float32 [1, 1 or heads, rows, Tk]."""
-    assert layer.program is not None
+    assert isinstance(layer.program, ScoreProgram)
     added = added_terms(layer.program, rows + window * shape[0], layer.shape)
     added = added[None, :, :, window * shape[1] : (window + 1) * shape[1]]
     return torch.from_numpy(np.where(np.isneginf(added), np.finfo(np.float32).min, added))

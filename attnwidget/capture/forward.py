@@ -44,7 +44,10 @@ def capture(
     images: Any = (),
     image: bool = True,
 ) -> AttentionRecord:
-    """Run `model` once and record the queries and keys of every softmax attention in it.
+    """Run `model` once and record the queries and keys of every attention in it.
+
+    Layers that mix tokens without a softmax, as Mamba-2 and gated delta rules do, are recorded as
+    well, in stacks of their own: see `AttentionRecord.coefficients`.
 
     The model runs unchanged, with its own attention implementation, while the arguments of its
     attention functions are recorded. Its configuration and hooks are not touched, and its state is
@@ -90,7 +93,8 @@ def capture(
 
     Returns:
         A record with one stack, "self", or several ("encoder", "decoder" and "cross"; "text" and
-        "vision" or "audio"), numbered where a tower attends over sequences of several lengths.
+        "vision" or "audio"; "linear" without a softmax), numbered where a tower attends over
+        sequences of several lengths.
         Its layers have the model's own numbers; layers without attention are left out.
         `record.fidelity` has each layer's route of capture and errors, and says whether its stack
         and labels were read from the model; `record.missing` lists attention that could not be
@@ -263,7 +267,8 @@ def _read(
         )
         calls = with_joined_pieces(sink.calls)
         layers = ((call.address.id, call.layer) for call in calls)
-        groups = grouped(model, layers)
+        mixing = {call.address.id for call in calls if call.mixing}
+        groups = grouped(model, layers, mixing)
         if with_image and seen is None:
             seen = on_images(
                 model,

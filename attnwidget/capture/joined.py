@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attnwidget.record import Fidelity, Floats, Layer
+from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram
 from attnwidget.tracing import joined_as, runs
 
 from .recorder import RecordedCall
@@ -65,7 +65,7 @@ def _of_queries(parts: Sequence[Layer], module: str) -> Layer:
     first, last = parts[0], parts[-1]
     same = first.program is not None and all(_equal(first.program, p.program) for p in parts)
     alike = same and all(part.shape[1] == last.shape[1] for part in parts)
-    plain = alike and first.program is not None and not first.program.adds
+    plain = alike and isinstance(first.program, ScoreProgram) and not first.program.adds
     return replace(
         first,
         queries=_of_all(parts, "queries", axis=1),

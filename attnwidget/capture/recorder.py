@@ -12,15 +12,17 @@ from attnwidget.progress import step_done
 from attnwidget.record import Floats, Layer
 from attnwidget.running.items import Item
 from attnwidget.running.model import device_of, is_foreign, without_autocast
-from attnwidget.running.projection import projections
+from attnwidget.running.projection import linear_matrix, projections
 from attnwidget.tracing import (
     Address,
     Call,
     CallId,
     FunctionCall,
     Handler,
+    MixingCall,
     Piece,
     Read,
+    ReadMixing,
     Receivers,
     SoftmaxCall,
     Sources,
@@ -31,7 +33,15 @@ from attnwidget.tracing.explicit import MOST_BYTES
 
 from .explain_function import FunctionExplainer
 from .explain_softmax import OF_MAPS, explain_softmax
+from .gated import Gated, GatedOutputs
+from .mixing import head_gates, layer_of_channels, recurrent_layer
 from .rotary import Rotation, Rotations, rotary
+
+
+_NOT_PROJECTED = (
+    "it mixes tokens by no softmax, and no linear layer that returns its module's output receives "
+    "its channels, so that it has no contributions"
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,7 @@ class RecordedCall:
         reason: why there is no layer, or "".
         piece: what it read.
         maps: the rows and columns of the feature maps whose cells its keys are, if they are.
+        mixing: True of a call without a softmax.
     """
 
     address: Address
@@ -51,6 +62,7 @@ class RecordedCall:
     piece: Piece
     reason: str = ""
     maps: tuple[tuple[int, int], ...] = ()
+    mixing: bool = False
 
 
 class RecordedCalls:
@@ -82,6 +94,23 @@ class RecordedCalls:
             call, kept = replace(call, layer=None, reason=why), 0
         self._calls[call.address] = call
         self._bytes += kept
+
+    def add_gates(self, address: Address, gates: Floats, matrix: Floats) -> None:
+        """Receive what stands between the heads of a call, added before, and its module's output.
+
+        Args:
+            gates: [heads, Tq, d_v].
+            matrix: the output projection [heads, d_v, d_model].
+        """
+        call = self._calls[address]
+        if call.layer is not None:
+            layer = replace(call.layer, projection=matrix, gates=gates)
+            self._calls[address] = replace(call, layer=layer)
+
+    def has_projection(self, address: Address) -> bool:
+        """True if the output projection of a call was added."""
+        layer = self._calls[address].layer
+        return layer is not None and layer.projection is not None
 
     def add_projection(self, address: Address, matrix: Floats) -> None:
         """Receive the output projection [heads, d_v, d_model] of a call that was added before."""
@@ -142,6 +171,7 @@ def record_pass(
             output = run()
         for address, matrix in projections(recorder.receivers.by_call):
             sink.add_projection(address, matrix)
+        recorder.finish()
     return ForwardPass(traced.called, traced.products, output)
 
 
@@ -165,6 +195,11 @@ class _Recorder(Handler):
         self._values = values
         self._explainer = FunctionExplainer(values=values, check=check)
         self.rotations = Rotations(model)
+        self._gated = GatedOutputs()
+        # Receivers of gated heads; and the calls of channels that wait for theirs.
+        self._found: list[Gated] = []
+        self._waiting: dict[Address, list[MixingCall]] = {}
+        self._left_out: set[str] = set()
 
     def attention(self, address: Address, read: Read) -> None:
         rotated = self.rotations.taken()
@@ -185,10 +220,86 @@ class _Recorder(Handler):
         if wanted:
             step_done()
 
+    def mixing(self, address: Address, read: ReadMixing) -> None:
+        layer, reason = None, ""
+        try:
+            if not self._wanted(address.module):
+                # Of its calls, some may prepare values for another one.
+                if address.module not in self._left_out:
+                    self._left_out.add(address.module)
+                    self._add(address, None, "")
+                return None
+            with without_autocast(self._device):
+                call = read()
+                if call.local and call.rerun is None:  # a step of another mixer
+                    return None
+                step_done()
+                if call.strengths is None:
+                    return self._wait(address, call)
+                item = self._item(address.id)
+                layer = recurrent_layer(call, item, address.module, values=self._values)
+        except Exception as error:  # as above
+            reason = str(error) or type(error).__name__
+        if layer is not None and self._values:
+            self._gated.expect(address, call.module, call.output)
+        return self._add(address, layer, reason)
+
+    def _wait(self, address: Address, call: MixingCall) -> None:
+        """Keep a call of channels until it is known what becomes of them."""
+        self._gated.expect(address, call.module, call.output)
+        latest = next(reversed(self._waiting), None)
+        if latest is not None and self._waiting[latest][-1].module is call.module:
+            self._waiting[latest].append(call)
+            return
+        self._waiting[address] = [call]
+        # Layers are numbered in the order of their calls, also where one remains unknown.
+        self._add(address, None, _NOT_PROJECTED)
+
+    def _add(self, address: Address, layer: Layer | None, reason: str) -> None:
+        piece = self._sources.piece(address, self._modules[address.module], None)
+        self._sink.add(RecordedCall(address, layer, piece, reason, mixing=True))
+
+    def module_left(
+        self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
+    ) -> None:
+        for gated in self._gated.left(module, output):
+            calls = self._waiting.pop(gated.address, None)
+            if calls is None:
+                self._found.append(gated)
+                continue
+            address, layer, reason = gated.address, None, ""
+            try:
+                with without_autocast(self._device):
+                    item = self._item(address.id)
+                    layer = layer_of_channels(calls, gated, item, address.module)
+            except Exception as error:  # as above
+                reason = str(error) or type(error).__name__
+            self._add(address, layer, reason)
+
+    def finish(self) -> None:
+        """Send what is known at the end of the pass alone."""
+        matrices: dict[int, torch.Tensor | None] = {}
+        for gated in self._found:
+            if self._sink.has_projection(gated.address):  # nothing stands between
+                continue
+            key = id(gated.module)
+            if key not in matrices:
+                matrices[key] = linear_matrix(gated.module, gated.input)
+            if (matrix := matrices[key]) is not None:
+                _, heads, _, width = gated.outputs[0].shape
+                of_heads = matrix.reshape(heads, width, -1).numpy().copy()
+                gates = head_gates(gated, self._item(gated.address.id))
+                self._sink.add_gates(gated.address, gates, of_heads)
+        # A trace and its handler refer to each other: tensors would wait for the collector.
+        self._found.clear()
+        self._waiting.clear()
+        self._gated = GatedOutputs()
+
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
         self._sources.entered(module, args)
         if self._values:
             self.receivers.module_entered(module, args)
+        self._gated.entered(module, args)
 
     def _layer(self, address: Address, call: Call, rotated: list[Rotation]) -> Layer:
         """The layer of a call."""
@@ -199,6 +310,8 @@ class _Recorder(Handler):
             layer = explain_softmax(call, item, address.module, values=self._values)
         if self._values:
             self.receivers.expect(address, None if layer.values is None else call.output)
+            if layer.values is not None and call.output is not None:
+                self._gated.expect(address, call.module, call.output)
         width = 0 if layer.queries is None else layer.queries.shape[2]
         if (turned := rotary(rotated, call, width)) is not None:
             layer = replace(layer, rotary=turned)

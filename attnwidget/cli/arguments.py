@@ -11,9 +11,12 @@ from attnwidget.default_model import NAME
 from attnwidget.view_state import View
 from attnwidget.wire.compression import Quality
 
+from .output import STDOUT
+
 VIEW = "view"
 COMPARE = "compare"
 PROFILE = "profile"
+VIEWER = "viewer"
 DOCTOR = "doctor"
 
 NULLS: dict[str, Any] = {
@@ -32,9 +35,11 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         SystemExit: wrong usage (2), or help was asked for (0).
     """
     command = argv[0] if argv and argv[0] in _COMMANDS else None
-    if command is None:
-        return _text_parser().parse_args(argv)
-    return _COMMANDS[command]().parse_args(argv[1:])
+    parser = _text_parser() if command is None else _COMMANDS[command]()
+    args = parser.parse_args(argv if command is None else argv[1:])
+    if args.json and args.output == STDOUT:
+        parser.error("--json is written to the standard output, so the page needs -o FILE")
+    return args
 
 
 def _parser(command: str, description: str) -> argparse.ArgumentParser:
@@ -56,14 +61,16 @@ def _text_parser() -> argparse.ArgumentParser:
         f'"attnwidget {COMPARE} A B -o FILE" shows two of them and their difference; '
         f'"attnwidget {PROFILE} '
         '--texts FILE -o FILE" shows what every head does over many texts; '
+        f'"attnwidget {VIEWER} -o FILE" opens records and pages from a disk, in a browser alone; '
         f'"attnwidget {DOCTOR}" '
-        "says what is installed, what is wrong with it, and what to do.",
+        "says what is installed, what is wrong with it, and what to do, with --json as JSON.",
     )
     parser.add_argument(
         "--version", action="version", version=f"attnwidget {version('attnwidget')}"
     )
     parser.add_argument(
-        "text", help=f'the text ("{VIEW}", "{COMPARE}" or "{PROFILE}" alone has to come last)'
+        "text",
+        help=f'the text ("{VIEW}", "{COMPARE}", "{PROFILE}" or "{VIEWER}" alone has to come last)',
     )
     parser.add_argument("--pair", metavar="TEXT", help="a second text, for models that take a pair")
     parser.add_argument(
@@ -132,6 +139,16 @@ def _profile_parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _viewer_parser() -> argparse.ArgumentParser:
+    parser = _parser(
+        VIEWER,
+        "Write a page without a record, which opens records and saved pages from its reader's "
+        "disk. It needs no server, and sends nothing.",
+    )
+    _add_output(parser)
+    return parser
+
+
 def _add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--model",
@@ -142,7 +159,10 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--view", choices=get_args(View), default="head", help="the view that opens"
+        "--view",
+        choices=[each for each in get_args(View) if each != "grid"],
+        default="head",
+        help="the view that opens",
     )
     parser.add_argument("--layer", metavar="N", type=int, help="the layer, counted from 0")
     parser.add_argument("--head", metavar="N", type=int, help="the head, from 0")
@@ -160,7 +180,14 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    said = parser.add_mutually_exclusive_group()
+    said.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    said.add_argument(
+        "--json",
+        action="store_true",
+        help="print one JSON object in place of lines: output, missing, interrupted, and a "
+        "description in words of what is in the page; or error",
+    )
     parser.add_argument(
         "-o",
         "--output",
@@ -176,4 +203,9 @@ def _count(text: str) -> int:
     return int(text)
 
 
-_COMMANDS = {VIEW: _record_parser, COMPARE: _compare_parser, PROFILE: _profile_parser}
+_COMMANDS = {
+    VIEW: _record_parser,
+    COMPARE: _compare_parser,
+    PROFILE: _profile_parser,
+    VIEWER: _viewer_parser,
+}

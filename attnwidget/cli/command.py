@@ -11,13 +11,15 @@ from contextlib import redirect_stdout
 from traitlets import TraitError
 
 from attnwidget.analysis import compare
+from attnwidget.describe.describe import describe
+from attnwidget.page import viewer_html
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import printable
 from attnwidget.record.record import DOUBT
 from attnwidget.widget import StaticView
 
-from .arguments import COMPARE, DOCTOR, PROFILE, parse
-from .output import STDOUT, Progress, check_output, close_stdout, say, write
+from .arguments import COMPARE, DOCTOR, PROFILE, VIEWER, parse
+from .output import STDOUT, Made, Progress, check_output, close_stdout, say, say_json, write
 from .profile import profile_page
 from .text import record_of_text
 from .tokens import position_of
@@ -39,7 +41,7 @@ _BAD_INPUT = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the HTML page of a text, of saved records or a profile, or report what is installed.
+    """Write the page of a text, of records, of a profile, or the viewer; or say what is installed.
 
     Returns:
         The exit code: 0, 1 for bad input or a report of what is wrong, 130 if interrupted, 141 if
@@ -49,31 +51,45 @@ def main(argv: Sequence[str] | None = None) -> int:
         SystemExit: wrong usage (2), or help or the version was asked for (0).
     """
     arguments = sys.argv[1:] if argv is None else argv
+    args: Namespace | None = None
     try:
-        if list(arguments) == [DOCTOR]:
+        if list(arguments) in ([DOCTOR], [DOCTOR, "--json"]):
             # Imported here: `packaging`, which it needs, comes with transformers and Jupyter.
             from .doctor import doctor
 
-            return doctor()
+            return doctor(as_json="--json" in arguments)
         args = parse(arguments)
         check_output(args.output, args.records)
-        interrupted = False
         # Libraries must not write to the standard output, which may be the page.
         with redirect_stdout(sys.stderr), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if args.command == PROFILE:
-                page, missing, interrupted = profile_page(args, Progress(shown=not args.quiet))
+            progress = Progress(shown=not args.quiet)
+            if args.command == VIEWER:
+                made = Made(viewer_html(), (), None)
+            elif args.command == PROFILE:
+                made = profile_page(args, progress)
             else:
-                page, missing = _page(args)
-        write(args.output, page)
-        if not args.quiet:
-            for reason in missing:
+                made = _page(args, progress)
+            of_page = args.json and made.about is not None
+            words = describe(made.about) if of_page else "a viewer of records, without one"
+        write(args.output, made.page)
+        if args.json:
+            say_json(
+                {
+                    "output": args.output,
+                    "missing": made.missing,
+                    "interrupted": made.interrupted,
+                    "description": words,
+                }
+            )
+        elif not args.quiet:
+            for reason in made.missing:
                 # A doubt is of what is in the page.
                 absent = "" if DOUBT in reason else "not in the page: "
                 say(f"attnwidget: {absent}{printable(reason)}", sys.stderr)
             if args.output != STDOUT:
                 say(args.output, sys.stdout)
-        return _INTERRUPTED if interrupted else 0
+        return _INTERRUPTED if made.interrupted else 0
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:
@@ -81,13 +97,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _BROKEN_PIPE
     except _BAD_INPUT as error:
         message = " ".join(str(error).split()) or type(error).__name__
-        say(f"attnwidget: {message}", sys.stderr)
+        if args is not None and args.json:
+            say_json({"error": message})
+        else:
+            say(f"attnwidget: {message}", sys.stderr)
         return 1
 
 
-def _page(args: Namespace) -> tuple[str, tuple[str, ...]]:
-    """(the page, the reasons for missing attention)."""
-    progress = Progress(shown=not args.quiet)
+def _page(args: Namespace, progress: Progress) -> Made:
+    """The page of a text, or of saved records."""
     records = [AttentionRecord.load(path) for path in args.records]
     if not records:
         records = [record_of_text(args, progress)]
@@ -100,4 +118,5 @@ def _page(args: Namespace) -> tuple[str, tuple[str, ...]]:
     if args.query is not None:
         view.query = position_of(args.query, record.stack(view.stack).queries)
     with progress.bar("Packing", "layers", count):
-        return view.to_html(quality=args.quality), record.missing
+        page = view.to_html(quality=args.quality)
+    return Made(page, record.missing, view.comparison or record)

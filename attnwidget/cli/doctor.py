@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, requires, version
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +17,7 @@ from packaging.version import Version
 
 from attnwidget.default_model import NAME
 
-from .output import say
+from .output import say, say_json
 
 Verdict = Literal["ok", "note", "wrong"]
 
@@ -68,16 +68,19 @@ class Finding:
     verdict: Verdict = "ok"
 
 
-def doctor() -> int:
-    """Print the report.
+def doctor(*, as_json: bool = False) -> int:
+    """Print the report, in lines or as one JSON object.
 
     Returns:
         The exit code: 0, or 1 if anything is wrong.
     """
     findings = list(examine())
+    wrong = sum(finding.verdict == "wrong" for finding in findings)
+    if as_json:
+        say_json({"findings": [asdict(finding) for finding in findings], "wrong": wrong})
+        return 1 if wrong else 0
     for finding in findings:
         say(f"{_SIGNS[finding.verdict]} {finding.subject}: {finding.text}", sys.stdout)
-    wrong = sum(finding.verdict == "wrong" for finding in findings)
     say(f"{wrong or 'Nothing'} {'is' if wrong < 2 else 'are'} wrong.", sys.stdout)
     return 1 if wrong else 0
 
@@ -148,7 +151,8 @@ def _extras() -> Iterator[Finding]:
 
 def _bundles() -> Iterator[Finding]:
     pages = "pages and static views"
-    for name, use in (("widget.js", "widgets"), ("start.js", pages), ("page.js", pages)):
+    uses = {"widget.js": "widgets", "start.js": pages, "page.js": pages, "viewer.js": "the viewer"}
+    for name, use in uses.items():
         file = _package() / "static" / name
         if file.is_file() and file.stat().st_size:
             yield Finding(f"bundle {name}", f"{file.stat().st_size:,} bytes, for {use}")

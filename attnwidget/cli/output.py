@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Any, NamedTuple, TextIO
 
 from attnwidget.progress import on_step, progress_bar
 from attnwidget.record.files import writable, write_whole
 
 STDOUT = "-"
+
+
+class Made(NamedTuple):
+    """A page, and what there is to say of it.
+
+    Attributes:
+        page: its HTML.
+        missing: the reasons for missing attention.
+        about: what it shows, as `attnwidget.describe` takes it.
+        interrupted: True if it has less than was asked for.
+    """
+
+    page: str
+    missing: tuple[str, ...]
+    about: Any
+    interrupted: bool = False
 
 
 def check_output(path: str, records: Sequence[str] = ()) -> None:
@@ -60,6 +77,11 @@ def say(text: str, stream: TextIO) -> None:
     """Print one line, with escapes for characters that the terminal cannot show."""
     encoding = stream.encoding or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding), file=stream, flush=True)
+
+
+def say_json(content: Mapping[str, Any]) -> None:
+    """Print an object as JSON on one line of the standard output, in ASCII."""
+    print(json.dumps(content), flush=True)
 
 
 def close_stdout() -> None:

@@ -17,7 +17,7 @@ from attnwidget.running.texts import read_texts
 from attnwidget.show import to_html
 
 from .arguments import NULLS
-from .output import Progress, say
+from .output import Made, Progress, say
 from .text import loaded_model
 
 
@@ -46,8 +46,8 @@ class _Interrupt:
         say("attnwidget: ending with the texts that were read; Ctrl-C again stops", sys.stderr)
 
 
-def profile_page(args: Namespace, progress: Progress) -> tuple[str, tuple[str, ...], bool]:
-    """The atlas of a file of texts: (the page, the reasons for what is missing, interrupted).
+def profile_page(args: Namespace, progress: Progress) -> Made:
+    """The atlas of a file of texts.
 
     Writes the table, too, if it was asked for.
 
@@ -78,4 +78,4 @@ def profile_page(args: Namespace, progress: Progress) -> tuple[str, tuple[str, .
     missing = found.missing
     if interrupt.asked:
         missing = (f"texts: {found.num_texts:,} of {count:,} were read", *missing)
-    return page, missing, interrupt.asked
+    return Made(page, missing, found, interrupt.asked)

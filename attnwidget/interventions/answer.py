@@ -92,7 +92,9 @@ def answer(
 
 
 def _stack_of(record: AttentionRecord, name: str | None) -> str:
-    names = record.stacks if name is None else [name]
+    # Layers without a softmax have shares of magnitudes alone.
+    softmax_first = sorted(record.stacks, key=lambda each: record.stack(each).signed)
+    names = softmax_first if name is None else [name]
     for each in names:
         found = running_text(record.stack(each))
         written = record.replay is not None and bool(record.replay.written)
@@ -172,7 +174,8 @@ class Answer(Tabular):
         """Cut the answer's links to each part of the prompt in turn, in one batch of passes.
 
         The prompt is read as it was; only the rows that wrote the answer no longer see the part. A
-        row that is a token of it keeps the link to itself.
+        row that is a token of it keeps the link to itself. Links are cut in all layers, also where
+        no softmax mixes the tokens (see `KnockOut`); convolutions still pass on the last few.
 
         Returns:
             The change of the log probability of each token of the answer, in nats,

@@ -16,12 +16,13 @@ from attnwidget.running.model import CACHES, run, traits
 from attnwidget.running.one_text import OneText
 from attnwidget.running.replay import in_half_precision
 from attnwidget.running.reread import is_per_token
-from attnwidget.tracing import Address, Handler, trace, undisturbed
+from attnwidget.tracing import Address, Handler, ReadMixing, trace, undisturbed
 
 from .effect import Doubles
+from .left_out import without_links
 from .off import Cut
 from .scan import repeated
-from .sites import Site, SiteFinder, sites_of
+from .sites import Site, SiteFinder, with_those_beside
 
 # In bytes, of the cache, the mask of a layer, and the logits of a batch of cuts.
 _LARGEST = 1 << 29
@@ -58,13 +59,13 @@ class _Begun:
 
 
 class AnswerCuts:
-    """The passes over an answer with cuts.
+    """The passes over an answer with cuts: in all layers that mix its tokens, or in some heads.
 
     Args:
         given: the prompt with the answer but its last token, as one text.
         answer: the ids of the answer's tokens.
         probabilities: those of the answer's tokens in its generation.
-        stack: the stack whose links are cut.
+        stack: the stack whose links are cut; those of all heads also in layers beside it.
     """
 
     def __init__(
@@ -135,7 +136,9 @@ class AnswerCuts:
         )
         if not hasattr(cache, "batch_repeat_interleave"):
             return None
-        sites = sites_of(finder.sites(model, 1).found, self._stack)
+        sites = with_those_beside(finder, finder.sites(model, 1).found, self._stack)
+        if any(site.signed for site in sites):
+            return None  # a state does not say what each token wrote
         begun = _Begun(cache, taken, rest, sites, text.kept.cpu(), prompt, read.logits.shape[-1])
         has_room = 4 * _LEAST * rows * begun.vocabulary <= _LARGEST
         if len(cuts) > _FEW and has_room and not any(cut.heads for cut in cuts):
@@ -156,7 +159,7 @@ class AnswerCuts:
             several = copy.deepcopy(begun.cache)
             several.batch_repeat_interleave(len(some))
             batch = {name: _rows(value, len(some)) for name, value in begun.rest.items()}
-            editor = _CutLinks(begun.sites, some, begun.kept, begun.prompt, length)
+            editor = _CutLinks(begun.sites, self._stack, some, begun.kept, begun.prompt, length)
             with trace(model, editor, len(some)):
                 # Not by `run`, which would copy the cache once more.
                 output = model(**batch, **{begun.taken: several, "use_cache": True})
@@ -221,7 +224,7 @@ class AnswerCuts:
         finder = SiteFinder()
         with trace(model, finder, 1):
             plain = run(model, tensors)
-        sites = sites_of(finder.sites(model, 1).found, self._stack)
+        sites = with_those_beside(finder, finder.sites(model, 1).found, self._stack)
         kept, queries = self._sides(sites[0])
         if sites[0].kind.cross and any(len(set(cut.keys)) >= len(kept) for cut in cuts):
             raise ValueError("without this part, nothing of the source is left to read")
@@ -230,7 +233,8 @@ class AnswerCuts:
         for some in _chunks(cuts, 4 * plain.logits.numel() // len(plain.logits) + mask):
             batch, rows = repeated(given, len(some))
             for part in [some] if rows > 1 else [[cut] for cut in some]:
-                editor = _CutLinks(sites, part, kept, queries - self._count, None)
+                first = queries - self._count
+                editor = _CutLinks(sites, self._stack, part, kept, first, None)
                 with trace(model, editor, len(part)):
                     found.append(self._read(run(model, batch.tensors).logits))
         if not self._is_plain(model, found[0][0]):
@@ -270,7 +274,8 @@ class _CutLinks(Handler):
     """Cuts other links in each row of a batch.
 
     Args:
-        sites: the calls of the stack.
+        sites: the calls.
+        stack: that of the heads of a cut which names some.
         cuts: one for each row of the batch.
         kept: the positions of the record's keys in a call's.
         first: the position of the first row that wrote the answer.
@@ -280,35 +285,58 @@ class _CutLinks(Handler):
     def __init__(
         self,
         sites: Sequence[Site],
+        stack: str,
         cuts: Sequence[Cut],
         kept: torch.Tensor,
         first: int,
         keys: int | None,
     ) -> None:
         self._sites, self._cuts, self._first, self._keys = sites, cuts, first, keys
-        self._kept = kept.cpu()
+        self._stack, self._kept = stack, kept.cpu()
 
     def bias(self, address: Address, shape: Any, seen: Any) -> torch.Tensor | None:
         site = next((each for each in self._sites if each.holds(address)), None)
         if site is None:
             return None
-        leading, heads, queries, keys = shape()
+        size = shape()
+        hidden = self._hidden(site, range(size[1]), *size)
+        return torch.zeros(hidden.shape).masked_fill(hidden, -torch.inf)
+
+    def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:
+        site = next((each for each in self._sites if each.holds(address, signed=True)), None)
+        if site is None:
+            return None
+        call = read()
+        leading, count, tokens, _ = call.output.shape
+        # Of a layer of several calls, each is one head.
+        own = [site.ids.index(address.id)] if site.further else range(count)
+        return without_links(call, self._hidden(site, own, leading, count, tokens, tokens))
+
+    def _hidden(
+        self, site: Site, own: Sequence[int], leading: int, heads: int, queries: int, keys: int
+    ) -> torch.Tensor:
+        """True where a link is cut, [rows of the batch, 1 or heads, queries, keys].
+
+        Args:
+            own: the numbers of a call's heads.
+        """
         if leading != len(self._cuts) or (self._keys is not None and keys != self._keys):
             raise ValueError("a call has other keys than the text has tokens")
         # Of a pass that goes on from a cache, the queries are those of the answer.
         begin = 0 if self._keys is not None else self._first
         # Of all heads, one mask is that of each.
-        several = range(heads) if any(cut.heads is not None for cut in self._cuts) else range(1)
+        several = own if any(cut.heads is not None for cut in self._cuts) else own[:1]
         hidden = torch.zeros(leading, len(several), queries, keys, dtype=torch.bool)
         for row, cut in enumerate(self._cuts):
-            own = [cut.heads is None or (site.layer, head) in cut.heads for head in several]
+            named = (cut.heads or ()) if site.stack == self._stack else ()
+            off = [cut.heads is None or (site.layer, head) in named for head in several]
             of_keys = torch.zeros(keys, dtype=torch.bool)
             of_keys[self._kept[list(cut.keys)]] = True
-            hidden[row, :, begin:] = torch.tensor(own)[:, None, None] & of_keys
+            hidden[row, :, begin:] = torch.tensor(off)[:, None, None] & of_keys
         if not site.kind.cross:
             rows = torch.arange(begin, queries)
             hidden[:, :, rows, rows + self._first - begin] = False
-        return torch.zeros(hidden.shape).masked_fill(hidden, -torch.inf)
+        return hidden
 
 
 def _rows(value: torch.Tensor, count: int) -> torch.Tensor:

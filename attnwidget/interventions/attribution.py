@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, SupportsIndex
@@ -13,11 +14,11 @@ from attnwidget.analysis import HeadScores, Numbers, Tabular, data_frame
 from attnwidget.arguments import whole_number
 from attnwidget.progress import progress_bar
 from attnwidget.running.labels import text_tokenizer, token_labels
-from attnwidget.running.model import traceable
+from attnwidget.running.model import traceable, traits
 from attnwidget.running.one_text import one_text
 from attnwidget.tracing import undisturbed
 
-from .residual import Residual, exact, read_residual
+from .residual import exact, margin, read_residual
 from .scan import ablation_scan
 from .sites import empty_rows
 
@@ -29,18 +30,26 @@ if TYPE_CHECKING:
 class LogitAttribution(Tabular):
     """The parts of the logit of a token, or of the difference of two, at one position.
 
-    The parts are what each component adds to the residual stream, through the model's final
-    normalisation (as it is for this text, so that it is linear) and the unembedding. `logit` is
-    their sum.
+    The parts are what each component adds to the residual stream, through all that follows with
+    what is not linear held as it is for this text: norms have the scale that they have, those
+    around what a layer adds (Gemma 2) and around the stream itself (BERT, BART) as well as the
+    final one, and so have gates. `sum` is `logit`.
+
+    Where a soft cap bends logits (Gemma 2), the parts are of the logit before it.
 
     Attributes:
         token, against: the labels of the token, and of the other one; None without.
         position: the position that predicts.
-        logit: of the token, less that of the other one, as the model has computed it.
+        logit: of the token, less that of the other one, before a soft cap.
+        cap: the soft cap c, as in c · tanh(logit / c); None without.
+        capped: the same as `logit` after the cap, as the model has computed it.
         direct: the part of each head.
-        biases, mlps: the parts of each layer's attention bias, and of its MLP, float64 [layers].
+        modules: the part of each other module that writes to the stream, by its name within a
+            layer, as "mlp", "mamba" or "mlp.shared_expert": float64 [layers], 0 in layers without.
+        biases: the parts of each layer's biases, of its attention and its norms, float64 [layers].
         embeddings: the part of the embeddings.
-        constant: that of the final normalisation's bias, and of the unembedding's.
+        constant: that of the biases after the last layer: of the final norm and the unembedding.
+        rounding: what the rounding of the model's numbers adds.
         total: the logit less that without the head; None if it was not measured.
     """
 
@@ -48,18 +57,28 @@ class LogitAttribution(Tabular):
     against: str | None
     position: int
     logit: float
-    direct: HeadScores
+    cap: float | None
+    capped: float
+    direct: HeadScores = field(repr=False)
+    modules: Mapping[str, Numbers] = field(repr=False)
     biases: Numbers = field(repr=False)
-    mlps: Numbers = field(repr=False)
     embeddings: float
     constant: float
-    total: HeadScores | None
+    rounding: float
+    total: HeadScores | None = field(repr=False)
+
+    @property
+    def mlps(self) -> Numbers:
+        """The parts of all modules of each layer together, float64 [layers]."""
+        found: Numbers = sum(self.modules.values(), np.zeros_like(self.biases))
+        return found
 
     @property
     def sum(self) -> float:
-        """The sum of all parts, which is `logit` up to rounding."""
-        parts = (np.nansum(self.direct.values()), self.biases.sum(), self.mlps.sum())
-        return float(sum(parts) + self.embeddings + self.constant)
+        """The sum of all parts, which is `logit`."""
+        heads = [row.sum() for rows in self.direct.rows.values() for row in rows.values()]
+        parts = (sum(heads), self.biases.sum(), self.mlps.sum())
+        return float(sum(parts) + self.embeddings + self.constant + self.rounding)
 
     @property
     def repair(self) -> Numbers:
@@ -77,28 +96,33 @@ class LogitAttribution(Tabular):
     def table(self) -> pd.DataFrame:
         """The parts as a table of pandas: part, layer, head, direct, and total if measured.
 
+        A part is "embeddings", "head", the name of a module, "bias", "constant" or "rounding".
+
         Raises:
             ModuleNotFoundError: pandas is not installed.
         """
-        [direct] = self.direct.rows.values()
-        total = {} if self.total is None else next(iter(self.total.rows.values()))
+        several = len(self.direct.rows) > 1
         rows: list[tuple[Any, ...]] = [("embeddings", None, None, self.embeddings, np.nan)]
-        for row, (layer, parts) in enumerate(direct.items()):
-            effects = total.get(layer, np.full(len(parts), np.nan))
-            for head, (part, effect) in enumerate(zip(parts, effects, strict=True)):
-                rows.append(("head", layer, head, part, effect))
-            rows.append(("bias", layer, None, self.biases[row], np.nan))
-            rows.append(("mlp", layer, None, self.mlps[row], np.nan))
+        for stack, layers in self.direct.rows.items():
+            name = f"head of {stack}" if several else "head"
+            for layer, parts in layers.items():
+                effects = np.full(len(parts), np.nan)
+                if self.total is not None:
+                    effects = self.total.rows[stack][layer]
+                for head, (part, effect) in enumerate(zip(parts, effects, strict=True)):
+                    rows.append((name, layer, head, part, effect))
+        for layer, bias in enumerate(self.biases):
+            rows.append(("bias", layer, None, bias, np.nan))
+            for name, wrote in self.modules.items():
+                # Layers of one model may be of several kinds.
+                if wrote[layer]:
+                    rows.append((name, layer, None, wrote[layer], np.nan))
         rows.append(("constant", None, None, self.constant, np.nan))
+        rows.append(("rounding", None, None, self.rounding, np.nan))
         names = ["part", "layer", "head", "direct"]
         if self.total is not None:
             names.append("total")
         return data_frame({name: [row[n] for row in rows] for n, name in enumerate(names)})
-
-
-# The parts may miss the model's logit by rounding, relative to the largest of them, and a norm's
-# output its linear form; in half precision, by so many units in the last place of their terms.
-_APART, _UNITS = 1e-3, 4
 
 
 @progress_bar("Attributing", "heads")
@@ -115,13 +139,13 @@ def logit_attribution(
 ) -> LogitAttribution:
     """Split a logit into what each head and layer of a decoder writes to it.
 
-    A head's direct effect is its output through the output projection, the final normalisation
-    with the scale that it has for this text, and the unembedding. Its total effect is the logit
+    A head's direct effect is its output through the output projection, every norm that follows with
+    the scale that it has for this text, and the unembedding. Its total effect is the logit
     less that without the head, which is switched off as by `Ablate`: later layers may make up for
     a part of it.
 
     Args:
-        model: a decoder whose layers add to one residual stream (GPT-2, Llama, ...).
+        model: a decoder whose layers add to one residual stream (GPT-2, Llama, Gemma 2, ...).
         tokenizer, text: see `attnwidget.capture`; the first text of a batch.
         token: the token whose logit is split: a string that is one token, or its id.
         against: another token, whose logit is subtracted: the difference is what decides between
@@ -136,151 +160,148 @@ def logit_attribution(
 
     Raises:
         TypeError, ValueError: see `attnwidget.capture`; the string is several tokens, or the model
-            is none whose logits have such parts (layers that normalise what they add, logits that
-            are changed after the unembedding).
+            is none whose logits have such parts: its layers do more to their stream than to add to
+            it or to normalise it, or it does more to its logits after the unembedding than to
+            multiply them or to bend them by a soft cap.
         IndexError: there is no such position.
     """
     model = traceable(model)
-    unembedding = getattr(model, "get_output_embeddings", lambda: None)()
-    if unembedding is None:
-        raise ValueError(
-            f"{type(model).__name__} has no unembedding, so it has no logits of tokens"
-        )
+    unembedding = unembedding_of(model)
     given = one_text(model, tokenizer, text, None, None, 0)
-    kept = given.row.text.kept if given.row.text is not None else torch.zeros(0)
+    padded = given.row.target if traits(model).has_decoder else given.row.text
+    kept = padded.kept if padded is not None else torch.zeros(0)
     if not -len(kept) <= position < len(kept):
         raise IndexError(f"position {position} does not exist: the text has {len(kept)} tokens")
     place = int(kept[position])
-    wanted = _token_id(tokenizer, token)
-    other = None if against is None else _token_id(tokenizer, against)
+    wanted = token_id(tokenizer, token)
+    other = None if against is None else token_id(tokenizer, against)
 
-    def logit(output: Any) -> float:
-        logits = exact(output.logits[0, place])
+    def difference(logits: torch.Tensor) -> float:
         return float(logits[wanted] - (0 if other is None else logits[other]))
 
-    with undisturbed(model):
-        residual = read_residual(model, given.batch, unembedding)
-        direction, constant, rounding = _direction(residual, unembedding, place, wanted, other)
-    direct = empty_rows(residual.sites.found)
-    for layer in residual.layers:
-        direct[layer.site.stack][layer.site.layer] = _part(layer.heads[:, place], direction)
-    [stack] = direct
+    with undisturbed(model), read_residual(model, given.batch, unembedding) as residual:
+        raw = residual.unembedded[0, place]
+        after = _after(exact(raw), exact(residual.output.logits[0, place]), raw.dtype)
+        number = raw[wanted] if other is None else raw[wanted] - raw[other]
+        # Not every device has double precision.
+        parts = residual.parts(number.cpu().double() * after.factor)
+        capped = difference(exact(residual.output.logits[0, place]))
+    direct = empty_rows(parts.heads)
+    for site, row in parts.heads.items():
+        direct[site.stack][site.layer] = row
     effect = None
     if total:
-        without = ablation_scan(
-            model, tokenizer, text, stack=stack, metric=logit, null=False, batch_size=batch_size
-        )
+        rows = {}
+        for stack in direct:
+            without = ablation_scan(
+                model,
+                tokenizer,
+                text,
+                stack=stack,
+                metric=lambda output: difference(after.before(exact(output.logits[0, place]))),
+                null=False,
+                batch_size=batch_size,
+            )
+            rows[stack] = {layer: -row for layer, row in without.rows[stack].items()}
         effect = HeadScores(
             "total effect",
             "The logit less that without the head",
-            {stack: {layer: -row for layer, row in without.rows[stack].items()}},
+            rows,
             signed=True,
             measured_on=given.described,
         )
-    found = LogitAttribution(
-        _label(tokenizer, wanted),
-        None if other is None else _label(tokenizer, other),
+    return LogitAttribution(
+        label_of(tokenizer, wanted),
+        None if other is None else label_of(tokenizer, other),
         place,
-        logit(residual.output),
+        float(number.detach()) * after.factor,
+        after.cap,
+        capped,
         HeadScores(
             "direct effect",
-            "The part of the logit that the head writes, the final normalisation as it is",
+            "The part of the logit that the head writes, with norms as they are",
             direct,
             signed=True,
             measured_on=given.described,
         ),
-        np.array([float(_part(layer.bias[place], direction)) for layer in residual.layers]),
-        np.array([float(_part(layer.mlp[place], direction)) for layer in residual.layers]),
-        float(_part(residual.embeddings[place], direction)),
-        constant,
+        parts.modules,
+        parts.biases,
+        parts.embeddings,
+        parts.constant,
+        parts.rounding,
         effect,
     )
-    largest = max(1.0, *(float(np.nanmax(np.abs(n))) for n in (found.mlps, found.direct.values())))
-    if abs(found.sum - found.logit) > max(_APART * largest, rounding):
-        raise ValueError(
-            f"the parts give {found.sum:.4g}, and the model's logit is {found.logit:.4g}: this "
-            "model changes its logits after the unembedding, as by a softcap"
-        )
-    return found
 
 
-def _part(written: torch.Tensor, direction: torch.Tensor) -> Numbers:
-    found: Numbers = (exact(written) @ direction).numpy()
-    return found
+@dataclass(frozen=True)
+class _After:
+    """A change of logits after the unembedding: a factor, or a soft cap."""
+
+    factor: float = 1.0
+    cap: float | None = None
+
+    def before(self, logits: torch.Tensor) -> torch.Tensor:
+        """Logits as they were before the cap."""
+        if self.cap is None:
+            return logits
+        return self.cap * torch.atanh(logits / self.cap)
 
 
-def _row(
-    unembedding: torch.nn.Module, normed: torch.Tensor, token: int
-) -> tuple[torch.Tensor, float]:
-    """(the row of the unembedding for a token [d_model], its bias).
-
-    Weights may be quantised, on another device or under an adapter: the module tells them by the
-    gradient of the token's logit.
+def _after(raw: torch.Tensor, logits: torch.Tensor, dtype: torch.dtype) -> _After:
+    """Find the change of logits after the unembedding.
 
     Raises:
-        ValueError: the unembedding has no gradient, as with inputs that are quantised.
+        ValueError: it is neither a factor nor a soft cap.
     """
-    with torch.enable_grad(), torch.inference_mode(False):
-        entering = normed.detach().clone()[None, None].requires_grad_()
-        logit = unembedding(entering)[0, 0, token]
-        if not logit.requires_grad:
-            raise ValueError(
-                f"{type(unembedding).__name__}, the unembedding, is no linear function of its "
-                "input (inputs may be quantised), so that logits have no parts"
-            )
-        [row] = torch.autograd.grad(logit, entering)
-    constant = unembedding(torch.zeros_like(normed)[None, None])[0, 0, token]
-    return exact(row[0, 0]), float(constant)
+    raw = raw[: len(logits)]
+    limit = margin(dtype) * float(logits.abs().max())
+
+    def gives(made: torch.Tensor) -> bool:
+        return bool((made - logits).abs().max() <= limit)
+
+    if gives(raw):
+        return _After()
+    factor = float(raw @ logits / (raw @ raw))
+    if gives(factor * raw):
+        return _After(factor)
+    at = int(raw.abs().argmax())
+    most, bent = float(raw[at].abs()), float(logits[at].abs())
+    low, high = bent, 1e6 * most
+    # A larger cap bends less.
+    for _ in range(200):
+        cap = (low + high) / 2
+        low, high = (cap, high) if cap * math.tanh(most / cap) < bent else (low, cap)
+    for each in (float(round(cap)), cap):
+        if each and gives(each * torch.tanh(raw / each)):
+            return _After(cap=each)
+    raise ValueError(
+        "this model changes its logits after the unembedding by neither a factor nor a soft cap, "
+        "so that they have no parts"
+    )
 
 
-def _direction(
-    residual: Residual,
-    unembedding: torch.nn.Module,
-    place: int,
-    token: int,
-    against: int | None,
-) -> tuple[torch.Tensor, float, float]:
-    """(the direction of the residual stream that is the logit [d_model], the constant beside it, by
-    how much rounding may move the logit).
+def unembedding_of(model: torch.nn.Module) -> torch.nn.Module:
+    """The module that makes logits of tokens.
 
-    The final normalisation is linear with the scale that it has here: a factor for each component,
-    after the mean was subtracted (LayerNorm) or not (RMSNorm).
+    Raises:
+        ValueError: the model has none.
     """
-    toward, constant = _row(unembedding, residual.normed[place], token)
-    if against is not None:
-        other, of_other = _row(unembedding, residual.normed[place], against)
-        toward, constant = toward - other, constant - of_other
-    units = _UNITS * torch.finfo(residual.normed.dtype).eps
-    stream, normed = exact(residual.end[place]), exact(residual.normed[place])
-    # Zeros give the bias, and numbers whose mean is 0 the factors.
-    signs = torch.ones_like(residual.end[:1])
-    signs[:, 1::2] = -1
-    if signs.shape[1] % 2:
-        signs[:, -1] = 0
-    zeros = torch.zeros_like(signs)
-    bias = exact(residual.norm(zeros[None])[0, 0])
-    factors = (exact(residual.norm(signs[None])[0, 0]) - bias) * exact(signs[0])
-    # Where the mean is near 0, both forms are near: the nearer one is the norm's.
-    forms = []
-    for entering in (stream, stream - stream.mean()):
-        shaped = entering * factors
-        scale = shaped @ (normed - bias) / (shaped @ shaped)
-        error = float((scale * shaped - (normed - bias)).abs().max() / normed.abs().max())
-        forms.append((error, scale))
-    error, scale = min(forms)
-    if error > max(_APART, units):
+    found = getattr(model, "get_output_embeddings", lambda: None)()
+    if found is None:
         raise ValueError(
-            f"{type(residual.norm).__name__} is neither a LayerNorm nor an RMSNorm, so that its "
-            "output has no parts"
+            f"{type(model).__name__} has no unembedding, so it has no logits of tokens"
         )
-    direction = scale * factors * toward
-    if forms[1] < forms[0]:
-        direction = direction - direction.mean()
-    rounding = units * float(toward.abs() @ normed.abs())
-    return direction, constant + float(toward @ bias), rounding
+    unembedding: torch.nn.Module = found
+    return unembedding
 
 
-def _token_id(tokenizer: Any, token: str | SupportsIndex) -> int:
+def token_id(tokenizer: Any, token: str | SupportsIndex) -> int:
+    """The id of a token: a string that is one token, or its id.
+
+    Raises:
+        TypeError: it is a string, and there is no tokenizer.
+        ValueError: it is several tokens.
+    """
     if not isinstance(token, str):
         return whole_number(token)
     if tokenizer is None:
@@ -295,5 +316,6 @@ def _token_id(tokenizer: Any, token: str | SupportsIndex) -> int:
     return int(ids[0])
 
 
-def _label(tokenizer: Any, token: int) -> str:
+def label_of(tokenizer: Any, token: int) -> str:
+    """The label of a token's id: the id itself without a tokenizer."""
     return str(token) if tokenizer is None else token_labels(tokenizer, [token])[0]

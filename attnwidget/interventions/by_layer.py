@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from attnwidget.counted import counted
 from attnwidget.record import Floats, of_stack, spans
 
 T = TypeVar("T")
+
+AtHeads = Literal["head", "projection", "queries", "keys", "values", "weights"]
+
+AtStream = Literal["embedding", "residual pre", "residual mid", "residual post", "attention", "mlp"]
+
+Place = AtHeads | AtStream
 
 
 @dataclass(frozen=True)
@@ -43,14 +49,23 @@ class ByLayer(Generic[T]):
 
 @dataclass(frozen=True, repr=False)
 class HeadOutputs(ByLayer[Floats]):
-    """The outputs of heads before the output projection.
+    """The outputs of heads before the output projection, or what is at another place.
 
     Of each layer, float32 [texts, heads, queries, d_v] (of a model that attends within windows,
-    [texts * windows, ...]).
+    [texts * windows, ...]); of a place without heads, [texts, 1, tokens, width].
+
+    Attributes:
+        at: the place, as of `Ablate`.
+        over: what they are the mean of, as "12 texts, by position"; "" for those of one run.
     """
+
+    at: Place = "head"
+    over: str = ""
 
     def __repr__(self) -> str:
         stacks = "; ".join(
             f"{name}: {counted(len(layers), 'layer')}" for name, layers in self.layers.items()
         )
-        return f"<HeadOutputs {stacks}>"
+        at = "" if self.at == "head" else f"{self.at}, "
+        mean = f", the mean over {self.over}" if self.over else ""
+        return f"<HeadOutputs {at}{stacks}{mean}>"

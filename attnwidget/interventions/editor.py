@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, get_args
+from functools import partial
+from typing import Any, cast, get_args
 
 import torch
 
@@ -17,21 +19,36 @@ from attnwidget.tracing import (
     Call,
     CallId,
     Handler,
+    MixingCall,
     Piece,
     Read,
+    ReadMixing,
     Sources,
     goes_on,
     joined_as,
     trace,
 )
+from attnwidget.tracing.masks import seen_keys
 
-from .by_layer import HeadOutputs
 from .change_words import Change, in_words
-from .edits import Ablate, Intervention, KnockOut, Scale, listed
+from .edits import (
+    Ablate,
+    Chosen,
+    Edit,
+    Intervention,
+    KnockOut,
+    Meaning,
+    Scale,
+    listed,
+    without_heads,
+)
+from .gated_projections import GatedProjections
+from .layer_places import Here, Streams
+from .left_out import without_links
 from .projection_inputs import ProjectionInputs
-from .replacements import patched, replacement
-from .sites import PIECE, Site, sites_by_name, sites_of
-from .substitution import substituted
+from .replacements import mean_at, mean_over, patched, replacement
+from .sites import PIECE, Site, is_step, sites_by_name, sites_of, usual_stacks
+from .substitution import read_at, with_at
 
 
 @checked(
@@ -49,6 +66,9 @@ def intervene(model: torch.nn.Module, *interventions: Intervention) -> Iterator[
 
         with aw.intervene(model, aw.Ablate(layers=18, heads=[4, 6])):
             logits = model(**inputs).logits
+
+    For a change in the stream of layers, the first call within the context runs them once more
+    before, to find where they add to it.
 
     Args:
         model: the model.
@@ -100,11 +120,22 @@ def editing(
     several = len({site.stack for site in sites}) > 1
     change = in_words(edit.change(several=several) for edit in edits)
     editor = _Editor(edits, change)
-    interface_only = interface_only and not any(_at_projection(each) for each in interventions)
-    with trace(model, editor, None, changes=True, interface_only=interface_only):
+    whole = any(_at_projection(each.intervention) or each.signed for each in edits)
+    interface_only = interface_only and not whole
+    streams = Streams(model, sites)
+    for edit in (edit for edit in edits if edit.in_stream):
+        edit.follow(streams)
+    with (
+        streams.following(),
+        trace(model, editor, None, changes=True, interface_only=interface_only),
+    ):
         yield
     editor.projections.check()
-    for edit in [] if may_miss else edits:
+    editor.gated.check()
+    if may_miss:
+        return
+    streams.check_called()
+    for edit in edits:
         edit.check_effect()
 
 
@@ -119,16 +150,19 @@ def _chosen(
         raise ValueError(f"no module of {type(model).__name__} is of a class for attention")
     stack = intervention.stack
     if stack is None:
-        stacks = list(dict.fromkeys(site.stack for site in found))
-        if len(stacks) > 1:
+        usual = usual_stacks(found)
+        if len(usual) > 1:
+            stacks = list(dict.fromkeys(site.stack for site in found))
             raise ValueError(f"the model has several stacks; give stack=, one of {stacks}")
-        stack = stacks[0]
+        stack = usual[0]
+    if not isinstance(intervention, KnockOut) and without_heads(intervention.at):
+        return sites_of(found, stack)  # whose layers may be others than those with attention
     of_stack = sites_of(found, stack)
-    if [(site.layer, site.call) for site in of_stack] == [(0, None)]:
+    if [(site.layer, site.call, site.signed) for site in of_stack] == [(0, None, False)]:
         # Layers that share their weights are one module, which is called once for each.
         numbers = listed(intervention.layers, [])
         return [replace(of_stack[0], layer=number, call=number) for number in numbers] or of_stack
-    return sites_of(of_stack, stack, intervention.layers)
+    return sites_of(found, stack, intervention.layers)
 
 
 class _Edit:
@@ -143,13 +177,103 @@ class _Edit:
         self._called: set[Site] = set()
         # The shapes of the calls of each kind of attention in the first pass.
         self._shapes: dict[Kind, tuple[int, int]] = {}
-        # The most queries and keys that a call had.
-        self._reached = {"queries": 0, "keys": 0}
+        # The most queries and keys that a call had, or tokens.
+        self._reached = {"queries": 0, "keys": 0, "positions": 0}
+        # The most heads that are calls of their own.
+        self._heads = 0
+        unlike = isinstance(intervention, KnockOut) and intervention.meaning == "never written"
+        if unlike and not self.signed:
+            raise ValueError(
+                'a softmax hides keys, and writes nothing: meaning="never written" is of layers '
+                "without one, which erase as they write"
+            )
+
+    @property
+    def signed(self) -> bool:
+        """True if it is of layers without a softmax."""
+        return any(site.signed for site in self._sites)
 
     def change(self, *, several: bool) -> Change:
         """The intervention and where it is; `several` is True if the model has several stacks."""
         layers = tuple(site.layer for site in self._sites)
-        return Change(self.intervention, layers, self._sites[0].stack if several else "")
+        if self.in_stream:
+            layers = tuple(listed(self.intervention.layers, list(layers)))
+        stack = self._sites[0].stack if several else ""
+        return Change(self.intervention, layers, stack, self.signed)
+
+    @property
+    def in_stream(self) -> bool:
+        """True if it is in the stream of layers, not in a call of attention."""
+        return isinstance(self.intervention, Edit) and without_heads(self.intervention.at)
+
+    def follow(self, streams: Streams) -> None:
+        """Have what is in a stream of layers changed."""
+        edit, stack = self.intervention, self._sites[0].stack
+        assert isinstance(edit, Edit)
+        first = edit.at == "embedding"
+        streams.visit(edit.at, stack, 0 if first else edit.layers, partial(self._in_stream, stack))
+
+    def _in_stream(self, stack: str, here: Here) -> torch.Tensor:
+        edit, own = self.intervention, here.own
+        assert isinstance(edit, Edit)
+        chosen = self.tokens(own.shape[2], here.first, lambda: _last(here.seen()))
+        new = self.changed(
+            own, chosen, here.first, stack, here.layer, lambda: mean_over(own, here.seen())
+        )
+        if chosen is None:
+            return new
+        return torch.where(chosen[:, None, :, None].to(own.device), new, own)
+
+    def tokens(
+        self, count: int, first: int, last: Callable[[], torch.Tensor]
+    ) -> torch.Tensor | None:
+        """True for the tokens that are changed, bool [1 or M, count]; None for all.
+
+        Args:
+            count: the number of tokens in a call.
+            first: the position of the first one.
+            last: returns the number of the last token of each text among them, [M].
+        """
+        assert isinstance(self.intervention, Edit)
+        positions = self.intervention.positions
+        if positions is None:
+            return None
+        self._reached["positions"] = max(self._reached["positions"], first + count)
+        if positions == "last":
+            at = last()
+            return torch.arange(count, device=at.device) == at[:, None]
+        chosen = listed(cast("Chosen", positions), [])
+        return _within(chosen, range(first, first + count))[None]
+
+    def changed(
+        self,
+        own: torch.Tensor,
+        chosen: torch.Tensor | None,
+        first: int,
+        stack: str,
+        layer: int,
+        mean: Callable[[], torch.Tensor],
+        head: int | None = None,
+    ) -> torch.Tensor:
+        """What replaces what is at a place, [M, heads, T, d], at the chosen tokens or all.
+
+        Args:
+            mean: returns what mode "mean", or another one, replaces it by.
+        """
+        edit = self.intervention
+        assert isinstance(edit, Edit)
+        if isinstance(edit, Scale):
+            return own * edit.factor
+        source = edit.over if isinstance(edit, Ablate) else edit.source
+        if source is not None:
+            positions = None
+            if chosen is not None:
+                positions = [first + n for n in chosen.any(dim=0).nonzero()[:, 0].tolist()]
+            return patched(
+                source, edit.at, stack, layer, own, head=head, positions=positions, first=first
+            )
+        assert isinstance(edit, Ablate)
+        return torch.zeros_like(own) if edit.mode == "zero" else mean().expand_as(own)
 
     def site(self, address: Address) -> Site | None:
         """The site of the call at this address; None if it is not to be changed.
@@ -158,20 +282,39 @@ class _Edit:
             ValueError: several calls are of the same site, so that it is no single layer.
         """
         site = next((each for each in self._sites if each.holds(address)), None)
-        if site is None:
+        if site is None or self.in_stream:
             return None
         if self._by_name and site.call is None and address.call > 0:
-            raise ValueError(
-                f"{address.module} computes attention several times in a pass, which a record has "
-                "as several layers: leave layers=None to change all, or use attnwidget.ablate, "
-                "which tells them apart by an input"
-            )
+            raise _several_layers(address)
         self._called.add(site)
         return site
+
+    def mixing_site(self, address: Address) -> Site | None:
+        """As `site`, of a call without a softmax."""
+        if self.in_stream:
+            return None
+        return next((each for each in self._sites if each.holds(address, signed=True)), None)
+
+    def heads_of(
+        self, call: MixingCall, address: Address, site: Site, head: int | None
+    ) -> torch.Tensor:
+        """True for the heads of a site's call without a softmax that are changed, bool [heads].
+
+        Args:
+            head: the number of the only head, where each call is one of a layer's.
+        """
+        self._called.add(site)
+        count, heads = call.output.shape[1], self.intervention.heads
+        if head is None:
+            return _mask(listed(heads, list(range(count))), count, site.layer)
+        self._heads = max(self._heads, head + 1)
+        return torch.tensor([head in listed(heads, [head])])
 
     @property
     def chooses(self) -> bool:
         """True if it is not of all heads of all layers."""
+        if self.in_stream:
+            return False
         return self.intervention.layers is not None or self.intervention.heads is not None
 
     @property
@@ -181,7 +324,7 @@ class _Edit:
 
     def check_lengths(self, address: Address, read: Read) -> None:
         """Raise a ValueError if layers of one name attend over sequences of several lengths."""
-        if not self._by_name or address.step > 0:
+        if not self._by_name or address.step > 0 or self.in_stream:
             return
         kind = kind_of(self._model, CallId(address.module, address.call))
         if kind not in {site.kind for site in self._sites}:
@@ -204,22 +347,27 @@ class _Edit:
 
     def check_effect(self) -> None:
         """Raise a ValueError if a call was never made, or had none of the tokens."""
-        never = [site for site in self._sites if site not in self._called]
+        never = [] if self.in_stream else [s for s in self._sites if s not in self._called]
         if never:
             raise ValueError(
                 f"layer {never[0].layer} of stack {never[0].stack!r} was not called within the "
                 f"intervention: {self.intervention} had no effect there"
             )
-        if not isinstance(self.intervention, KnockOut):
+        if self._heads:
+            _mask(listed(self.intervention.heads, []), self._heads, self._sites[0].layer)
+        if isinstance(self.intervention, KnockOut):
+            sides = dict(zip(("queries", "keys"), self.intervention.sides, strict=True))
+        elif self.intervention.positions == "last":
             return
-        for chosen, (side, count) in zip(
-            self.intervention.sides, self._reached.items(), strict=True
-        ):
-            given = listed(chosen, [])
+        else:
+            sides = {"positions": cast("Chosen", self.intervention.positions)}
+        for side, chosen in sides.items():
+            given, count = listed(chosen, []), self._reached[side]
             if given and min(given) >= count:
+                what = "tokens" if side == "positions" else side
                 raise ValueError(
                     f"{side} begin at position {min(given)}, but no text within the intervention "
-                    f"had more than {count} {side}: {self.intervention} had no effect"
+                    f"had more than {count} {what}: {self.intervention} had no effect"
                 )
 
 
@@ -227,11 +375,16 @@ class _Editor(Handler):
     def __init__(self, edits: list[_Edit], change: str) -> None:
         self.change = change
         self.projections = ProjectionInputs()
+        self.gated = GatedProjections()
         self._edits = edits
         self._sources = Sources(is_foreign)
         self._last: Piece | None = None
         # The position after the last query of each call.
         self._ends: dict[Address, int] = {}
+        # By module and pass, the calls without a softmax so far.
+        self._mixed: Counter[tuple[str, int]] = Counter()
+        # By module, the tokens of what the latest module in it returned.
+        self._lengths: dict[int, int] = {}
 
     def _first(self, site: Site, address: Address, num_queries: int, num_keys: int) -> int:
         """The position of a call's first query, which is not 0 where earlier ones are cached.
@@ -259,12 +412,10 @@ class _Editor(Handler):
         total: torch.Tensor | None = None
         for edit in self._edits:
             intervention = edit.intervention
-            if not isinstance(intervention, KnockOut):
-                continue
             site = edit.site(address)
             if intervention.of_record:
-                _refuse_left_padding(address, site, shape, seen)
-            if site is not None:
+                _refuse_left_padding(intervention, address, site, shape, seen)
+            if isinstance(intervention, KnockOut) and site is not None:
                 _, _, num_queries, num_keys = shape()
                 first = self._first(site, address, num_queries, num_keys)
                 edit.reached(first + num_queries, num_keys)
@@ -274,7 +425,7 @@ class _Editor(Handler):
 
     def attention(self, address: Address, read: Read) -> Call | None:
         call: Call | None = None
-        off_later: torch.Tensor | None = None
+        factors: torch.Tensor | None = None
         self._refuse_pieces(address, read)
         for edit in self._edits:
             edit.check_lengths(address, read)
@@ -290,25 +441,171 @@ class _Editor(Handler):
                 raise ValueError(f"the head outputs of {address.module} are not known")
             count = before.shape[1]
             heads = _mask(listed(intervention.heads, list(range(count))), count, site.layer)
-            if _at_projection(intervention):
-                off_later = heads if off_later is None else off_later | heads
+            at = intervention.at
+            chosen = self._tokens(edit, site, address, call)
+            if at == "projection":
+                new = _factors(intervention, heads, chosen, before)
+                factors = new if factors is None else factors * new
                 continue
-            if isinstance(intervention, Scale):
-                changed = before * intervention.factor
-            elif isinstance(intervention, Ablate):
-                changed = replacement(intervention.mode, call, cross=site.kind.cross)
-            elif isinstance(intervention.source, HeadOutputs):
-                changed = patched(intervention.source, site.stack, site.layer, before)
-            else:
-                call = substituted(call, intervention, site.stack, site.layer, heads)
-                assert call.output is not None
-                changed = call.output
-            edited = torch.where(heads[:, None, None].to(before.device), changed, before)
-            call = replace(call, edited=edited)
-        if call is not None and off_later is not None:
+            own = read_at(call, at)
+            heads = sharing(heads, own.shape[1], site, at)
+            first, tokens = chosen
+            changed = edit.changed(
+                own,
+                tokens,
+                first,
+                site.stack,
+                site.layer,
+                partial(_mean, intervention, call, own, site),
+            )
+            where = heads[:, None].to(own.device)
+            if tokens is not None:
+                where = where & tokens[:, None].to(own.device)
+            call = with_at(call, at, torch.where(where[..., None], changed, own))
+        if call is not None and factors is not None:
             assert call.passed_on is not None
-            self.projections.switch_off(address, off_later, call.passed_on)
+            self.projections.scale(address, factors, call.passed_on)
         return call
+
+    def _tokens(
+        self, edit: _Edit, site: Site, address: Address, call: Call
+    ) -> tuple[int, torch.Tensor | None]:
+        """The position of the first token at the place of an edit, and which are changed."""
+        intervention = edit.intervention
+        assert isinstance(intervention, Edit)
+        if intervention.positions is None:
+            return 0, None
+        _, _, num_queries, num_keys = call.shape
+        first = self._first(site, address, num_queries, num_keys)
+        of_keys = intervention.at in ("keys", "values")
+
+        def last() -> torch.Tensor:
+            if site.kind.cross and not of_keys and call.shape[0] > 1:
+                raise ValueError(
+                    f"{address.module} does not tell where texts end: give positions by number"
+                )
+            keys = _last(seen_keys(call))
+            same = of_keys or (num_queries == num_keys and not site.kind.cross)
+            return keys if same else torch.full_like(keys, num_queries - 1)
+
+        if of_keys:
+            return 0, edit.tokens(num_keys, 0, last)
+        return first, edit.tokens(num_queries, first, last)
+
+    def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:
+        sites = [(edit, edit.mixing_site(address)) for edit in self._edits]
+        if not any(site for _, site in sites):
+            return None
+        try:
+            call = read()
+        except ValueError as error:
+            hint = "; to generate, give use_cache=False" if address.step > 0 else ""
+            raise ValueError(f"{address.module} cannot be changed: {error}{hint}") from None
+        if is_step(call):
+            return None
+        number = self._mixed[address.module, address.step]
+        self._mixed[address.module, address.step] += 1
+        links: list[tuple[KnockOut, torch.Tensor]] = []
+        later: list[tuple[_Edit, Site, torch.Tensor]] = []
+        head: int | None = None
+        for edit, site in sites:
+            if site is None:
+                continue
+            if call.strengths is None:  # each call mixes some of the channels, and is a head
+                head = number if site.call is None else site.ids.index(address.id)
+            elif number and site.call is None and edit.intervention.layers is not None:
+                raise _several_layers(address)
+            heads, intervention = edit.heads_of(call, address, site, head), edit.intervention
+            if isinstance(intervention, KnockOut):
+                edit.reached(call.output.shape[2], call.output.shape[2])
+                links.append((intervention, heads))
+            else:
+                later.append((edit, site, heads))
+        if links:
+            call = replace(call, edited=self._without_links(address, call, links))
+        factors: torch.Tensor | None = None
+        for edit, site, heads in later:
+            intervention, before = edit.intervention, call.passed_on
+            assert isinstance(intervention, Edit)
+            chosen = self._mixed_tokens(edit, address, call)
+            if _at_projection(intervention):
+                new = _factors(intervention, heads, chosen, before)
+                factors = new if factors is None else factors * new
+                continue
+            if intervention.at != "head":
+                raise ValueError(
+                    f"layer {site.layer} of stack {site.stack!r} has no softmax, so that its "
+                    f"{intervention.at} are not changed: change its outputs, at='head'"
+                )
+            first, tokens = chosen
+            changed = edit.changed(
+                before,
+                tokens,
+                first,
+                site.stack,
+                site.layer,
+                partial(_mean, intervention, call, before, site),
+                head,
+            )
+            where = heads[:, None].to(before.device)
+            if tokens is not None:
+                where = where & tokens[:, None].to(before.device)
+            call = replace(call, edited=torch.where(where[..., None], changed, before))
+        if factors is not None:
+            self.gated.scale(address, call, factors)
+        return call.edited
+
+    def _mixed_tokens(
+        self, edit: _Edit, address: Address, call: MixingCall
+    ) -> tuple[int, torch.Tensor | None]:
+        """As `_tokens`, of a call without a softmax, which reads a state in generation."""
+        intervention = edit.intervention
+        assert isinstance(intervention, Edit)
+        if intervention.positions is None:
+            return 0, None
+        items, _, count, _ = call.output.shape
+        before = self._ends.get(address._replace(step=address.step - 1), 0)
+        first = before if count == 1 else 0
+        self._ends[address] = first + count
+
+        def last() -> torch.Tensor:
+            if items > 1:
+                raise ValueError(
+                    f"{address.module} does not tell where texts end: give positions by number"
+                )
+            return torch.tensor([count - 1])
+
+        return first, edit.tokens(count, first, last)
+
+    def _without_links(
+        self,
+        address: Address,
+        call: MixingCall,
+        links: Sequence[tuple[KnockOut, torch.Tensor]],
+    ) -> torch.Tensor:
+        """The outputs without the links that any intervention cuts."""
+        tokens = call.output.shape[2]
+        if call.local and self._lengths.get(id(call.module), tokens) != tokens:
+            raise ValueError(
+                f"{address.module} also reads tokens before the text, which are in its cache, so "
+                "that positions do not tell which they are: give use_cache=False"
+            )
+        earlier = address._replace(step=address.step - 1)
+        if tokens == 1 and self._ends.get(earlier, 0):
+            raise ValueError(
+                f"{address.module} reads one token after others, whose state does not say what "
+                "each of them wrote: generate with use_cache=False"
+            )
+        self._ends[address] = tokens
+        for edit in [each for each, _ in links if each.of_record][:1]:
+            # Models set what they read of padding to zero.
+            _check_beginnings(edit, address, (call.value[:, :, 0] == 0).flatten(1).all(dim=1))
+        none = torch.zeros(1, call.output.shape[1], tokens, tokens, dtype=torch.bool)
+        cut: dict[Meaning, torch.Tensor] = {}
+        for intervention, heads in links:
+            edges = _edges(intervention, heads, range(tokens), range(tokens))
+            cut[intervention.meaning] = cut.get(intervention.meaning, none) | edges
+        return without_links(call, cut.get("value left out", none), cut.get("never written"))
 
     def _refuse_pieces(self, address: Address, read: Read) -> None:
         """Raise a ValueError if layers or heads were chosen, and a layer is several calls."""
@@ -327,15 +624,55 @@ class _Editor(Handler):
         self, module: torch.nn.Module, args: tuple[Any, ...]
     ) -> tuple[Any, ...] | None:
         self._sources.entered(module, args)
+        self.gated.entered(module, args)
         return self.projections.entered(module, args)
 
     def module_left(
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
-    ) -> None:
+    ) -> Any:
+        if parent is not None and isinstance(output, torch.Tensor) and output.ndim == 3:
+            self._lengths[id(parent)] = output.shape[1]
         self.projections.left(module, output)
+        return self.gated.left(module, output)
+
+
+def _last(seen: torch.Tensor) -> torch.Tensor:
+    """The number of the last token that is seen, of bool [M, tokens]: [M]."""
+    numbers = torch.arange(seen.shape[1], device=seen.device)
+    return (seen * numbers).amax(dim=1)
+
+
+def _mean(edit: Edit, call: Call | MixingCall, own: torch.Tensor, site: Site) -> torch.Tensor:
+    """What a mode other than "zero" replaces what is at the place of an edit by."""
+    assert isinstance(edit, Ablate)
+    if edit.at == "head" or isinstance(call, MixingCall):
+        return replacement(edit.mode, call, cross=site.kind.cross)
+    return mean_at(call, own, cross=site.kind.cross)
+
+
+def _factors(
+    edit: Edit,
+    heads: torch.Tensor,
+    chosen: tuple[int, torch.Tensor | None],
+    outputs: torch.Tensor,
+) -> torch.Tensor:
+    """The factors of heads in what a projection receives, [1 or M, T, heads].
+
+    Args:
+        heads: True for those that are changed, bool [heads].
+        chosen: the first position, and True for the tokens that are, bool [1 or M, T].
+        outputs: of the heads, [M, heads, T, d].
+    """
+    factor = edit.factor if isinstance(edit, Scale) else 0.0
+    tokens = chosen[1]
+    if tokens is None:
+        tokens = torch.ones(1, outputs.shape[2], dtype=torch.bool)
+    where = tokens[..., None] & heads.to(tokens.device)
+    return torch.where(where, factor, 1.0)
 
 
 def _refuse_left_padding(
+    edit: Intervention,
     address: Address,
     site: Site | None,
     shape: Callable[[], torch.Size],
@@ -351,17 +688,32 @@ def _refuse_left_padding(
     except ValueError:  # of a layout that is not known, which is refused where it is to be changed
         return
     # A later token alone may be beyond the first one's window.
-    if (one_query and not (site is not None and site.kind.cross)) or not bool(hidden.any()):
+    if not one_query or (site is not None and site.kind.cross):
+        _check_beginnings(edit, address, hidden)
+
+
+def _check_beginnings(edit: Intervention, address: Address, hidden: torch.Tensor) -> None:
+    """Raise a ValueError if the first token of any text is hidden, bool [M]."""
+    if not bool(hidden.any()):
         return
     raise ValueError(
         f"text {int(hidden.nonzero()[0])} of the batch is padded on the left in {address.module}: "
-        "KnockOut(..., record=...) has positions of a text, which begins later there. Pad on the "
-        "right, run the text alone, or give positions of the padded batch without record="
+        f"{type(edit).__name__}(..., record=...) has positions of a text, which begins later "
+        "there. Pad on the right, run the text alone, or give positions of the padded batch "
+        "without record="
+    )
+
+
+def _several_layers(address: Address) -> ValueError:
+    return ValueError(
+        f"{address.module} computes attention several times in a pass, which a record has as "
+        "several layers: leave layers=None to change all, or use attnwidget.ablate, which tells "
+        "them apart by an input"
     )
 
 
 def _at_projection(intervention: Intervention) -> bool:
-    return isinstance(intervention, Ablate) and intervention.at == "projection"
+    return not isinstance(intervention, KnockOut) and intervention.at == "projection"
 
 
 def _hidden(intervention: KnockOut, shape: torch.Size, first: int, layer: int) -> torch.Tensor:
@@ -372,19 +724,42 @@ def _hidden(intervention: KnockOut, shape: torch.Size, first: int, layer: int) -
     """
     _, num_heads, num_queries, num_keys = shape
     heads = _mask(listed(intervention.heads, list(range(num_heads))), num_heads, layer)
-    present = range(first, first + num_queries), range(num_keys)
-    queries, keys = (
-        _within(listed(chosen, list(here)), here)
-        for chosen, here in zip(intervention.sides, present, strict=True)
-    )
-    edges = heads[:, None, None] & queries[:, None] & keys
+    edges = _edges(intervention, heads, range(first, first + num_queries), range(num_keys))
     return torch.zeros(edges.shape).masked_fill(edges, -torch.inf)[None]
+
+
+def _edges(intervention: KnockOut, heads: torch.Tensor, here: range, there: range) -> torch.Tensor:
+    """True where a link is cut among these queries and keys: bool [heads, Tq, Tk]."""
+    queries, keys = (
+        _within(listed(chosen, list(present)), present)
+        for chosen, present in zip(intervention.sides, (here, there), strict=True)
+    )
+    return heads[:, None, None] & queries[:, None] & keys
 
 
 def _within(chosen: Sequence[int], present: range) -> torch.Tensor:
     """True at the chosen positions among those present in a call."""
     wanted = set(chosen)
     return torch.tensor([position in wanted for position in present])
+
+
+def sharing(heads: torch.Tensor, count: int, site: Site, at: str) -> torch.Tensor:
+    """The same heads among so many, each of which several may share: bool [count].
+
+    Raises:
+        ValueError: some of those that share one are chosen, and others are not.
+    """
+    by_key_head = heads.reshape(count, -1)
+    chosen = by_key_head.any(dim=1)
+    split = (chosen & ~by_key_head.all(dim=1)).nonzero()
+    if len(split):
+        size = by_key_head.shape[1]
+        first = int(split[0]) * size
+        raise ValueError(
+            f"heads {first} to {first + size - 1} of layer {site.layer} of stack {site.stack!r} "
+            f"share their {at}: change all of them"
+        )
+    return chosen
 
 
 def _mask(numbers: list[int], count: int, layer: int) -> torch.Tensor:

@@ -9,7 +9,7 @@ import torch
 
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
-from attnwidget.tracing import Address, Call, CallId, trace, undisturbed
+from attnwidget.tracing import Address, Call, CallId, MixingCall, trace, undisturbed
 
 from .losses import Loss, text_losses
 from .sites import Site, SiteFinder
@@ -23,7 +23,7 @@ class OutputGradient:
         site: the call.
         output: the head outputs, [M, heads, Tq, d_v].
         gradient: of the loss by these; 0 where the loss does not depend on them.
-        kept: what the function `keep` has returned for the call.
+        kept: what the function `keep` has returned for the call; the first one of several.
     """
 
     site: Site
@@ -36,7 +36,7 @@ def output_gradients(
     model: torch.nn.Module,
     batch: TextBatch,
     loss: Loss | None,
-    keep: Callable[[CallId, Call], object] = lambda own, call: None,
+    keep: Callable[[CallId, Call | MixingCall], object] = lambda own, call: None,
 ) -> tuple[float, list[OutputGradient], tuple[str, ...]]:
     """Run a model over a batch, and differentiate the sum of the losses of its texts.
 
@@ -63,20 +63,24 @@ def output_gradients(
                 "the loss does not depend on the model's attention: it was computed without "
                 "gradients, or of detached tensors"
             )
-        probes = [reader.probes[site.id] for site in sites.found]
+        probes = reader.probes
         gradients = torch.autograd.grad(
-            losses.sum(), [probe.added for probe in probes], allow_unused=True
+            losses.sum(), [probe.added for probe in probes.values()], allow_unused=True
         )
     if all(gradient is None for gradient in gradients):
         raise ValueError("the loss does not depend on the model's attention")
+    by_call = {
+        own: torch.zeros_like(probe.output) if gradient is None else gradient
+        for (own, probe), gradient in zip(probes.items(), gradients, strict=True)
+    }
     found = [
         OutputGradient(
             site,
-            probe.output,
-            torch.zeros_like(probe.output) if gradient is None else gradient,
-            probe.kept,
+            torch.cat([probes[own].output for own in site.ids], dim=1),
+            torch.cat([by_call[own] for own in site.ids], dim=1),
+            probes[site.id].kept,
         )
-        for site, probe, gradient in zip(sites.found, probes, gradients, strict=True)
+        for site in sites.found
     ]
     return float(losses.detach().sum()), found, sites.missing
 
@@ -107,12 +111,12 @@ class _Probe:
 class _Reader(SiteFinder):
     """Adds zeros to all head outputs."""
 
-    def __init__(self, keep: Callable[[CallId, Call], object]) -> None:
+    def __init__(self, keep: Callable[[CallId, Call | MixingCall], object]) -> None:
         super().__init__()
         self.probes: dict[CallId, _Probe] = {}
         self._keep = keep
 
-    def found(self, address: Address, call: Call | None) -> torch.Tensor | None:
+    def found(self, address: Address, call: Call | MixingCall | None) -> torch.Tensor | None:
         output = None if call is None else call.passed_on
         if call is None or output is None:
             return None

@@ -1,4 +1,4 @@
-"""Heads that are switched off in the input of the output projection."""
+"""Heads that are scaled, or switched off, in the input of the output projection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnwidget.tracing import Address, Receivers
 
 
 class ProjectionInputs:
-    """Puts zeros for heads into the inputs of output projections.
+    """Multiplies heads in the inputs of output projections.
 
     A projection is the first linear module that takes the outputs of all heads alone, as they are
     or as a module for normalisation returns them.
@@ -19,7 +19,7 @@ class ProjectionInputs:
 
     def __init__(self) -> None:
         self._receivers = Receivers()
-        # The call whose projection has not run yet, the heads that are off, and their outputs'
+        # The call whose projection has not run yet, the factors of its heads, and their outputs'
         # shape [M, heads, Tq, d_v].
         self._waiting: tuple[Address, torch.Tensor, torch.Size] | None = None
         # A module for normalisation that is running on these outputs.
@@ -27,19 +27,19 @@ class ProjectionInputs:
         self._linear: dict[int, bool] = {}
         self._testing = False
 
-    def switch_off(self, address: Address, off: torch.Tensor, outputs: torch.Tensor) -> None:
-        """Put zeros in the place of heads in the next projection.
+    def scale(self, address: Address, factors: torch.Tensor, outputs: torch.Tensor) -> None:
+        """Multiply heads in the next projection.
 
         Args:
             address: the place of a call.
-            off: True for the heads, bool [heads].
+            factors: of the heads, [1 or M, Tq, heads].
             outputs: the head outputs of the call, [M, heads, Tq, d_v].
 
         Raises:
             ValueError: the one before did not run.
         """
         self.check()
-        self._waiting = address, off, outputs.shape
+        self._waiting = address, factors, outputs.shape
         self._receivers = Receivers()  # another one would keep what was received before
         self._receivers.expect(address, outputs)
 
@@ -63,10 +63,9 @@ class ProjectionInputs:
             if "norm" in type(module).__name__.lower():
                 self._norm = module
             return None
-        _, off, _ = self._waiting
+        _, factors, _ = self._waiting
         self._waiting = None
-        columns = off.repeat_interleave(receiver.width).to(receiver.input.device)
-        return (receiver.input.masked_fill(columns, 0),)
+        return (scaled(receiver.input, factors, receiver.width),)
 
     def left(self, module: torch.nn.Module, output: Any) -> None:
         """Expect what a norm of the head outputs has returned."""
@@ -82,13 +81,22 @@ class ProjectionInputs:
         if id(module) not in self._linear:
             self._testing = True
             try:
-                self._linear[id(module)] = _is_linear(module, received)
+                self._linear[id(module)] = is_linear(module, received)
             finally:
                 self._testing = False
         return self._linear[id(module)]
 
 
-def _is_linear(module: torch.nn.Module, received: torch.Tensor) -> bool:
+def scaled(received: torch.Tensor, factors: torch.Tensor, width: int) -> torch.Tensor:
+    """What a projection receives, [..., heads * width], with heads multiplied by factors."""
+    columns = factors.to(received).repeat_interleave(width, dim=-1)
+    rows = received.reshape(-1, *columns.shape[1:])
+    # Zero is zero also where the numbers are not finite.
+    new = torch.where(columns == 1, rows, (rows * columns).masked_fill(columns == 0, 0))
+    return new.reshape(received.shape)
+
+
+def is_linear(module: torch.nn.Module, received: torch.Tensor) -> bool:
     """True if module(a) + module(b) = module(a + b) + module(0), for a row and random numbers."""
     row = received.detach().reshape(-1, received.shape[-1])[:1]
     numbers = torch.randn(row.shape, generator=torch.Generator().manual_seed(0))

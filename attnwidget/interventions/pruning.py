@@ -21,7 +21,7 @@ from attnwidget.tracing import undisturbed
 from .editor import editing
 from .edits import Ablate, Mode, known_mode
 from .losses import Loss, text_losses
-from .sites import Site, SiteFinder, followed
+from .sites import Site, SiteFinder, followed, usual_stacks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,7 +164,7 @@ def _losses(
 
 def _ordered(order: HeadScores | Iterable[tuple[Any, ...]], sites: Sequence[Site]) -> list[Head]:
     """The heads in order: by the absolute numbers, the smallest first, or as they are listed."""
-    stacks = list(dict.fromkeys(site.stack for site in sites))
+    stacks = usual_stacks(sites)
     if isinstance(order, HeadScores):
         scores = [
             (abs(value), Head(stack, layer, head))

@@ -1,18 +1,22 @@
-"""Head outputs that stand for a head that is switched off."""
+"""What stands for a head that is switched off, or for what is at another place."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import torch
 
+from attnwidget.record import AttentionRecord, Floats
 from attnwidget.record.scores import MASKED
-from attnwidget.tracing import Call, FunctionCall, head_values
+from attnwidget.tracing import Call, FunctionCall, MixingCall, head_values
 from attnwidget.tracing.masks import additive
 
-from .by_layer import HeadOutputs
+from .by_layer import HeadOutputs, Place
 from .edits import Mode
 
 
-def replacement(mode: Mode, call: Call, *, cross: bool) -> torch.Tensor:
+def replacement(mode: Mode, call: Call | MixingCall, *, cross: bool) -> torch.Tensor:
     """Compute what replaces the outputs of all heads of a call.
 
     Args:
@@ -22,12 +26,19 @@ def replacement(mode: Mode, call: Call, *, cross: bool) -> torch.Tensor:
         [M, heads, Tq, d_v], or a tensor that broadcasts to it.
 
     Raises:
-        ValueError: the call does not tell its values or mask.
+        ValueError: the call does not tell its values or mask, or it has no softmax.
     """
     output = call.passed_on
     assert output is not None
     if mode == "zero":
         return torch.zeros_like(output)
+    if isinstance(call, MixingCall):
+        if mode == "mean":
+            return _mean(output, None)
+        raise ValueError(
+            f"{type(call.module).__name__} has no softmax, so that no weights could be spread or "
+            f"be of one value: mode {mode!r} is of a softmax alone; use 'zero' or 'mean'"
+        )
     if mode == "mean":
         return _mean(output, None if cross else _seen(call))
     values = head_values(call)
@@ -41,22 +52,91 @@ def replacement(mode: Mode, call: Call, *, cross: bool) -> torch.Tensor:
     return weights.to(values) @ values
 
 
-def patched(source: HeadOutputs, stack: str, layer: int, before: torch.Tensor) -> torch.Tensor:
-    """The head outputs of another run, in the shape of those of this one [M, heads, Tq, d_v].
+def mean_at(call: Call, own: torch.Tensor, *, cross: bool) -> torch.Tensor:
+    """The mean of queries, keys or values over the text's own positions, [M, heads, 1, d]."""
+    return _mean(own, None if cross else _seen(call))
+
+
+def mean_over(own: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
+    """The mean over the tokens that are seen, bool [M, T], of [M, 1, T, d]: [M, 1, 1, d]."""
+    where = seen[:, None, :, None]
+    return own.masked_fill(~where, 0).sum(dim=2, keepdim=True) / where.sum(dim=2, keepdim=True)
+
+
+def patched(
+    source: HeadOutputs | AttentionRecord,
+    at: Place,
+    stack: str,
+    layer: int,
+    own: torch.Tensor,
+    *,
+    head: int | None = None,
+    positions: Sequence[int] | None = None,
+    first: int = 0,
+) -> torch.Tensor:
+    """What was there in another run, in the shape of what is there in this one [M, heads, T, d].
+
+    Args:
+        at: the place.
+        head: the number of the only head of `own` in its layer; None for all.
+        positions: those that are replaced; None for all. Others have what is there in this run.
+        first: the position of the first token of `own`.
 
     Raises:
         KeyError, IndexError: the other run has no such stack or layer.
-        ValueError: its outputs have another shape.
+        ValueError: what was there has another shape, or is not known.
     """
-    outputs = source.layer(layer, stack)
-    shape = tuple(before.shape)
-    if outputs.shape[1:] != shape[1:] or len(outputs) not in (1, len(before)):
+    if isinstance(source, HeadOutputs):
+        given = source.layer(layer, stack)
+    else:
+        given = _recorded(source, at, stack, layer)[None]
+    there = torch.tensor(given)
+    if head is not None:
+        there = there[:, head : head + 1]
+    shape, count = list(own.shape), own.shape[2]
+    # Heads may share the keys and values that another run has for each.
+    shared = at in ("keys", "values") and there.shape[1] < shape[1]
+    if shared and shape[1] % there.shape[1] == 0:
+        there = there.repeat_interleave(shape[1] // there.shape[1], dim=1)
+    chosen = [each - first for each in positions or () if first <= each < first + count]
+    mean = isinstance(source, HeadOutputs) and bool(source.over) and there.shape[2] == 1
+    fits = list(there.shape) if positions is None else [*there.shape[:2], count, there.shape[3]]
+    if mean:
+        fits[2] = count
+    elif at == "weights" and positions is not None and there.shape[3] < shape[3]:
+        # Later tokens of a text that is being generated.
+        there = torch.nn.functional.pad(there, (0, shape[3] - there.shape[3]))
+        fits[3] = shape[3]
+    beyond = not mean and any(each + first >= there.shape[2] for each in chosen)
+    if fits[1:] != shape[1:] or fits[0] not in (1, shape[0]) or beyond:
         raise ValueError(
-            f"layer {layer} of stack {stack!r} has head outputs of shape {list(shape)} here "
-            f"(texts, heads, tokens, width), and {list(outputs.shape)} in the source: give one of "
-            "as many tokens, of one text or of as many texts"
+            f"layer {layer} of stack {stack!r} has {WORDS.get(at, at)} of shape {shape} here "
+            f"(texts, heads, tokens, width), and {list(given.shape)} in the source: give one of "
+            "as many heads and tokens, of one text or of as many texts"
         )
-    return torch.from_numpy(outputs).to(before).expand(shape)
+    there = there.to(own)
+    if positions is None or mean:
+        return there.expand(shape)
+    new = own.clone()
+    new[:, :, chosen] = there[:, :, [each + first for each in chosen]]
+    return new
+
+
+def _recorded(record: AttentionRecord, at: Place, stack: str, layer: int) -> Floats:
+    """A record's vectors or weights of a layer, [heads or key heads, tokens, width]."""
+    recorded = record.layer(layer, stack)
+    if at == "weights":
+        return recorded.all_weights(np.arange(recorded.shape[0]))
+    found: Floats | None = getattr(recorded, at)
+    if found is None:
+        hint = ": capture it with values=True" if at == "values" else ""
+        raise ValueError(f"the record has no {at} of layer {layer} of stack {stack!r}{hint}")
+    return found
+
+
+# What is at a place, in the plural.
+WORDS = {"head": "head outputs", "embedding": "embeddings", "attention": "attention outputs"}
+WORDS |= {"mlp": "MLP outputs"}
 
 
 def _mean(output: torch.Tensor, seen: torch.Tensor | None) -> torch.Tensor:

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 import torch
 
-from attnwidget.tracing import Address, CallId, Handler, Read
+from attnwidget.tracing import (
+    Address,
+    Call,
+    CallId,
+    Handler,
+    MixingCall,
+    Read,
+    ReadMixing,
+)
 
 from .by_layer import HeadOutputs
 from .edits import Mode
@@ -47,30 +55,40 @@ class RowEditor(Handler):
         self._by = by
         self._of_call: dict[CallId, list[tuple[int, RowEdit]]] = {}
         for row, edit in ((row, edit) for row, of_row in enumerate(edits) for edit in of_row):
-            self._of_call.setdefault(edit.site.id, []).append((row, edit))
+            for own in edit.site.ids:
+                self._of_call.setdefault(own, []).append((row, edit))
 
     def attention(self, address: Address, read: Read) -> torch.Tensor | None:
-        edits = self._of_call.get(CallId(address.module, address.call))
-        if edits is None:
-            return None
-        call = read()
+        edits = self._of_call.get(address.id)
+        return None if edits is None else self._changed(address, read(), edits)
+
+    def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:
+        edits = self._of_call.get(address.id)
+        return None if edits is None else self._changed(address, read(), edits)
+
+    def _changed(
+        self, address: Address, call: Call | MixingCall, edits: list[tuple[int, RowEdit]]
+    ) -> torch.Tensor:
         before = call.passed_on
         assert before is not None
         windows = len(before) // self._rows
         changed = before.clone()
         site = edits[0][1].site
+        # Of a layer of several calls, each is one head.
+        head = site.ids.index(address.id) if site.further else None
         if isinstance(self._by, HeadOutputs):
-            replaced = patched(self._by, site.stack, site.layer, before)
+            replaced = patched(self._by, "head", site.stack, site.layer, before, head=head)
         else:
             replaced = replacement(self._by, call, cross=site.kind.cross).expand_as(before)
         for row, edit in edits:
             of_row = slice(row * windows, (row + 1) * windows)
-            if edit.seed is None:
-                off = list(edit.heads)
+            heads = edit.heads if head is None else [0] * (head in edit.heads)
+            count, width = len(heads) * before.shape[3], before.shape[1] * before.shape[3]
+            if edit.seed is None or count in (0, width):
+                off = list(heads)
                 changed[of_row, off] = replaced[of_row, off]
             else:
-                count = len(edit.heads) * before.shape[3]
-                basis = _directions(before.shape[1] * before.shape[3], count, edit.seed).to(before)
+                basis = _directions(width, count, edit.seed).to(before)
                 changed[of_row] = _along(before[of_row], replaced[of_row], basis)
         return changed
 

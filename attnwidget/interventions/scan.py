@@ -93,6 +93,8 @@ def ablation_scan(
         TypeError, ValueError, IndexError: see `attnwidget.capture`; there is no such stack or
             layer, or the model returns neither logits nor hidden states, and there is no metric.
     """
+    if source is not None and source.at != "head":
+        raise ValueError(f"source is of at={source.at!r}; expected head outputs")
     model = traceable(model)
     given = one_text(model, tokenizer, text, text_pair, target, batch_index)
     batch, rows = repeated(given.batch, batch_size)
@@ -113,9 +115,10 @@ def ablation_scan(
             edits = [each.edits for each in of_batch]
             changed = [edit.site for of_row in edits for edit in of_row]
             editor = RowEditor(edits, rows, mode if source is None else source)
+            only = traced.by_interface and not any(site.signed for site in changed)
             with (
                 skips.below(model, finder.blocks, changed, single.blocks),
-                trace(model, editor, rows, interface_only=traced.by_interface),
+                trace(model, editor, rows, interface_only=only),
             ):
                 output = run_model(model, batch, all_logits=True)
             for each, number in zip(of_batch, difference(output).tolist(), strict=False):
@@ -131,7 +134,8 @@ def ablation_scan(
     null_label = "random heads" if by == "layer" else "random directions"
     how = f"switched off by mode {mode!r}"
     if source is not None:
-        how = "its outputs replaced by those of another run"
+        of = f"their mean over {source.over}" if source.over else "those of another run"
+        how = f"its outputs replaced by {of}"
     return HeadScores(
         difference.name,
         f"{difference.description(_OFF[by])}; {how}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,12 +23,15 @@ from attnwidget.tracing import (
     CallId,
     FunctionCall,
     Handler,
+    MixingCall,
     Piece,
     Read,
+    ReadMixing,
     Sources,
     Trace,
     is_attention,
     joined_as,
+    mixing_names,
     runs,
     trace,
 )
@@ -52,6 +55,8 @@ class Site:
         kind: of the call.
         heads: the number of its heads; 0 where only the name is known.
         key_heads: the number of heads with keys of their own, each for as many heads.
+        signed: True for a call without a softmax.
+        further: the numbers of later calls, each of one more head: of a layer that mixes channels.
     """
 
     stack: str
@@ -61,16 +66,29 @@ class Site:
     kind: Kind
     heads: int = 0
     key_heads: int = 0
+    signed: bool = False
+    further: tuple[int, ...] = ()
 
     @property
     def id(self) -> CallId:
-        """The call, if it is known from a pass."""
-        assert self.call is not None
-        return CallId(self.module, self.call)
+        """The call, if it is known from a pass; the first of several."""
+        return self.ids[0]
 
-    def holds(self, address: Address) -> bool:
-        """True if the call at this address is of the module, or of one within or around it."""
-        if self.call is not None and self.call != address.call:
+    @property
+    def ids(self) -> list[CallId]:
+        """The calls, if they are known from a pass, one for each head if there are several."""
+        assert self.call is not None
+        return [CallId(self.module, call) for call in (self.call, *self.further)]
+
+    def holds(self, address: Address, *, signed: bool = False) -> bool:
+        """True if the call at this address is of the module, or of one within or around it.
+
+        Args:
+            signed: True if the call has no softmax.
+        """
+        if self.signed != signed:
+            return False
+        if self.call is not None and address.call not in (self.call, *self.further):
             return False
         own, other = f"{self.module}.", f"{address.module}."
         return own.startswith(other) or other.startswith(own)
@@ -81,7 +99,7 @@ class Sites:
     """The attention calls of a model's forward pass whose head outputs can be changed.
 
     Attributes:
-        found: in the order of the calls.
+        found: in the order of the calls, those with a softmax first, as records have them.
         missing: the others, as "module: reason".
     """
 
@@ -89,17 +107,34 @@ class Sites:
     missing: tuple[str, ...]
 
 
+@dataclass
+class _Calls(Group):
+    """Calls of one stack, without their layers."""
+
+    without_softmax: bool = False
+
+    @property
+    def signed(self) -> bool:
+        return self.without_softmax
+
+
 def sites_by_name(model: torch.nn.Module) -> list[Site]:
-    """The attention modules in the order of the model, from their names alone."""
-    names = [name for name, module in model.named_modules() if is_attention(module)]
+    """The modules that mix tokens in the order of the model, from their names and code alone."""
+    mixing = mixing_names(model)
+    names = [
+        name
+        for name, module in model.named_modules()
+        if is_attention(module) and not any(f"{n}.".startswith(f"{name}.") for n in mixing)
+    ]
     inner = [n for n in names if not any(other.startswith(f"{n}.") for other in names)]
-    kinds: defaultdict[Kind, list[str]] = defaultdict(list)
-    for name in inner:
-        kinds[kind_of(model, CallId(name, 0))].append(name)
-    named = ["self"] if len(kinds) == 1 else titles([Group(kind) for kind in kinds])
+    kinds: defaultdict[tuple[Kind, bool], list[str]] = defaultdict(list)
+    for name in inner + mixing:
+        kinds[kind_of(model, CallId(name, 0)), name in mixing].append(name)
+    alone = len(kinds) == 1 and not mixing
+    named = ["self"] if alone else titles([_Calls(k, without_softmax=s) for k, s in kinds])
     return [
-        Site(title, number, module, None, kind)
-        for title, (kind, modules) in zip(named, kinds.items(), strict=True)
+        Site(title, number, module, None, kind, signed=signed)
+        for title, ((kind, signed), modules) in zip(named, kinds.items(), strict=True)
         for module, number in zip(modules, numbers(modules), strict=True)
     ]
 
@@ -118,8 +153,38 @@ def sites_of(sites: Sequence[Site], stack: str | None, layers: Chosen = None) ->
     absent = sorted(set(listed(layers, [])) - present)
     if absent:
         where = "" if stack is None else f" in stack {stack!r}"
-        raise ValueError(f"no layer {absent[0]}{where}; there are {spans(tuple(sorted(present)))}")
+        others = {site.stack for site in sites if site.layer == absent[0]}
+        hint = f"; stack {min(others)!r} has it" if others else ""
+        raise ValueError(
+            f"no layer {absent[0]}{where}; there are {spans(tuple(sorted(present)))}{hint}"
+        )
     return [site for site in found if site.layer in listed(layers, [site.layer])]
+
+
+def with_those_beside(finder: SiteFinder, found: Sequence[Site], stack: str) -> list[Site]:
+    """The calls of a stack, and of layers that mix the same tokens with, or without, a softmax.
+
+    Raises:
+        ValueError: there is no such stack.
+    """
+    own = sites_of(found, stack)
+    part, lengths = own[0].kind[:2], finder.shapes[own[0].id][2:]
+    return [
+        site
+        for site in found
+        if site in own
+        or (
+            site.signed != own[0].signed
+            and site.kind[:2] == part
+            and finder.shapes[site.id][2:] == lengths
+        )
+    ]
+
+
+def usual_stacks(sites: Sequence[Site]) -> list[str]:
+    """The stacks among which the only one need not be named: those with a softmax, or else all."""
+    usual = [site.stack for site in sites if not site.signed]
+    return list(dict.fromkeys(usual or [site.stack for site in sites]))
 
 
 def empty_rows(sites: Iterable[Site]) -> dict[str, dict[int, Numbers]]:
@@ -143,6 +208,11 @@ def followed(
     return output, finder.sites(model, len(batch.texts)), traced
 
 
+def is_step(call: MixingCall) -> bool:
+    """True for a convolution that prepares what another function mixes."""
+    return call.local and call.rerun is None
+
+
 @dataclass(frozen=True)
 class _Seen:
     """An attention call, with the shape [M, heads, Tq, Tk] of its scores."""
@@ -152,13 +222,15 @@ class _Seen:
     key_heads: int
     editable: bool
     piece: Piece
+    signed: bool = False
+    further: tuple[int, ...] = ()
 
     def group(self, kind: Kind, rows: int) -> tuple[object, ...]:
         """A key that is equal for the calls of one stack."""
         leading, _, num_queries, num_keys = self.shape
         windows = 1 if leading % rows else leading // rows
         lengths = windows * num_queries, windows * num_keys
-        return kind, lengths, windows > 1
+        return kind, lengths, windows > 1, self.signed
 
 
 class SiteFinder(Handler):
@@ -188,10 +260,35 @@ class SiteFinder(Handler):
         self._calls.append(_Seen(own, shape, key_heads, output is not None, piece))
         return self.found(address, None if output is None else call)
 
+    def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:
+        try:
+            call = read()
+        except ValueError as error:
+            self._missing.append(f"{address.module}: {error}")
+            return None
+        if is_step(call):
+            return None
+        leading, heads, tokens, _ = call.output.shape
+        last = self._calls[-1] if self._calls else None
+        key_heads = heads if call.strengths is None else call.strengths.key.shape[1]
+        shape = (leading, heads, tokens, tokens)
+        piece = self._sources.piece(address, call.module, None)
+        seen = _Seen(address.id, shape, key_heads, True, piece, signed=True)
+        same = last is not None and last.signed and last.id.module == address.module
+        if call.strengths is None and last is not None and same:
+            # Each call mixes some of the layer's channels.
+            heads += last.shape[1]
+            further = (*last.further, address.call)
+            seen = replace(last, shape=(leading, heads, tokens, tokens), further=further)
+            seen = replace(seen, key_heads=heads)
+            self._calls.pop()
+        self._calls.append(seen)
+        return self.found(address, call)
+
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
         self._sources.entered(module, args)
 
-    def found(self, address: Address, call: Call | None) -> torch.Tensor | None:
+    def found(self, address: Address, call: Call | MixingCall | None) -> torch.Tensor | None:
         """Called for every call, without it if its head outputs are not known.
 
         Returns:
@@ -222,17 +319,22 @@ class SiteFinder(Handler):
         self._leave_out_pieces()
         for seen in self._calls:
             groups.setdefault(seen.group(kind_of(model, seen.id), rows), []).append(seen)
-        parts: list[tuple[Kind, list[_Seen]]] = []
+        parts: list[tuple[_Calls, list[_Seen]]] = []
         for calls in groups.values():
             kind = kind_of(model, calls[0].id)
             images = images_in_turn(kind, [seen.id for seen in calls])
-            parts += [(kind, calls[number::images]) for number in range(images)]
-        named = titles([Group(kind) for kind, _ in parts])
+            group = _Calls(kind, without_softmax=calls[0].signed)
+            parts += [(group, calls[number::images]) for number in range(images)]
+        named = titles([group for group, _ in parts])
         by_call: dict[CallId, Site] = {}
-        for name, (kind, calls) in zip(named, parts, strict=True):
+        for name, (group, calls) in zip(named, parts, strict=True):
             for number, seen in zip(numbers([c.id.module for c in calls]), calls, strict=True):
-                by_call[seen.id] = Site(name, number, *seen.id, kind, seen.shape[1], seen.key_heads)
-        found = tuple(by_call[seen.id] for seen in self._calls if seen.editable)
+                heads = seen.shape[1], seen.key_heads
+                by_call[seen.id] = Site(
+                    name, number, *seen.id, group.kind, *heads, seen.signed, seen.further
+                )
+        ordered = sorted(self._calls, key=lambda seen: seen.signed)
+        found = tuple(by_call[seen.id] for seen in ordered if seen.editable)
         unknown = [
             f"{seen.id.module}: its head outputs are not known"
             for seen in self._calls

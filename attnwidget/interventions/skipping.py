@@ -36,7 +36,7 @@ class BlockFinder(SiteFinder):
 
     def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()
-        self._names = dict(_blocks(model))
+        self._names = dict(outermost_members(model))
         self._blocks: list[Block] = []
 
     @property
@@ -50,7 +50,7 @@ class BlockFinder(SiteFinder):
         name = self._names.get(id(module))
         if name is not None:
             # Later modules and hooks may change the tensors in place.
-            self._blocks.append(Block(name, module, _cloned(output)))
+            self._blocks.append(Block(name, module, cloned(output)))
 
 
 def _blocks_before(blocks: Sequence[Block], sites: Sequence[Site]) -> list[Block]:
@@ -64,7 +64,7 @@ def _blocks_before(blocks: Sequence[Block], sites: Sequence[Site]) -> list[Block
 
 
 @contextmanager
-def _skipped(blocks: Sequence[Block]) -> Iterator[None]:
+def skipped(blocks: Sequence[Block]) -> Iterator[None]:
     """Let these layers return what they returned before, within this context."""
     before = {block.name: vars(block.module).get("forward") for block in blocks}
     try:
@@ -116,12 +116,12 @@ class ExactSkips:
         first = _blocks_before(blocks, changed)
         if len(first) not in self._exact:
             self._exact[len(first)] = self._tried(model, tried[: len(first)])
-        with _skipped(first if self._exact[len(first)] else []):
+        with skipped(first if self._exact[len(first)] else []):
             yield
 
     def _tried(self, model: torch.nn.Module, first: Sequence[Block]) -> bool:
         try:
-            with _skipped(first):
+            with skipped(first):
                 again = _tensors(run_model(model, self._batch, all_logits=True))
         except Exception:  # a later layer lacks what a skipped one would have left for it
             return False
@@ -136,14 +136,15 @@ def _tensors(output: Any) -> list[torch.Tensor]:
 
 def _returning(output: Any) -> Any:
     # Later modules may change a tensor in place.
-    return lambda *_args, **_kwargs: _cloned(output)
+    return lambda *_args, **_kwargs: cloned(output)
 
 
-def _cloned(output: Any) -> Any:
+def cloned(output: Any) -> Any:
+    """The same with copies of its tensors."""
     return tree_map_only(torch.Tensor, torch.clone, output)
 
 
-def _blocks(model: torch.nn.Module) -> Iterator[tuple[int, str]]:
+def outermost_members(model: torch.nn.Module) -> Iterator[tuple[int, str]]:
     """(identity, name) of the outermost members of module lists."""
     lists: list[str] = []
     for name, module in model.named_modules():

@@ -14,10 +14,11 @@ from attnwidget.running.items import Item, Items
 from attnwidget.running.model import traceable
 from attnwidget.running.one_text import one_text
 from attnwidget.running.stacks import Group, kind_of
-from attnwidget.tracing import Call, head_values
+from attnwidget.tracing import Call, MixingCall, head_values
 
 from .by_layer import ByLayer
 from .gradients import output_gradients
+from .left_out import coefficients
 from .losses import Loss
 
 
@@ -26,7 +27,7 @@ class LayerGradients:
     """One attention layer.
 
     Attributes:
-        weights: the attention weights A, float32 [heads, Tq, Tk].
+        weights: the attention weights A, float32 [heads, Tq, Tk]; coefficients without a softmax.
         gradients: ∂L/∂A, of each weight as if it could change alone, in the same shape.
     """
 
@@ -88,7 +89,7 @@ def attention_gradients(
     batch_index: int = 0,
     loss: Loss | None = None,
 ) -> AttentionGradients:
-    """Differentiate a loss by every attention weight of one text.
+    """Differentiate a loss by every attention weight of one text, or coefficient.
 
     Clark et al. 2019, "What Does BERT Look At?", section 3.2: where ∂L/∂A is small, the model's
     loss hardly depends on the attention, however large it is.
@@ -156,8 +157,10 @@ class _Factors:
         return LayerGradients(self.weights, whole_rows.numpy())
 
 
-def _factors(call: Call, item: Item, name: str) -> _Factors | str:
+def _factors(call: Call | MixingCall, item: Item, name: str) -> _Factors | str:
     """The factors of a call, or the reason why they are not known."""
+    if isinstance(call, MixingCall):
+        return _of_coefficients(call, item)
     try:
         with torch.no_grad():
             values = head_values(call).detach()
@@ -165,3 +168,17 @@ def _factors(call: Call, item: Item, name: str) -> _Factors | str:
     except ValueError as error:
         return str(error)
     return _Factors(item, weights, values)
+
+
+def _of_coefficients(call: MixingCall, item: Item) -> _Factors | str:
+    """The factors of a call without a softmax, whose outputs are coefficients times values."""
+    if call.strengths is None:
+        return "it mixes every channel by itself, so that no single number weighs a token's value"
+    _, heads, tokens, _ = call.output.shape
+    selection = item.select(len(call.value), (tokens, tokens))
+    with torch.no_grad():
+        found = coefficients(call.strengths, heads, torch.arange(tokens))[selection.windows]
+    if len(found) != 1:
+        return "it mixes several rows of an item, which are no one text"
+    own = found[0].cpu()[:, selection.queries][..., selection.keys]
+    return _Factors(item, own.float().numpy(), call.value.detach())

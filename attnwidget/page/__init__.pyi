@@ -7,3 +7,4 @@ from .budget import layers_within as layers_within
 from .frame import frame_html as frame_html
 from .shown import layer_numbers as layer_numbers
 from .title import title_of as title_of
+from .viewer import viewer_html as viewer_html

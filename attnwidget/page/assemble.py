@@ -31,7 +31,7 @@ from .pack import (
     packed_numbers,
     packed_texts,
 )
-from .shown import VIEWS, included_layers, included_views, opening_choices
+from .shown import included_layers, included_views, opening_choices
 from .title import title_of
 
 # The text of a layer's block beside its bytes, at most; in an atlas, of fewer parts.
@@ -55,7 +55,7 @@ def page_html(
 
     See `attnwidget.to_html` for the other arguments and the errors.
     """
-    names = included_views(views)
+    names = included_views(views, shown)
     numbers = included_layers(layers, [each.record for each in shown])
     # The text view has sums over all layers; none is in a page of it alone, unless it is named.
     alone = numbers is None and names == ("text",)
@@ -130,9 +130,10 @@ def page_within(shown: ShownRecord, packed: PackedLayers, numbers: PackedNumbers
         note: for the reader; "" for none.
     """
     complete = len(packed) == len(_included(shown.record, None))
-    records = [_record(shown, VIEWS, packed, numbers)]
+    names = included_views(None, [shown])
+    records = [_record(shown, names, packed, numbers)]
     widgets = [_widget(shown, dict(shown.choices), note=note)]
-    return document(title_of([shown]), records, widgets, VIEWS, complete=complete, framed=True)
+    return document(title_of([shown]), records, widgets, names, complete=complete, framed=True)
 
 
 @dataclass(frozen=True)

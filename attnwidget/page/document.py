@@ -26,7 +26,7 @@ _PAGE = """\
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-script-src {digests} 'wasm-unsafe-eval'; worker-src blob:; \
+script-src {digests} 'wasm-unsafe-eval'; worker-src blob:; {more_policy}\
 style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
@@ -42,18 +42,21 @@ html[data-theme=dark] {{ background: #111214; color-scheme: dark }}
 @keyframes late {{ to {{ visibility: visible }} }}
 @media (max-width: 700px) {{ body {{ padding: 0 }} }}
 .no-margin body {{ padding: 0; max-width: none }}
-</style>
+{style}</style>
 </head>
 <body>
-<main data-attnwidget><p class="waiting">If this stays, the page is incomplete, or JavaScript, with
-which it draws, is switched off.</p></main>
-<script type="application/json" data-content>{content}</script>
-{blocks}
+<main data-attnwidget>{main}</main>
+{parts}
 <script type="text/plain" data-program>{program}</script>
 <script>{start}</script>
 </body>
 </html>
 """
+
+
+_WAITING = """\
+<p class="waiting">If this stays, the page is incomplete, or JavaScript, with
+which it draws, is switched off.</p>"""
 
 
 @dataclass(frozen=True)
@@ -119,13 +122,42 @@ def document(
         for place, record in enumerate(records)
         for stack, text in record.texts.items()
     ]
-    start, program = ((_STATIC / f"{name}.js").read_bytes() for name in ("start", "page"))
+    return page(
+        title,
+        _WAITING,
+        [f'<script type="application/json" data-content>{as_json(content)}</script>', *blocks],
+        framed=framed,
+    )
+
+
+def page(
+    title: str,
+    main: str,
+    parts: Sequence[str],
+    *,
+    script: str = "start",
+    more_policy: str = "",
+    style: str = "",
+    framed: bool = False,
+) -> str:
+    """The HTML of a page with the program in it.
+
+    Args:
+        main: what stands there until the program runs, as HTML.
+        parts: scripts that are data.
+        script: the name of the bundle that starts the program.
+        more_policy: further directives of its content policy, each with a semicolon and a space.
+        style: further rules.
+    """
+    start, program = ((_STATIC / f"{name}.js").read_bytes() for name in (script, "page"))
     return _PAGE.format(
         framed=" data-framed" if framed else "",
         title=html.escape(title),
         digests=f"{_digest(start)} {_digest(program)}",
-        content=_json(content),
-        blocks="\n".join(blocks),
+        more_policy=more_policy,
+        style=style,
+        main=main,
+        parts="\n".join(parts),
         program=_packed_program(program),
         start=start.decode(),
     )
@@ -145,12 +177,12 @@ def _digest(script: bytes) -> str:
 
 
 def _block(record: int, key: str, layer: PackedLayer) -> str:
-    content = _json(layer.content | {"data": base85(layer.data)})
+    content = as_json(layer.content | {"data": base85(layer.data)})
     place = f'data-record="{record}" data-block="{html.escape(key)}"'
     return f'<script type="application/json" {place}>{content}</script>'
 
 
-def _json(content: Any) -> str:
+def as_json(content: Any) -> str:
     """JSON without `<`, so that it cannot open or close a tag of the page."""
     # In ASCII, because a token may be a lone surrogate, which UTF-8 does not have.
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))

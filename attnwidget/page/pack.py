@@ -10,7 +10,7 @@ import numpy as np
 
 from attnwidget.analysis import LENSES, Lens, MatrixLens, factors_of
 from attnwidget.progress import step_done
-from attnwidget.record import AttentionRecord, Floats, Layer, spread_rows
+from attnwidget.record import AttentionRecord, Floats, Layer, ScoreProgram, spread_rows
 from attnwidget.wire import LensNumbers, block_size, encode_shares, why_not_sent
 from attnwidget.wire.compression import (
     COMPACT,
@@ -87,6 +87,9 @@ class ToPack(NamedTuple):
 def packed_layer(to_pack: ToPack, limits: Limits | None, *, vectors: bool = True) -> PackedLayer:
     """Pack a layer; without vectors, as weights alone if that is smaller.
 
+    Of a recurrence, vectors are sent as they are: as coefficients alone, it is smaller for short
+    texts.
+
     Args:
         limits: see `attnwidget.wire.compression.pack_layer`.
         vectors: True if queries and keys are needed, for the neuron view.
@@ -101,9 +104,12 @@ def packed_layer(to_pack: ToPack, limits: Limits | None, *, vectors: bool = True
             "numbers of one kind: leave it out with layers=…, or capture a shorter text; a "
             "notebook with its kernel can show it row by row"
         )
-    if vectors or layer.queries is None or layer.keys is None:
+    # Exact vectors would often take more room than a compact page has.
+    vectors = vectors and not (layer.signed and limits == COMPACT)
+    exact = layer.signed and limits is None
+    if vectors or exact or layer.queries is None or layer.keys is None:
         return PackedLayer(*pack_layer(layer, limits, factors))
-    if layer.weights is not None:
+    if layer.weights is not None or layer.coefficients is not None:
         return PackedLayer(*pack_layer(_bare(layer), limits, factors), bare=True)
     whole = PackedLayer(*pack_layer(layer, limits, factors))
     num_weights = layer.num_heads * layer.shape[0] * layer.shape[1]
@@ -146,31 +152,43 @@ def packed_texts(record: AttentionRecord, manifest: Mapping[str, Any]) -> dict[s
 def fits_in_page(layer: Layer) -> bool:
     """True if a view without a kernel can show the layer."""
     program = layer.program
-    arrays = [layer.queries, layer.keys]
-    arrays += [layer.weights] if program is None else [program.bias, program.relative]
+    arrays = [layer.queries, layer.keys, layer.weights, layer.coefficients]
+    if isinstance(program, ScoreProgram):
+        arrays += [program.bias, program.relative]
     sizes = [array.size for array in arrays if array is not None]
-    if program is not None and program.visible is not None:
+    if isinstance(program, ScoreProgram) and program.visible is not None:
         sizes.append(program.visible.size)
     return max(sizes) <= _MAX_NUMBERS
 
 
 def _bare(layer: Layer) -> Layer:
-    """The layer as its weights alone."""
-    weights = layer.weights
-    if weights is None:
-        rows = np.arange(layer.shape[0])
-        weights = np.stack([layer.head_weights(h, rows) for h in range(layer.num_heads)])
-    return replace(layer, queries=None, keys=None, program=None, rotary=None, weights=weights)
+    """The layer as its weights alone, or its coefficients."""
+    weights, coefficients = layer.weights, layer.coefficients
+    heads, rows = range(layer.num_heads), np.arange(layer.shape[0])
+    if layer.signed and coefficients is None:
+        coefficients = np.stack([layer.head_coefficients(head, rows) for head in heads])
+    elif not layer.signed and weights is None:
+        weights = np.stack([layer.head_weights(head, rows) for head in heads])
+    return replace(
+        layer,
+        queries=None,
+        keys=None,
+        program=None,
+        rotary=None,
+        weights=weights,
+        coefficients=coefficients,
+    )
 
 
 def bare_layer(info: dict[str, Any]) -> dict[str, Any]:
     """The entry of a page's manifest for a layer whose block holds weights alone."""
-    return info | {
+    bare = {
         "program": None,
         "dim": None,
         "rotary": None,
-        "bare": info["program"] is not None,
+        "bare": bool(info["program"] or info.get("recurrence")),
     }
+    return info | bare | ({"recurrence": None} if "recurrence" in info else {})
 
 
 def packed_layers(

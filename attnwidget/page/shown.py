@@ -17,21 +17,24 @@ layer_numbers = list_of(
 VIEWS: tuple[View, ...] = get_args(View)
 
 
-def included_views(views: Iterable[View] | None) -> tuple[View, ...]:
-    """The views in the order of their tabs; all of them if None.
+def included_views(views: Iterable[View] | None, shown: Sequence[ShownRecord]) -> tuple[View, ...]:
+    """The views in the order of their tabs; all that there are if None.
 
     Raises:
         TypeError: `views` is one name, or no collection of names.
-        ValueError: it is empty, or has a name of no view.
+        ValueError: it is empty, has a name of no view, or only that of grids, which some lack.
     """
     if views is None:
-        return VIEWS
+        some = any(each.grids for each in shown)
+        return tuple(name for name in VIEWS if name != "grid" or some)
     names = list(entries("views", views, "several names, as ['head', 'model']"))
     if not names:
         raise ValueError("views is empty; give at least one name, or None for all")
     for name in names:
         if name not in VIEWS:
             raise ValueError(f"no view {name!r}; there are {', '.join(map(repr, VIEWS))}")
+    if set(names) == {"grid"} and not all(each.grids for each in shown):
+        raise ValueError("views has 'grid' alone, and a record without grids would have none")
     return tuple(name for name in VIEWS if name in names)
 
 
@@ -67,6 +70,7 @@ def opening_choices(
     has a layer on the page.
     """
     record, values = shown.record, shown.choices
+    views = [name for name in views if name != "grid" or shown.grids]
     choices = Choices.of(record, shown.manifest, values, shown.metrics, shown.similarity)
     if choices.view not in views:
         choices.view = views[0]

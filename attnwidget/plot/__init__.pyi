@@ -1,3 +1,4 @@
+from .grid_plot import grid as grid
 from .head_plot import head as head
 from .map_plot import map as map
 from .matrix_plot import matrices as matrices

@@ -9,7 +9,15 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from attnwidget.analysis import ATTENTION, LENSES, Lens, MatrixLens, combined_heads
+from attnwidget.analysis import (
+    ATTENTION,
+    LENSES,
+    MAGNITUDES,
+    Lens,
+    MatrixLens,
+    combined_heads,
+    reading,
+)
 from attnwidget.analysis.levels import Unit, joined_tokens, summed, word_units
 from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, runs
 from attnwidget.view_state.segments import segment_choice, shown_positions
@@ -167,8 +175,10 @@ class Attention:
 
     @property
     def numbers_lens(self) -> Lens:
-        """The lens of the numbers: combined layers are of attention."""
-        return ATTENTION if self._over == "layers" else self.lens
+        """The lens of the numbers: combined layers are of attention, without any signs."""
+        if self._over == "layers":
+            return MAGNITUDES if self.stack.signed else ATTENTION
+        return reading(self.lens, self.stack)
 
     @property
     def signed(self) -> bool:
@@ -246,14 +256,15 @@ class Attention:
         """The title of some of the drawn heads."""
         stack = self.stack_name if self.several else ""
         layer = f"Layer {layer_number(self.layer, self.partners)}"
-        lens, combined = self.lens, _COMBINED.get(self.combine)
+        lens, combined = reading(self.lens, self.stack), _COMBINED.get(self.combine)
         which = "" if self.heads is None else f"Heads {runs(self.heads)}"
         if len(heads) == 1 and heads[0] is not None:
             which = f"Head {head_number(self.layer, heads[0], self.partners)}"
         of = "" if lens is ATTENTION else lens.label
         if self._over == "layers":
             count = sum(each.num_heads for each in self.stack.layers)
-            layer, which, of = "", f"{combined} of all {count} heads", ""
+            of = "" if self.numbers_lens is ATTENTION else self.numbers_lens.label
+            layer, which = "", f"{combined} of all {count} heads"
         elif not lens.by_head:
             which = ""
             if isinstance(lens, MatrixLens) and lens.accumulates:
@@ -287,8 +298,9 @@ class Attention:
             of_all = combined_heads(self.record.stack(stack))
             return of_all.mean if self.combine == "layers_mean" else of_all.max
         if head is not None or self.combine == "none":
-            return self.lens.matrix(self.record, stack, self.layer, head or 0)
-        heads = (self.lens.matrix(self.record, stack, self.layer, each) for each in self._heads)
+            return self.numbers_lens.matrix(self.record, stack, self.layer, head or 0)
+        lens = self.numbers_lens
+        heads = (lens.matrix(self.record, stack, self.layer, each) for each in self._heads)
         if self.combine == "max":
             return reduce(np.maximum, heads)
         total: Floats = reduce(np.add, heads) / np.float32(len(self._heads))

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from os import PathLike, fspath
 from pathlib import PurePath
 from typing import Any, Literal, NamedTuple, get_args
+from xml.sax.saxutils import escape
 
 import matplotlib
 import numpy as np
@@ -22,6 +23,8 @@ from attnwidget.interventions.answer import Answer
 from .axes import PLAIN, Size, font_points, grown
 from .colors import DARK
 from .fonts import fonts_for
+from .grid_plot import grid as draw_grid
+from .grid_plot import grid_size
 from .head_plot import draw_head, head_size
 from .image_plot import draw_image
 from .map_plot import map as draw_map
@@ -37,7 +40,7 @@ from .text_plot import text_size
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
-PanelName = Literal["head", "matrix", "model", "neuron", "map", "text"]
+PanelName = Literal["head", "matrix", "model", "neuron", "map", "text", "grid"]
 
 PRINT_DPI = 240.0
 # The largest picture, as matplotlib and most memories allow.
@@ -115,6 +118,10 @@ _PANELS: dict[PanelName, _Panel] = {
     ),
     "map": _Panel(lambda shown: map_size(), _draw_map),
     "text": _Panel(lambda shown: text_size(*_answer_of(shown)), _draw_text),
+    "grid": _Panel(
+        lambda shown: grid_size(shown.shown_grid),
+        lambda axes, shown, caption: draw_grid(shown.shown_grid, caption=caption, ax=axes),
+    ),
 }
 
 
@@ -149,12 +156,14 @@ def figure_bytes(
     size: Size | None = None,
     dpi: float | None = None,
     caption: bool = True,
+    description: str = "",
 ) -> bytes:
     """Draw the view, or a panel of it, and return the file's bytes.
 
     Args:
         kind: "svg" (text stays text), "pdf" (fonts embedded, as TrueType) or "png".
         panel, size, dpi, caption: as in `AttentionWidget.figure`.
+        description: what it shows in words, for those who do not see it.
 
     Raises:
         TypeError, ValueError: there is no such panel, size or resolution, or no such difference.
@@ -163,7 +172,9 @@ def figure_bytes(
         size = _checked_size(size)
     dpi = real("pixels per inch above 0, as 300", above=True, none=True)("dpi", dpi) or PRINT_DPI
     title = clean(f"Attention of {shown.record.model}" if shown.record.model else "Attention")
+    said = clean(description)
     metadata: dict[str, Any] = {"Title": title} | ({"Date": None} if kind == "svg" else {})
+    metadata |= {"Subject" if kind == "pdf" else "Description": said} if said else {}
     with _style(shown):
         figure = draw_figure(shown, panel, size, caption=caption)
         width, height = (float(side) * dpi for side in figure.get_size_inches())
@@ -178,7 +189,11 @@ def figure_bytes(
                 # Text stays text: a reader has the font that this machine lacks.
                 warnings.filterwarnings("ignore", message="Glyph", category=UserWarning)
             figure.savefig(out, format=kind, metadata=metadata, dpi=dpi)
-    return out.getvalue()
+    drawn = out.getvalue()
+    if kind == "svg" and said:
+        # Screen readers read this element, not the metadata.
+        drawn = drawn.replace(b"</title>", f"</title>\n <desc>{escape(said)}</desc>".encode(), 1)
+    return drawn
 
 
 def draw_figure(

@@ -55,7 +55,8 @@ def head(
             neighbours then share a line.
         lens: the numbers of the lines: one of `attnwidget.analysis.LENSES` or its name, such as
             "scores", before the softmax, or "values", for value-weighted norms as shares of each
-            row. Numbers with a sign are blue above zero and orange below.
+            row. Numbers with a sign, as the coefficients of a layer without a softmax, are blue
+            above zero and orange below.
         segments: "content" to leave special tokens out; of a pair, "ab" for the attention from the
             first text to the second, likewise "aa", "ba" and "bb"; "content ab" for both.
         picture: True to draw the attention of one head from one query on the image that a model

@@ -90,6 +90,11 @@ class Heads:
         count = self.overview[0]["texts"]
         return "" if count is None else f"means of {counted(count, 'text')}"
 
+    @property
+    def of_what(self) -> str:
+        """The words for what numbers are of, where they are not of the weights of one text."""
+        return self.of_texts or ("of the magnitudes of coefficients" if self.stack.signed else "")
+
     def layers_without(self, lens: Lens) -> list[int]:
         """The numbers of the layers that lack a lens: of means over texts, all.
 
@@ -97,7 +102,7 @@ class Heads:
             ValueError: no layer has it.
         """
         found, numbers = {}, self.stack.numbers
-        for number in numbers if lens is not ATTENTION else ():
+        for number in numbers if lens.name != ATTENTION.name else ():
             why = lens.why_not(self.record, self.stack_name, number)
             if self.of_texts:
                 found[number] = "is of many texts, with means of attention alone"

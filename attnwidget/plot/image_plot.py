@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Box, Floats, Grid, Patches, Picture
+from attnwidget.record import Box, Floats, Grid, Patches, Picture, ScoreProgram
 
 from .attention import Attention
 from .colors import palette_of, rgb
@@ -243,7 +243,7 @@ def _first(attention: Attention) -> int:
     alone = [
         token for token in attention.queries.shown if patches is None or patches.of[token] is None
     ]
-    is_causal = program is not None and program.mask != "none"
+    is_causal = stack.signed or (isinstance(program, ScoreProgram) and program.mask != "none")
     if is_causal or (last in alone and last not in stack.queries.special):
         return last
     if alone or patches is None:

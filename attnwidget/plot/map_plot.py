@@ -67,7 +67,7 @@ def map(
     ax = new_axes(map_size()) if ax is None else ax
     palette, there = palette_of(ax), heads.exist
     colors, metric = head_inks(heads, color, palette), heads.metrics.get(size or NO_SIZE)
-    notes = [heads.of_texts]
+    notes = [heads.of_what]
     places, on = heads.points(x, y)
     nulls, null = np.zeros((0, 2)), ""
     if similarity is not None:

@@ -45,7 +45,7 @@ def matrix(
     caption: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the weights of a head as a matrix: rows are queries, columns are keys.
+    """Draw the numbers of a head as a matrix: rows are queries, columns are keys.
 
     Shades are square roots, because most weights are small; the colour bar says which number each
     stands for. Numbers with a sign are blue above zero and orange below, in linear shades.

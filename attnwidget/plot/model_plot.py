@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from attnwidget.analysis import ATTENTION, Lens, sampled_rows
+from attnwidget.analysis import ATTENTION, Lens, reading, sampled_rows
 from attnwidget.arguments import checked, several_numbers
 from attnwidget.record import runs
 from attnwidget.view_state.segments import segment_choice
@@ -76,7 +76,8 @@ def model(
             lens, or not of its single heads.
         KeyError, ImportError: as in `head`.
     """
-    heads, lens = Heads.of(record, stack), lens_of(lens)
+    heads = Heads.of(record, stack)
+    lens = reading(lens_of(lens), heads.stack)
     if heads is not record:
         # A widget's segments have positions in place of names, and stacks may lack its metric.
         segments = segment_choice(segments, [])

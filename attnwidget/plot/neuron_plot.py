@@ -6,7 +6,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 
-from attnwidget.record import AttentionRecord, Floats
+from attnwidget.analysis import ATTENTION, reading
+from attnwidget.record import AttentionRecord, Floats, Layer, Recurrence, ScoreProgram
 from attnwidget.wire.pairing import head_number, layer_number
 
 from .attention import Attention, Viewed
@@ -33,6 +34,9 @@ def neuron(
 ) -> Axes:
     """Draw how the weights of one query come about: q, k, q × k, q·k and the softmax.
 
+    Without a softmax, it is p × k, p·k and the coefficients: p is the query, walked back to the
+    key through what the tokens in between erase and decay, see `Recurrence`.
+
     Args:
         stack, caption, ax: as in `head`.
 
@@ -41,7 +45,7 @@ def neuron(
         weights, and q above the keys.
 
     Raises:
-        ValueError: the layer was recorded as weights alone.
+        ValueError: the layer was recorded as weights or coefficients alone.
         IndexError, KeyError, ImportError: as in `head`.
     """
     attention = Attention.of(record, layer, [head], stack=stack, query=query)
@@ -64,7 +68,7 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
         caption: as in `head`.
 
     Raises:
-        ValueError: the layer was recorded as weights alone.
+        ValueError: the layer was recorded as weights or coefficients alone.
     """
     palette, keys = palette_of(axes), attention.keys
     layer, head = attention.stack.layer(attention.layer), attention.head
@@ -72,10 +76,11 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
     rows = np.array([query])
     q = np.asarray(layer.head_queries(head))[query]
     k = np.asarray(layer.head_keys(head))[keys.shown]
-    whole = layer.head_weights(head, rows)[0]
+    whole = layer.head_numbers(head, rows)[0]
     weights = whole[keys.shown]
     program = layer.program
-    scores = None if program is None else layer.head_scores(head, rows)[0][keys.shown]
+    by_key, scores = _products(layer, head, query)
+    products, scores = by_key[keys.shown], None if scores is None else scores[keys.shown]
 
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
@@ -91,11 +96,11 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
     small = font_points("xtick.labelsize", _SMALL)
     vectors = _full_color(np.concatenate([q[None], k]))
     masked = np.zeros(len(k), bool) if scores is None else np.isneginf(scores)
-    products = np.ma.masked_array(q * k, np.broadcast_to(masked[:, None], k.shape))
+    seen = np.ma.masked_array(products, np.broadcast_to(masked[:, None], k.shape))
     for column, numbers, most in (
         (strip, q[None], vectors),
         (columns["k"], k, vectors),
-        (columns["q × k"], products, _full_color(q * k)),
+        (columns["q × k"], seen, _full_color(products[~masked] if layer.signed else products)),
     ):
         image = column.imshow(
             numbers,
@@ -112,7 +117,11 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
             bar.tick_params(labelsize=small, length=2)
     strip.set_yticks([0], labels=["q"])
     titles = {"q × k": "q × k", "score": _score_title(attention), "weight": "softmax"}
-    if program is not None and program.sinks is not None:
+    if layer.signed:
+        titles["weight"] = reading(ATTENTION, attention.stack).one
+    if isinstance(program, Recurrence):
+        titles["q × k"] = "p × k (p: q, walked back)"
+    if isinstance(program, ScoreProgram) and program.sinks is not None:
         titles["weight"] += f", {1 - whole.sum():.3f} in sink"
     for name, numbers in (("score", scores), ("weight", weights)):
         column = columns[name]
@@ -137,12 +146,30 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
     label_tokens(columns["k"].yaxis, keys, places, room, palette)
 
 
+def _products(layer: Layer, head: int, query: int) -> tuple[Floats, Floats | None]:
+    """(the products of the query's and each key's components; the scores, if they are known).
+
+    Scores of keys that the query does not see are -inf.
+    """
+    q, k = layer.head_queries(head)[query], layer.head_keys(head)
+    program = layer.program
+    if isinstance(program, Recurrence):
+        products = np.zeros_like(k)
+        products[: query + 1] = program.walked(q, k[: query + 1], head) * k[: query + 1]
+        scores = products.sum(axis=1)
+        scores[query + 1 :] = -np.inf
+        return products, scores
+    return q * k, None if program is None else layer.head_scores(head, np.array([query]))[0]
+
+
 def _default_query(attention: Attention) -> int:
     """The first word; with a causal mask the last one, which sees the others."""
     tokens = attention.stack.queries
     program = attention.stack.layer(attention.layer).program
     words = [at for at in range(len(tokens)) if at not in tokens.special]
-    last = program is not None and program.mask in ("causal", "window")
+    last = isinstance(program, Recurrence) or (
+        program is not None and program.mask in ("causal", "window")
+    )
     return words[-1 if last else 0] if words else 0
 
 
@@ -151,6 +178,8 @@ def _score_title(attention: Attention) -> str:
     program = attention.stack.layer(attention.layer).program
     if program is None:
         return "q·k"
+    if isinstance(program, Recurrence):
+        return "p·k"
     product = f"{program.head_scale(attention.head):.3g} q·k"
     capped = product if program.softcap is None else f"cap({product})"
     has_bias = program.bias is not None or program.relative is not None

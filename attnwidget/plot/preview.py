@@ -6,6 +6,7 @@ matplotlib takes longer to import, and to lay out a figure, than all else that a
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
@@ -14,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
-from attnwidget.analysis import ATTENTION
+from attnwidget.analysis import ATTENTION, GridScores, reading
 from attnwidget.interventions.answer import Answer
 from attnwidget.wire.pairing import layer_number
 
 from .attention import Attention, Side
-from .colors import DARK, LIGHT
+from .colors import DARK, LIGHT, mixed
 from .curves import Curves, curves_of, rows_of
 from .heads import HeadColors, head_inks, metric_title
 from .image_plot import DENSEST, attention_on_image
@@ -46,7 +47,7 @@ def preview_bytes(shown: Shown) -> bytes:
 
     Of the head and the neuron view, it has the lines of heads, or the image; of a long text, the
     thumbnails of the layer; of the model view and the map, all heads; of the text view, an answer
-    and the end of its prompt.
+    and the end of its prompt; of the grid view, the grid.
 
     Raises:
         ValueError: the view has no such picture.
@@ -58,6 +59,8 @@ def preview_bytes(shown: Shown) -> bytes:
         sheet.draw_thumbnails(title, shown.heads.order(**shown.included))
     elif shown.view == "map":
         sheet.draw_map()
+    elif shown.view == "grid":
+        sheet.draw_grid(shown.shown_grid)
     elif shown.view == "text" and (found := shown.answer) is not None:
         sheet.draw_text(found)
     else:
@@ -74,7 +77,8 @@ class _Sheet:
         self.shown = shown
         self.palette = DARK if shown.choices["theme"] == "dark" else LIGHT
         # As the view, with attention where a lens is of whole layers.
-        self.lens = shown.lens if shown.lens.by_head else ATTENTION
+        lens = shown.lens if shown.lens.by_head else ATTENTION
+        self.lens = reading(lens, shown.record.stack(shown.stack))
         self.image = Image.new("RGB", (_WIDTH, _HEIGHT), self.palette.background)
         self.pen = ImageDraw.Draw(self.image, "RGBA")
 
@@ -147,11 +151,11 @@ class _Sheet:
                 f"drawing the difference of {len(stack.queries):,} x {len(stack.keys):,} tokens "
                 "would take long at every display; save_figure draws it once"
             )
-        layer, self.lens = stack.layer(attention.layer), ATTENTION
+        layer, self.lens = stack.layer(attention.layer), reading(ATTENTION, stack)
         drawn = range(layer.num_heads) if attention.heads is None else attention.heads
         rows = [(stack.numbers.index(attention.layer), drawn)]
         number = layer_number(attention.layer, attention.partners)
-        self.draw_thumbnails(_plain(f"Attention of the heads of layer {number}"), rows)
+        self.draw_thumbnails(_plain(f"{self.lens.label} of the heads of layer {number}"), rows)
 
     def draw_thumbnails(self, title: str, rows: HeadRows) -> None:
         heads = self.shown.heads
@@ -166,7 +170,11 @@ class _Sheet:
             number = heads.stack.numbers[rows[n][0]]
             self.write((left - _GAP / 2, _TOP + (n + 0.5) * row), f"{number}", anchor="rm")
         self.write((_GAP, _LINE), title)
-        self.explain(inks)
+        if self.lens.signed:
+            signs = (self.palette.positive, "above 0"), (self.palette.negative, "below 0")
+            self.write_legend(signs)
+        else:
+            self.explain(inks)
 
     def draw_text(self, found: Answer) -> None:
         """Draw the answer and as much of its prompt as there is room for, shaded."""
@@ -193,6 +201,33 @@ class _Sheet:
             self.write((x, y + 0.8 * _FONT), each.text, color=color, anchor=anchor)
         self.write((_GAP, _LINE), "What the answer was written from")
         self.write_legend([(self.palette.muted, _plain(note)) for note in prose.notes])
+
+    def draw_grid(self, scores: GridScores) -> None:
+        """Draw the cells of a grid with as many labels as there is room for."""
+        rows, columns = scores.values.shape
+        names = [shorten(label) for label in scores.rows]
+        left = 2 * _GAP + max(map(_width, names))
+        across = (_WIDTH - left - _GAP) / columns
+        down = (_BOTTOM - _TOP - _LINE) / rows
+        most = float(np.nanmax(np.abs(scores.values), initial=0)) or 1.0
+        for (row, column), value in np.ndenumerate(scores.values):
+            if np.isnan(value):
+                continue
+            sign = self.palette.positive if value > 0 else self.palette.negative
+            fill = mixed(self.palette.background, sign, abs(float(value)) / most)
+            corner = left + column * across, _TOP + row * down
+            self.pen.rectangle((*corner, corner[0] + across, corner[1] + down), fill=fill)
+        for row in range(0, rows, max(1, round(_FONT / down))):
+            at = left - _GAP / 2, _TOP + (row + 0.5) * down
+            self.write(at, names[row], color=self.palette.muted, anchor="rm")
+        widest = max(_width(shorten(label)) for label in scores.columns)
+        for column in range(0, columns, max(1, math.ceil((widest + _GAP) / across))):
+            at = left + (column + 0.5) * across, _BOTTOM - _LINE / 2
+            label = shorten(scores.columns[column])
+            self.write(at, label, color=self.palette.muted, anchor="mm")
+        self.write((_GAP, _LINE), _plain(f"{scores.name} at {scores.site}"))
+        signs = (self.palette.positive, "above 0"), (self.palette.negative, "below 0")
+        self.write_legend(signs)
 
     def draw_map(self) -> None:
         """Draw a point for each head, placed as on the map."""

@@ -63,6 +63,7 @@ class Prose:
         even, largest: the weight of a token of the prompt if all got the same, and the largest.
         sinks: the share of the attention on sinks, which are left out.
         heads: the number of heads whose mean it is.
+        of: the words for their numbers; "" for weights.
         named: the segments with names, each with its share.
         patch: the largest weight of a patch of an image; 0 without images.
     """
@@ -72,6 +73,7 @@ class Prose:
     largest: float
     sinks: float
     heads: int
+    of: str = ""
     named: Sequence[str] = ()
     patch: float = 0.0
 
@@ -79,7 +81,7 @@ class Prose:
     def notes(self) -> list[str]:
         """The meaning of the shades, in words."""
         return [
-            f"mean of {self.heads} heads, {100 * self.sinks:.0f}% on sinks left out",
+            f"mean of {self.heads} heads{self.of}, {100 * self.sinks:.0f}% on sinks left out",
             f"shade: from an even share, {self.even:.2g}, to {self.largest:.2g}",
             *([f"images: √weight, to {self.patch:.2g}"] if self.patch else []),
             *self.named,
@@ -158,7 +160,8 @@ def prose_of(found: Answer, first: int, end: int) -> Prose:
         for part in part_shares(replace(running, sentences=spans), shares, slice(first, end))
     ]
     heads = sum(layer.num_heads for layer in stack.layers)
-    return Prose(blocks, even, largest, sinks, heads, named, largest_patch)
+    of = "’ shares of the magnitudes of coefficients" if stack.signed else ""
+    return Prose(blocks, even, largest, sinks, heads, of, named, largest_patch)
 
 
 def _pictures(

@@ -66,7 +66,7 @@ def ranking(
     if caption:
         left_out = len(drawn) < len(values)
         notes = [f"the {len(drawn)} highest of {len(values)} heads" if left_out else ""]
-        add_caption(ax, [*notes, heads.of_texts], palette, ax.xaxis.label)
+        add_caption(ax, [*notes, heads.of_what], palette, ax.xaxis.label)
     return ax
 
 

@@ -14,10 +14,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadScores, Lens
+from attnwidget.analysis import ATTENTION, GridScores, HeadScores, Lens, reading
 from attnwidget.interventions.answer import Answer
 from attnwidget.interventions.answer import answer as answer_of
+from attnwidget.record import Floats, Layer
 from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY, ShownRecord
 from attnwidget.wire import SentArc, SentMetric, encode_own_metrics, partner_stacks
 from attnwidget.wire.pairing import partners_of
@@ -78,6 +80,12 @@ class Shown(ShownRecord):
                 f"the {without[0]} view of a difference is drawn in the browser alone; choose "
                 "view='head', or compared='a' or 'b'"
             )
+
+    @property
+    def shown_grid(self) -> GridScores:
+        """The grid that the grid view shows."""
+        number: int = self.choices["shown_grid"]
+        return self.grids[number]
 
     @cached_property
     def answer(self) -> Answer | None:
@@ -157,15 +165,23 @@ class Shown(ShownRecord):
         return partner_stacks(self.manifest)
 
     def _pair_metric(self, query: int, key: int) -> SentMetric:
-        """The weight of a pair of tokens in every head."""
+        """The weight of a pair of tokens in every head, or the coefficient."""
         stack, row = self.record.stack(self.stack), np.array([query])
         rows = {
-            layer.number: layer.all_weights(row)[:, 0, key].astype(np.float64)
+            layer.number: _of_heads(layer, row)[:, 0, key].astype(np.float64)
             for layer in stack.layers
         }
         # The numbers beside it may be of many texts.
         where = "" if self.manifest["texts"] is None else " in the text shown"
-        label = f"weight {stack.queries.labels[query]} → {stack.keys.labels[key]}{where}"
+        one = reading(ATTENTION, stack).one
+        label = f"{one} {stack.queries.labels[query]} → {stack.keys.labels[key]}{where}"
         scores = HeadScores("weight", "", {self.stack: rows})
         [metric] = encode_own_metrics(self.record, {"weight": scores})
         return {**metric, "name": PAIR, "label": label, "digits": 3}
+
+
+def _of_heads(layer: Layer, rows: NDArray[np.intp]) -> Floats:
+    """The weights of every head for some queries, or the coefficients: [heads, rows, Tk]."""
+    if not layer.signed:
+        return layer.all_weights(rows)
+    return np.stack([layer.head_coefficients(head, rows) for head in range(layer.num_heads)])

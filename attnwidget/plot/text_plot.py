@@ -34,7 +34,8 @@ def text(
 
     The shade of a token is √((w − even) / (largest − even)), with w its weight in the rows that
     wrote the answer, the mean of all heads of all layers; nothing at an even share or below, and
-    sinks are left out, as in the text view. An image stands in its place, each patch as bright as
+    sinks are left out, as in the text view. Without a softmax, w is a share of the magnitudes of
+    coefficients. An image stands in its place, each patch as bright as
     √(w / the largest of a patch).
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import ATTENTION, Lens, sampled_rows
+from attnwidget.analysis import ATTENTION, Lens, reading, sampled_rows
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds, signed_cells
 from attnwidget.progress import step_done
 from attnwidget.record import Floats, Stack
@@ -44,6 +44,7 @@ def thumbnails_picture(
         ValueError: no layer has the lens.
     """
     found = _thumbnails(heads, lens, segments)
+    lens = reading(lens, heads.stack)
     down, across = (side + _GAP for side in found[0][0].shape)
     columns = max(len(chosen) for _, chosen in rows)
     paper = rgb(mixed(palette.background, palette.text, 0.03))
@@ -73,8 +74,10 @@ def _thumbnails(heads: Heads, lens: Lens, segments: str) -> list[list[Numbers]]:
     box = np.ix_(*cells_of) if not heads.of_texts else ...
     without, found = heads.layers_without(lens), []
     for layer, cells in zip(heads.stack.layers, levels, strict=True):
-        shares = [each / 15 for each in cells]
-        if lens is not ATTENTION and layer.number not in without:
+        # Those of coefficients are 8 for zero.
+        signed = heads.stack.signed
+        shares = [(each - 8.0) / 7 if signed else each / 15 for each in cells]
+        if lens.name != ATTENTION.name and layer.number not in without:
             matrices = lens.heads(heads.record, heads.stack_name, layer.number)
             shares = [_seen(heads.stack, each) for each in matrices]
         shares = [each[box] for each in shares]

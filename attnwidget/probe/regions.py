@@ -109,11 +109,14 @@ def _pairs(given: Iterable[Any]) -> Iterable[tuple[Any, Any]]:
 
 
 def _patches(record: AttentionRecord) -> tuple[str, Patches]:
-    """The stack whose tokens have places on the image, and the places."""
+    """The stack whose tokens have places on the image, and the places.
+
+    Layers without a softmax have no weights, and are left out.
+    """
     for name in record.stacks:
         stack = record.stack(name)
         patches = stack.keys.patches
-        if patches is None or stack.keys != stack.queries:
+        if patches is None or stack.keys != stack.queries or stack.signed:
             continue
         if any(grid.image == 0 for grid in patches.grids):
             return name, patches

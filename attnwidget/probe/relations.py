@@ -129,11 +129,13 @@ class RelationScores(ProbeScores):
                 "as of read_conllu, or None for the first of `misses`"
             )
         record = capture(model, tokenizer, text.text or "")
-        tokens = record.stack().queries
+        # The probe is of layers with a softmax.
+        stack = next(name for name in record.stacks if not record.stack(name).signed)
+        tokens = record.stack(stack).queries
         arcs = _arcs(tokenizer, text, tokens, relation, score.direction)
         if not arcs:
             raise ValueError(f"the text has no {relation}: {' '.join(text.words)!r:.80}")
-        place = {"layer": score.layer, "head": score.head, "heads": [score.head]}
+        place = {"stack": stack, "layer": score.layer, "head": score.head, "heads": [score.head]}
         return record, {**place, "words": True, "arcs": arcs, "head_names": self.head_names()}
 
 

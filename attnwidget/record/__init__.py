@@ -10,6 +10,7 @@ from .fidelity import Fidelity, Replay, Written
 from .images import Box, Grid, Patches, Picture
 from .layer import Layer, Pairs, Rotary
 from .record import AttentionRecord
+from .recurrence import Recurrence
 from .scores import Floats, ScoreProgram, sample_rows, spread_rows
 from .stack import Stack, of_stack, runs, spans
 from .tokens import Arc, Piece, Tokens
@@ -26,6 +27,7 @@ __all__ = [
     "Patches",
     "Picture",
     "Piece",
+    "Recurrence",
     "Replay",
     "Rotary",
     "ScoreProgram",

@@ -14,9 +14,17 @@ from .described import DAMAGE, described_file, reason
 from .fidelity import Fidelity, Replay, Written
 from .images import Box, Grid, Patches, Picture
 from .layer import Layer, Rotary
+from .recurrence import Recurrence
 from .scores import ScoreProgram
 from .stack import Stack
-from .storage import KIND, LAYER_ARRAYS, MAX_LAYERS, PROGRAM_ARRAYS, PROGRAM_TUPLES
+from .storage import (
+    KIND,
+    LAYER_ARRAYS,
+    MAX_LAYERS,
+    PROGRAM_ARRAYS,
+    PROGRAM_TUPLES,
+    RECURRENCE_ARRAYS,
+)
 from .tokens import Piece, Tokens
 
 _Record = TypeVar("_Record")
@@ -115,8 +123,14 @@ def _fits(shape: tuple[int, ...], name: str, sides: tuple[int, int]) -> bool:
         "keys": (None, keys, None),
         "values": (None, keys, None),
         "weights": (None, queries, keys),
+        "coefficients": (None, queries, keys),
         "relative": (None, queries + keys - 1),
         "sinks": (None,),
+        "gates": (None, queries, None),
+        "decay": (None, keys, None),
+        "write": (None, keys),
+        "erase": (None, keys),
+        "own": (None,),
     }
     expected = axes.get(name, (None, None, None))
     return len(shape) == len(expected) and all(
@@ -135,15 +149,18 @@ def _stack(description: dict[str, Any], arrays: _Arrays) -> Stack:
 
 def _layer(description: dict[str, Any], arrays: _Arrays, sides: tuple[int, int]) -> Layer:
     places: Mapping[str, str] = description["arrays"]
-    if unknown := set(places) - {*LAYER_ARRAYS, *PROGRAM_ARRAYS}:
+    if unknown := set(places) - {*LAYER_ARRAYS, *PROGRAM_ARRAYS, *RECURRENCE_ARRAYS}:
         raise ValueError(f"unknown arrays {', '.join(map(repr, sorted(unknown))):.200}")
     read: dict[str, Any] = {name: arrays.read(place, name, sides) for name, place in places.items()}
-    program = None
-    if (stored := description["program"]) is not None:
+    program: ScoreProgram | Recurrence | None = None
+    if (stored := description["program"]) is not None and "recurrence" in stored:
+        strengths: dict[str, Any] = {key: read.get(key) for key in RECURRENCE_ARRAYS}
+        program = Recurrence(stored["recurrence"], **strengths)
+    elif stored is not None:
         tuples = {k: tuple(stored[k]) for k in PROGRAM_TUPLES if isinstance(stored[k], list)}
         program_arrays: dict[str, Any] = {key: read.get(key) for key in PROGRAM_ARRAYS}
         program = ScoreProgram(**{**stored, **tuples}, **program_arrays)
-    elif unused := read.keys() & set(PROGRAM_ARRAYS):
+    elif unused := read.keys() & {*PROGRAM_ARRAYS, *RECURRENCE_ARRAYS}:
         raise ValueError(f"{', '.join(sorted(unused))} without a program")
     # Early files of the first version lack both.
     rotary, labels = description.get("rotary"), description.get("labels")

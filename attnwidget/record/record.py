@@ -188,8 +188,24 @@ class AttentionRecord:
         return self.layer(layer, stack).num_kv_heads
 
     def weights(self, layer: int, head: int, stack: str | None = None) -> Floats:
-        """The softmax's result: float32 [Tq, Tk]; a row that sees no key is all zero."""
+        """The softmax's result: float32 [Tq, Tk]; a row that sees no key is all zero.
+
+        Raises:
+            ValueError: the layer has no softmax: see `coefficients`.
+        """
         return self._head(layer, head, stack).head_weights(head)
+
+    def coefficients(self, layer: int, head: int, stack: str | None = None) -> Floats:
+        """The factors of values in a head without a softmax: float32 [Tq, Tk], of either sign.
+
+        The head's output is the coefficients times its values. Rows do not sum to 1. Of layers
+        that mix each channel by itself, they are shares along the layer's whole output, which sum
+        to 1 over all heads and keys: see `Layer`.
+
+        Raises:
+            ValueError: the layer has a softmax: see `weights`.
+        """
+        return self._head(layer, head, stack).head_coefficients(head)
 
     def scores(self, layer: int, head: int, stack: str | None = None) -> Floats:
         """The softmax's input: float32 [Tq, Tk]; scaled, biased, -inf where masked.
@@ -197,7 +213,7 @@ class AttentionRecord:
         A constant that a model adds to all scores of a row, which no softmax sees, may be missing.
 
         Raises:
-            ValueError: the layer was recorded as weights alone.
+            ValueError: the layer was recorded as weights alone, or has no softmax.
         """
         return self._head(layer, head, stack).head_scores(head)
 

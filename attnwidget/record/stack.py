@@ -35,9 +35,24 @@ class Stack:
                     f"tokens, but there are {expected[0]} query and {expected[1]} key tokens; "
                     "give as many tokens as the attention has positions"
                 )
+        if len({(layer.signed, layer.coefficients is None) for layer in self.layers}) > 1:
+            raise ValueError(
+                "layers with a softmax, with coefficients of heads and with those of channels are "
+                "of stacks of their own"
+            )
         numbers = self.numbers
         if any(a >= b for a, b in pairwise(numbers)):
             raise ValueError(f"layer numbers must increase, but are {list(numbers)}")
+
+    @property
+    def signed(self) -> bool:
+        """True if its layers have no softmax, and so coefficients in place of weights."""
+        return self.layers[0].signed
+
+    @property
+    def of_channels(self) -> bool:
+        """True if its coefficients are contributions of channels: see `Layer.coefficients`."""
+        return self.layers[0].coefficients is not None
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -18,19 +18,23 @@ from .described import LARGEST_HEADER, MAX_BRACKETS, Kind, num_brackets
 from .fidelity import Replay
 from .files import write_whole
 from .images import Picture
+from .recurrence import Recurrence
 from .stack import Stack
 
 FORMAT = "attnwidget-record"
-# The second has several images, and grids of patches.
-VERSION = 2
+# The second has several images, and grids of patches; the third, which is written where it is
+# needed alone, layers without a softmax and gates.
+VERSION = 3
+_WITH_SOFTMAX = 2
 KIND = Kind("record", FORMAT, VERSION, "AttentionRecord.save")
 
 # More than any model has; each costs time to check, even if all share a few arrays.
 MAX_LAYERS = 1 << 12
 
-LAYER_ARRAYS = ("queries", "keys", "weights", "values", "projection")
+LAYER_ARRAYS = ("queries", "keys", "weights", "values", "projection", "coefficients", "gates")
 PROGRAM_ARRAYS = ("visible", "bias", "relative", "sinks")
 PROGRAM_VALUES = ("scale", "mask", "window", "blocks", "softcap")
+RECURRENCE_ARRAYS = ("decay", "write", "erase", "own")
 # These are lists in JSON.
 PROGRAM_TUPLES = ("scale", "window", "blocks")
 
@@ -59,7 +63,10 @@ def save(
         for index, layer in enumerate(stack.layers):
             layer_arrays = {key: getattr(layer, key) for key in LAYER_ARRAYS}
             program = None
-            if layer.program is not None:
+            if isinstance(layer.program, Recurrence):
+                layer_arrays |= layer.program.arrays
+                program = {"recurrence": layer.program.scale}
+            elif layer.program is not None:
                 layer_arrays |= {key: getattr(layer.program, key) for key in PROGRAM_ARRAYS}
                 program = {key: getattr(layer.program, key) for key in PROGRAM_VALUES}
             # A mask that several layers share is written once.
@@ -90,8 +97,10 @@ def save(
                 "layers": layers,
             }
         )
+    layers_of_all = [layer for stack in stacks.values() for layer in stack.layers]
+    newest = any(layer.signed or layer.gates is not None for layer in layers_of_all)
     content = {
-        "version": VERSION,
+        "version": VERSION if newest else _WITH_SOFTMAX,
         "model": model,
         "missing": list(missing),
         "stacks": description,

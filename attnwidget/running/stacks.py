@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import torch
 
-from attnwidget.record import Layer, Stack, Tokens
+from attnwidget.record import Layer, ScoreProgram, Stack, Tokens
 from attnwidget.tracing import CallId
 
 from .model import traits
@@ -99,6 +99,11 @@ class Group:
     shares_tower: bool = False
 
     @property
+    def signed(self) -> bool:
+        """True for layers without a softmax."""
+        return any(layer is not None and layer.signed for layer in self.layers)
+
+    @property
     def tower(self) -> str:
         """The tower of the queries."""
         return self.kind.tower
@@ -113,34 +118,42 @@ class Group:
         self.layers += [layer] * len(modules)
 
 
-def grouped(model: torch.nn.Module, calls: Iterable[tuple[CallId, Layer | None]]) -> list[Group]:
+def grouped(
+    model: torch.nn.Module,
+    calls: Iterable[tuple[CallId, Layer | None]],
+    mixing: Container[CallId] = (),
+) -> list[Group]:
     """Group layers by kind and lengths, in the order of their calls.
 
     A module without a layer (left out, or not understood) is added to the others of its tower, so
     that it counts when layers are numbered.
+
+    Args:
+        mixing: the calls without a softmax, which are grouped by themselves.
     """
     groups: dict[tuple[object, ...], Group] = {}
-    waiting: dict[Kind, list[str]] = defaultdict(list)
-    latest: dict[Kind, Group] = {}
+    waiting: dict[tuple[Kind, bool], list[str]] = defaultdict(list)
+    latest: dict[tuple[Kind, bool], Group] = {}
     for call, layer in calls:
         kind = kind_of(model, call)
+        alike = kind, call in mixing
         if layer is None:
-            waiting[kind].append(call.module)
+            waiting[alike].append(call.module)
             continue
         # Windows may have positions in another order than global attention.
-        program = layer.program
+        program = layer.program if isinstance(layer.program, ScoreProgram) else None
         windows = program is not None and bool(program.blocks) and program.mask != "causal"
-        key = (kind, layer.shape, windows)
-        group = latest[kind] = groups.setdefault(key, Group(kind, windows=windows))
-        group.add(waiting.pop(kind, []), None)
+        key = (alike, layer.shape, windows, layer.coefficients is None)
+        group = latest[alike] = groups.setdefault(key, Group(kind, windows=windows))
+        group.add(waiting.pop(alike, []), None)
         group.add([call.module], layer)
         group.calls.append(call)
-    for kind, group in latest.items():
-        group.add(waiting[kind], None)
+    for alike, group in latest.items():
+        group.add(waiting[alike], None)
     out = [part for group in groups.values() for part in _of_each_image(group)]
-    per_kind = Counter(group.kind for group in out)
+    per_kind = Counter((group.kind, group.signed) for group in out)
     for group in out:
-        group.shares_tower = per_kind[group.kind] > 1
+        group.shares_tower = per_kind[group.kind, group.signed] > 1
     return out
 
 
@@ -227,22 +240,33 @@ def stacks(
             if layer is not None
         )
         out[title] = Stack(queries, keys, named)
-    # Text comes before the towers that feed it, because readers look at it first.
-    last = [name for name in out if name.split()[0] in ("vision", "audio", "qformer")]
-    return {name: out[name] for name in [*(n for n in out if n not in last), *last]}
+    # Text comes before the towers that feed it, because readers look at it first, and attention
+    # before what is none.
+    media = ("vision", "audio", "qformer")
+    order = sorted(out, key=lambda name: (name.split()[0] in media, out[name].signed))
+    return {name: out[name] for name in order}
 
 
 def titles(groups: list[Group]) -> list[str]:
     """A name for each group's stack, which no other has."""
     towers = {group.tower for group in groups}
     alone = len(towers) == 1 and not any(group.cross for group in groups)
-    names = ["self" if alone else stack_name(g.tower, g.cross, towers) for g in groups]
+    names = [
+        _with_kind(g, "self" if alone else stack_name(g.tower, g.cross, towers)) for g in groups
+    ]
     repeated, used = Counter(names), Counter[str]()
     numbered = []
     for name in names:
         used[name] += 1
         numbered.append(f"{name} {used[name]}" if repeated[name] > 1 else name)
     return numbered
+
+
+def _with_kind(group: Group, name: str) -> str:
+    """The name of a stack, which says that its layers are linear in their values."""
+    if not group.signed:
+        return name
+    return "linear" if name == "self" else f"{name} linear"
 
 
 def stack_name(tower: str, cross: bool, towers: set[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from attnwidget.record import Layer
+from attnwidget.record import Layer, ScoreProgram
 
 _TOLERANCE = {torch.float64: 1e-5, torch.float32: 1e-5, torch.float16: 5e-3, torch.bfloat16: 3e-2}
 # Records are float32, whatever type the model computes in.
@@ -27,7 +27,7 @@ def largest_score(layer: Layer) -> float:
     """An upper bound on |scale * q.k| of a layer with a score program: |q| |k|, of the longest."""
     assert layer.queries is not None
     assert layer.keys is not None
-    assert layer.program is not None
+    assert isinstance(layer.program, ScoreProgram)
     squares = (np.einsum("hij,hij->hi", v, v).max(axis=1) for v in (layer.queries, layer.keys))
     queries, keys = map(np.sqrt, squares)
     keys = np.repeat(keys, len(queries) // len(keys))

@@ -16,7 +16,8 @@ _TOWERS = (
     ("audio", re.compile(r"audio|speech|acoustic|wav", re.I)),
     ("qformer", re.compile(r"q_?former|perceiver|resampler", re.I)),
     ("text", re.compile(r"text|language_model|^llm$|^lm$", re.I)),
-    ("decoder", re.compile(r"decoder", re.I)),
+    # A block of Zamba, which decodes nothing, is called mamba_decoder.
+    ("decoder", re.compile(r"(?<!mamba_)decoder", re.I)),
     ("encoder", re.compile(r"encoder", re.I)),
 )
 

@@ -155,17 +155,75 @@ class SoftmaxCall:
         return self.layout.apply(self.weights).shape
 
 
+@dataclass(frozen=True)
+class Strengths:
+    """The tensors that a recurrence reads besides its values: see `attnwidget.record.Recurrence`.
+
+    Attributes:
+        query, key: [M, heads or fewer, T, d].
+        scale: factor on the queries.
+        decay: [M, heads, T, 1 or d], logarithms, or None.
+        write, erase: [M, heads, T], or None.
+        own: [heads], or None.
+    """
+
+    query: torch.Tensor
+    key: torch.Tensor
+    scale: float = 1.0
+    decay: torch.Tensor | None = None
+    write: torch.Tensor | None = None
+    erase: torch.Tensor | None = None
+    own: torch.Tensor | None = None
+
+
+@dataclass(frozen=True)
+class MixingCall:
+    """A call of a function that mixes tokens without a softmax, and is linear in its values.
+
+    Attributes:
+        module: the module that called.
+        value: [M, heads, T, d_v]; of a function that mixes each channel by itself, [M, 1, T, d_v].
+        output: of the same shape.
+        strengths: None if each channel is mixed by itself.
+        rerun: runs the function on other values, [M, heads, T, n], with n = d_v
+            where there are no strengths; None if that is not possible, or not linear.
+        rebuild: makes the function's result from other outputs.
+        local: True for a convolution, which other modules may have beside what mixes their tokens.
+        edited: the outputs that the model goes on with, if a handler replaced them.
+    """
+
+    module: torch.nn.Module
+    value: torch.Tensor
+    output: torch.Tensor
+    strengths: Strengths | None
+    rerun: Callable[[torch.Tensor], torch.Tensor] | None
+    rebuild: Rebuild
+    local: bool = False
+    edited: torch.Tensor | None = None
+
+    @property
+    def passed_on(self) -> torch.Tensor:
+        """The outputs that the model goes on with."""
+        return self.output if self.edited is None else self.edited
+
+
 Call: TypeAlias = FunctionCall | SoftmaxCall
 
 # Returns the tensors of a call; raises ValueError if their layout is not known.
 Read: TypeAlias = Callable[[], Call]
 
+# The same of a call without a softmax; raises ValueError if its coefficients are not known.
+ReadMixing: TypeAlias = Callable[[], MixingCall]
+
 
 class Observer(Protocol):
     """A function that a route calls after every attention call."""
 
-    def __call__(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
-        """Return the result of the call, or a replacement for the model."""
+    def __call__(self, module: torch.nn.Module, read: Callable[[], Any], result: Any) -> Any:
+        """Return the result of the call, or a replacement for the model.
+
+        `read` returns the call, as `Read` or `ReadMixing` does.
+        """
 
 
 class Bias(Protocol):

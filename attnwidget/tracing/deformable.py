@@ -9,21 +9,18 @@ wrapped during a trace.
 from __future__ import annotations
 
 import functools
-import inspect
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from types import FunctionType, MethodType
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
 
 from .calls import Maps, Observer, SoftmaxCall
 from .explicit import check_size, weights_alone
+from .known_functions import calls_of
 from .modules import ModuleStack
-from .replacement import marked, replace, unwrapped
 
-_ARGUMENTS = {"value", "sampling_locations", "attention_weights"}
+_ARGUMENTS = frozenset({"value", "sampling_locations", "attention_weights"})
 _SHAPES = ("value_spatial_shapes_list", "value_spatial_shapes")
 
 # The largest difference to the model's own outputs, relative to the head's largest value.
@@ -33,65 +30,11 @@ _EXACT = 1e-5
 _CELLS = 512
 
 
-@contextmanager
 def deformable_calls(
     stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
-) -> Iterator[None]:
-    """Pass every call of such attention to `observe` within this context.
-
-    The attention and its observation run within `paused()`.
-    """
-    running = False
-
-    def observed(function: Callable[..., Any]) -> Callable[..., Any]:
-        function = unwrapped(function)
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def attention(*args: Any, **kwargs: Any) -> Any:
-            nonlocal running
-            module = stack.innermost
-            if running or stack.elsewhere or not stack.owns(module):
-                return function(*args, **kwargs)
-            given = signature.bind(*args, **kwargs).arguments
-            with paused():
-                running = True
-                try:
-                    result = function(*args, **kwargs)
-                finally:
-                    running = False
-                read = functools.cache(functools.partial(_read, function, module, given, result))
-                return observe(module, read, result)
-
-        return marked(attention, function)
-
-    modules = list(stack.model.modules())
-    kinds = {type(module) for module in modules}
-    files = [
-        vars(sys.modules[file])
-        for file in sorted({kind.__module__ for kind in kinds} & sys.modules.keys())
-    ]
-    functions = [(code, name) for code in files for name in _kinds_in(code)]
-    own = {kind for kind in kinds if _is_kind(kind.forward)}
-    with ExitStack() as undo:
-        for code, name in functions:
-            replace(code, name, observed, undo)
-        # Modules may hold such a function, or be one.
-        for module in modules if functions or own else []:
-            for name in {*_kinds_in(vars(module)), *(["forward"] if type(module) in own else [])}:
-                replace(module, name, observed, undo)
-        yield
-
-
-def _kinds_in(names: Mapping[str, Any]) -> list[str]:
-    return [name for name, each in names.items() if _is_kind(each)]
-
-
-def _is_kind(function: Any) -> bool:
-    if not isinstance(function, (FunctionType, MethodType)):
-        return False
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    return code is not None and set(code.co_varnames[: code.co_argcount]) >= _ARGUMENTS
+) -> AbstractContextManager[None]:
+    """Pass every call of such attention to `observe` within this context."""
+    return calls_of({_ARGUMENTS: _read}, stack, observe, paused)
 
 
 def _read(

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from .calls import Address, Call, Read
+from .calls import Address, Call, Read, ReadMixing
 
 
 class PassEnded(BaseException):
@@ -58,6 +58,18 @@ class Handler:
             place, for this model and for traces within this one; or None to keep the call.
         """
 
+    def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:
+        """Called after a call that mixes tokens without a softmax.
+
+        Args:
+            address: the place of the call in the trace; a module's calls are counted with those of
+                its attention.
+            read: returns the call's tensors; raises ValueError if their meaning is not known.
+
+        Returns:
+            Outputs [M, heads, T, d_v] to replace those of the call, or None to keep them.
+        """
+
     def module_entered(
         self, module: torch.nn.Module, args: tuple[Any, ...]
     ) -> tuple[Any, ...] | None:
@@ -65,8 +77,12 @@ class Handler:
 
     def module_left(
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
-    ) -> None:
-        """Called after a module of the model, within `parent`, has run."""
+    ) -> Any:
+        """Called after a module of the model, within `parent`, has run.
+
+        Returns:
+            Another output for it, or None to keep its own.
+        """
 
 
 @dataclass(frozen=True)

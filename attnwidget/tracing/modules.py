@@ -92,7 +92,7 @@ class ModuleStack:
                 return handler.module_entered(module, args)
             return None
 
-        def leave(module: torch.nn.Module, _args: Any, output: Any) -> None:
+        def leave(module: torch.nn.Module, _args: Any, output: Any) -> Any:
             # Modules whose forward failed without this hook are popped as well.
             if id(module) not in self.names:
                 if self._foreign and self._is_foreign(module):
@@ -102,7 +102,9 @@ class ModuleStack:
                     pass
                 while self._foreign and self._foreign[-1] > len(self._stack):
                     self._foreign.pop()
-                handler.module_left(module, output, self._stack[-1] if self._stack else None)
+                parent = self._stack[-1] if self._stack else None
+                return handler.module_left(module, output, parent)
+            return None
 
         with ExitStack() as undo:
             before = torch_module.register_module_forward_pre_hook(enter)  # type: ignore[arg-type]

@@ -13,13 +13,14 @@ from typing import Any
 import torch
 
 from .bands import band_calls
-from .calls import Address, FunctionCall, Read
+from .calls import Address, FunctionCall, MixingCall, Read
 from .deformable import deformable_calls
 from .function_mode import AttentionMode
 from .handler import Handler
 from .interface import interface_calls
 from .masks import biased, seen_keys
 from .modules import ModuleStack
+from .recurrences import mixing_calls
 
 # A trace changes the interface's lookups and torch's compiler stance, which belong to the whole
 # process, and the model may be shared, so only one thread traces at a time.
@@ -79,6 +80,7 @@ class Trace:
             interface_calls(self.stack, self._of_interface, self.mode.paused),
             band_calls(self.stack, self._of_functions, self.mode.paused),
             deformable_calls(self.stack, self._of_functions, self.mode.paused),
+            mixing_calls(self.stack, self._of_mixing, self.mode.paused),
         ):
             yield
 
@@ -89,6 +91,13 @@ class Trace:
     def _of_functions(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
         self._by_functions += 1
         return self.attention(module, read, result)
+
+    def _of_mixing(self, module: torch.nn.Module, read: Any, result: Any) -> Any:
+        """Report a call without a softmax to the handlers, the outer ones first."""
+        for each in (*self._outer, self):
+            if each.stack.owns(module):
+                read, result = each._mixed(module, read, result)
+        return result
 
     def attention(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
         """Report a call to the handlers, and return the result for the model.
@@ -142,6 +151,23 @@ class Trace:
                 f"not {given}"
             )
         return lambda: edited, call.rebuild(outputs)
+
+    def _mixed(
+        self, module: torch.nn.Module, read: Callable[[], MixingCall], result: Any
+    ) -> tuple[Callable[[], MixingCall], Any]:
+        address = self._next(module)
+        self._calls[address.module, address.step] += 1
+        changed = self.handler.mixing(address, read)
+        if changed is None:
+            return read, result
+        call = read()
+        if changed.shape != call.output.shape:
+            raise ValueError(
+                f"the outputs of {address} have shape {list(call.output.shape)}, not "
+                f"{list(changed.shape)}"
+            )
+        edited = replace(call, edited=changed)
+        return lambda: edited, call.rebuild(changed)
 
     def _with_bias(self, address: Address, read: Read, result: Any) -> tuple[Read, Any]:
         """Run an attention function once more if its scores are to be changed."""

@@ -35,7 +35,9 @@ def check_names(choices: Iterable[str]) -> None:
 
 def no_choice(owner: str, name: str) -> str:
     """The message for the name of no choice."""
-    meant = get_close_matches(name, (*CHOICES, "metrics", "arcs", "head_names", "lenses"), 1)
+    meant = get_close_matches(
+        name, (*CHOICES, "metrics", "arcs", "grids", "head_names", "lenses"), 1
+    )
     end = f"; did you mean {meant[0]}?" if meant else f"; it has {', '.join(CHOICES)}"
     return f"{owner} has no choice {name}{end}"
 
@@ -74,6 +76,20 @@ class Choices(traitlets.HasTraits):
         for name in CHOICES:
             choices.set_trait(name, values[name])
         return choices
+
+    @traitlets.validate("view")
+    def _valid_view(self, proposal: Any) -> Any:
+        if proposal.value == "grid" and not self._manifest.get("grids"):
+            raise TraitError(
+                "view is 'grid', but there are no grids: attnwidget.show(record, grids=[scores]) "
+                "shows those of attnwidget.patch_scan"
+            )
+        return proposal.value
+
+    @traitlets.validate("shown_grid")
+    def _valid_shown_grid(self, proposal: Any) -> Any:
+        count = len(self._manifest.get("grids", ()))
+        return _in_range("shown_grid", proposal.value, max(count, 1))
 
     @traitlets.validate("stack")
     def _valid_stack(self, proposal: Any) -> Any:
@@ -197,7 +213,8 @@ class Choices(traitlets.HasTraits):
         neurons = sorted(set(proposal.value))
         vectors = self._layer.queries
         if neurons and vectors is None:
-            raise TraitError("this layer was recorded as weights alone: it has no neurons to mute")
+            what = "coefficients" if self._layer.signed else "weights"
+            raise TraitError(f"this layer was recorded as {what} alone: it has no neurons to mute")
         if vectors is None:
             return []
         return [_in_range("neuron", neuron, vectors.shape[2]) for neuron in neurons]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from attnwidget.analysis import LENSES, Lens
+from attnwidget.analysis import LENSES, GridScores, Lens
 from attnwidget.record import AttentionRecord
 from attnwidget.wire import SavedEffect, SentArc, SentMetric, SentSimilarity
 
@@ -24,6 +24,7 @@ class ShownRecord:
         arcs: annotated links, as `attnwidget.wire.encode_arcs` returns them.
         effects: as `attnwidget.wire.encode_effects` returns them.
         lenses: those of the package, and the user's own.
+        grids: those that the manifest has.
     """
 
     record: AttentionRecord
@@ -35,3 +36,4 @@ class ShownRecord:
     arcs: Sequence[SentArc] = ()
     effects: Sequence[SavedEffect] = ()
     lenses: Sequence[Lens] = LENSES
+    grids: Sequence[GridScores] = ()

@@ -35,7 +35,7 @@ from .traits import (
     one_of,
 )
 
-View = Literal["head", "model", "neuron", "map", "text"]
+View = Literal["head", "model", "neuron", "map", "text", "grid"]
 Compared = Literal["a", "b", "difference"]
 Theme = Literal["auto", "light", "dark"]
 Combine = Literal["none", "mean", "max", "layers_mean", "layers_max"]
@@ -56,7 +56,7 @@ NO_SIZE = "none"
 
 
 class ViewOption(TypedDict, total=False):
-    """The view as a keyword argument: "head", "model", "neuron", "map" or "text"."""
+    """The view as a keyword argument: "head", "model", "neuron", "map", "text" or "grid"."""
 
     view: Annotated[View, one_of(View)]
 
@@ -83,8 +83,9 @@ class ChoiceOptions(TypedDict, total=False):
         named_segments: these segments, to change them later.
         combine: the combination that the head view shows: the "mean" or "max" of the heads drawn,
             or "layers_mean" or "layers_max" of every head of every layer; "none" for single heads.
-        lens: the numbers that the head view and the model view show: "attention"; "scores",
-            which go into the softmax (not of layers that are weights alone); "values", the
+        lens: the numbers that the head view and the model view show: "attention", which is signed
+            coefficients in layers without a softmax; "scores", which go into the softmax (not of
+            layers that are weights alone); "values", the
             value-weighted norms ‖w f(x)‖ of Kobayashi et al. 2020 as shares of each row, of records
             of `capture(..., values=True)`, which the text view shows, too; "rollout" of all layers
             up to the one shown (Abnar and Zuidema 2020), in the head view alone; or one of
@@ -129,6 +130,7 @@ class ChoiceOptions(TypedDict, total=False):
         cut_part: likewise, the part without whose links the text view shows the answer.
         map_x, map_y: the metrics on the axes of the map.
         map_size: the metric whose magnitude is the size of the map's points, or "none".
+        shown_grid: the number of the grid that the grid view shows, of `grids`, from 0.
         theme: "auto" (as the notebook), "light" or "dark".
     """
 
@@ -167,6 +169,7 @@ class ChoiceOptions(TypedDict, total=False):
     map_x: Annotated[str, Name("distance")]
     map_y: Annotated[str, Name("entropy")]
     map_size: Annotated[str, Name(NO_SIZE, beside=(NO_SIZE,))]
+    shown_grid: Annotated[SupportsIndex, Integer(0)]
     theme: Annotated[Theme, one_of(Theme)]
 
 

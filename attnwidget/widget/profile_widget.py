@@ -130,8 +130,12 @@ class ProfileWidget(ProfileView, AttentionWidget):
 
     def _replace_text(self, text: int) -> None:
         record = self._reader.read(self._profile.text(text))
-        manifest, overview = self._named_overview(record)
         # Positions in another text.
+        self._grids = ()
+        if self.view == "grid":
+            self.view = "head"
+        self.shown_grid = 0
+        manifest, overview = self._named_overview(record)
         self.query = self.key = None
         self.arcs = self.cut = ()
         self._text = text

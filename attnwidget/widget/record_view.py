@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import LENSES, Comparison, OwnLenses, own_lenses
+from attnwidget.analysis import LENSES, Comparison, GridScores, OwnLenses, own_lenses
 from attnwidget.arguments import holds_entries
 from attnwidget.counted import counted
 from attnwidget.interventions.edits import KnockOut
@@ -39,13 +39,17 @@ from attnwidget.wire import (
     OffSet,
     SavedEffect,
     SentMetric,
+    checked_grids,
     compared_metrics,
     encode_arcs,
     encode_comparison,
     encode_effects,
+    encode_grids,
     encode_overview,
     encode_own_metrics,
+    grid_metrics,
     joined_record,
+    partner_stacks,
     with_head_names,
     with_measured,
 )
@@ -74,6 +78,7 @@ class RecordOptions(ChoiceOptions, total=False):
 
     metrics: Metrics | None
     arcs: Iterable[Arc] | None
+    grids: Iterable[GridScores] | None
     head_names: HeadNames | None
     lenses: OwnLenses | None
 
@@ -130,6 +135,7 @@ class RecordView(Choices):
         view: View = "head",
         metrics: Metrics | None = None,
         arcs: Iterable[Arc] | None = None,
+        grids: Iterable[GridScores] | None = None,
         head_names: HeadNames | None = None,
         lenses: OwnLenses | None = None,
         **choices: Unpack[ChoiceOptions],
@@ -148,6 +154,7 @@ class RecordView(Choices):
             )
         check_names(choices)
         self._record = record
+        self._grids = checked_grids(grids)
         self._lenses = (*LENSES, *own_lenses(record, {} if lenses is None else lenses, LENSES))
         # The model of the record, if it was shown from one.
         self._rerun: Rerun | None = None
@@ -159,6 +166,8 @@ class RecordView(Choices):
         count = sum(len(record.stack(name).layers) for name in record.stacks)
         with progress_bar("Summarizing heads", "layers", count):
             manifest, overview = self._named_overview(record)
+        if of_heads := grid_metrics(record, self._grids, partner_stacks(manifest)):
+            metrics = {**of_heads, **({} if metrics is None else metrics)}
         unnamed = choices.get("layer") is None and "head" not in choices
         if choices.get("layer") is None:
             choices["layer"] = record.stack(stack).numbers[0]
@@ -225,6 +234,9 @@ class RecordView(Choices):
         manifest, overview = self._encode_overview(record)
         for stack, names in self._head_names.items():
             manifest = with_head_names(manifest, stack, names)
+        if self._grids:
+            sent = encode_grids(record, self._grids, partner_stacks(manifest))
+            manifest = {**manifest, "grids": sent}
         return manifest, overview
 
     def _encoded(self, metrics: Metrics | None) -> list[SentMetric]:
@@ -380,6 +392,7 @@ class RecordView(Choices):
             self._similarity,
             self._arcs,
             lenses=self._lenses,
+            grids=self._grids,
         )
 
     def _effect_now(self) -> list[SavedEffect]:
@@ -406,9 +419,9 @@ class RecordView(Choices):
 
         Args:
             panel: the part of the view that is drawn, as `attnwidget.plot` names them: "head" (the
-                lines) or "matrix" of the head view, "model", "neuron", "map" or "text"; all of the
-                view if None. A model view with an opened head has the panels of the head view, too;
-                a text view is drawn of an answer, without its lists.
+                lines) or "matrix" of the head view, "model", "neuron", "map", "text" or "grid"; all
+                of the view if None. A model view with an opened head has the panels of the head
+                view, too; a text view is drawn of an answer, without its lists.
             size: width and height in inches; fitting the tokens if None.
             dpi: pixels per inch; 240 if None.
             caption: False to leave out the small print on what is not drawn, and the model's name.
@@ -426,7 +439,7 @@ class RecordView(Choices):
         png = self._drawn("png", panel, size, dpi, caption)
         # The header of the file has its width; a notebook has 96 pixels per inch.
         width = int.from_bytes(png[16:20], "big") * 96 / (dpi or PRINT_DPI)
-        alt = self._said(panel or f"{self.view} view")
+        alt = self._alternative(panel)
         return Image(  # type: ignore[no-untyped-call]
             png, format="png", width=round(width), metadata={"alt": alt}
         )
@@ -436,6 +449,25 @@ class RecordView(Choices):
         of_stack = f" of {self.stack}" if len(self._own_stacks) > 1 else ""
         head = "" if part.startswith("model") else f", layer {self.layer}, head {self.head}"
         return f"{title_of([self._shown_now()])}: {part}{of_stack}{head}"
+
+    def _alternative(self, panel: PanelName | None = None) -> str:
+        """The same with the first numbers of what is shown."""
+        from attnwidget.describe.views import alternative
+
+        return alternative(self._said(panel or f"{self.view} view"), self._plotted())
+
+    def describe(self) -> str:
+        """Say in words what the view shows now: plain text of at most 60 lines.
+
+        The first lines are its choices, as the view, the layer and what is locked; then come the
+        numbers that the status line has of what is locked, with the tokens' names, or else the
+        highest; and those of the current head. `attnwidget.describe(widget.record)` says what the
+        whole record holds.
+        """
+        # Imported here, as plots are: a display is not delayed by what it may not need.
+        from attnwidget.describe.views import describe_view
+
+        return describe_view(self._plotted())
 
     def save_figure(
         self,
@@ -448,7 +480,8 @@ class RecordView(Choices):
     ) -> None:
         """Draw the widget's view to a file, whole or not at all: .svg, .pdf or .png.
 
-        SVG and PDF have lines and text; a PDF embeds its fonts.
+        SVG and PDF have lines and text; a PDF embeds its fonts. Each file has a description in
+        words of what it shows, for those who do not see it.
 
         Args:
             panel, size, caption: as in `figure`.
@@ -486,7 +519,8 @@ class RecordView(Choices):
 
         style: dict[str, Any] = {"panel": panel, "size": size, "dpi": dpi, "caption": caption}
         with progress_bar("Drawing", "steps"):
-            return figure_bytes(self._plotted(), kind, **style)
+            alt = self._alternative(panel)
+            return figure_bytes(self._plotted(), kind, description=alt, **style)
 
     def _plotted(self) -> Shown:
         from attnwidget.plot.shown import Shown

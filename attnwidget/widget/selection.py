@@ -18,11 +18,12 @@ class Selection:
         query, key: the locked positions, or None.
         query_token, key_token: their labels, or None.
         weights: float32, the softmax's result: [Tq, Tk], [Tk] for a locked query, [Tq] for a
-            locked key, [] for both.
+            locked key, [] for both; None for a layer without a softmax.
         scores: the softmax's input (scaled, biased, masked: -inf), of the same shape; None if only
             weights were recorded.
         queries: float32 [Tq, d] or [d], as they enter the dot product; None if not recorded.
         keys: float32 [Tk, d] or [d], likewise.
+        coefficients: those of a layer without a softmax, of the shape of weights; None for others.
     """
 
     stack: str
@@ -32,20 +33,23 @@ class Selection:
     key: int | None
     query_token: str | None
     key_token: str | None
-    weights: Floats
+    weights: Floats | None
     scores: Floats | None
     queries: Floats | None
     keys: Floats | None
+    coefficients: Floats | None = None
 
     def __repr__(self) -> str:
         def side(position: int | None, token: str | None) -> str:
             return "all" if position is None else f"{position} {token!r}"
 
-        shape = "x".join(map(str, self.weights.shape)) or "1"
+        numbers = self.coefficients if self.weights is None else self.weights
+        what = "coefficients" if self.weights is None else "weights"
+        shape = "x".join(map(str, numbers.shape)) or "1" if numbers is not None else "no"
         return (
             f"<Selection of {self.stack}: layer {self.layer}, head {self.head}, "
             f"query {side(self.query, self.query_token)}, key {side(self.key, self.key_token)} "
-            f"({shape} weights)>"
+            f"({shape} {what})>"
         )
 
 
@@ -65,10 +69,13 @@ def select(
         key=key,
         query_token=None if query is None else query_labels[query],
         key_token=None if key is None else key_labels[key],
-        weights=np.asarray(recorded.head_weights(head)[row, column]),
+        weights=None if recorded.signed else np.asarray(recorded.head_weights(head)[row, column]),
         scores=None
-        if recorded.program is None
+        if recorded.program is None or recorded.signed
         else np.asarray(recorded.head_scores(head)[row, column]),
         queries=None if recorded.queries is None else recorded.head_queries(head)[row],
         keys=None if recorded.keys is None else recorded.head_keys(head)[column],
+        coefficients=np.asarray(recorded.head_coefficients(head)[row, column])
+        if recorded.signed
+        else None,
     )

@@ -35,7 +35,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     to another widget's with `ipywidgets.link`:
 
     Attributes:
-        view: "head", "model", "neuron", "map" or "text".
+        view: "head", "model", "neuron", "map" or "text"; and "grid", where there are `grids`.
         ...: see `attnwidget.view_state.table.ChoiceOptions`.
         head_names: words for heads by (layer, head) of the stack shown. They stand in the model
             view and the map in place of those for its pattern. No trait.
@@ -45,6 +45,8 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             for a record of several stacks, such arrays by stack. An array may be a list of one for
             each layer. A dict has it as "matrices" or "factors", and may have a "label", a
             "description" and a "unit". No trait.
+        grids: `GridScores` of the record's text, as `attnwidget.patch_scan` returns them, which the
+            grid view shows; those of layers by heads are among the metrics, too. No trait.
 
     Two more traits are set from Python alone:
 
@@ -214,15 +216,25 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         """
         said = self._said(f"{self.view} view")
         again = "Run the cell again, or save the notebook with its widgets, to see it here."
-        words = f"{printable(said)}.\n{again}"
+        words = f"{printable(said)}.\n{self._words()}{again}"
         try:
+            alt = self._alternative()
             picture = base64.b64encode(self._preview()).decode()
         # The widget is displayed even if its picture fails.
         except Exception as error:
             kind = "" if isinstance(error, ImportError) else f"{type(error).__name__}: "
             no_picture = f"No picture of it was saved: {printable(f'{kind}{error}')}"
             return {"text/plain": f"{words}\n{no_picture}"}, {}
-        return {"text/plain": words, "image/png": picture}, {"image/png": {"alt": said}}
+        return {"text/plain": words, "image/png": picture}, {"image/png": {"alt": alt}}
+
+    def _words(self) -> str:
+        """What the view shows, in lines; "" if it cannot be said, for the widget is displayed."""
+        from attnwidget.describe.views import describe_view
+
+        try:
+            return f"{describe_view(self._plotted(), at_display=True)}\n"
+        except Exception:
+            return ""
 
     def _get_embed_state(self, drop_defaults: bool = False) -> Any:
         """The state for a page of `ipywidgets.embed`, with defaults, which no kernel can add."""

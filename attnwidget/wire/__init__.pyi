@@ -11,9 +11,14 @@ from .comparison import joined_record as joined_record
 from .comparison import partner_stacks as partner_stacks
 from .examples import SentExamples as SentExamples
 from .examples import encode_examples as encode_examples
+from .grids import SentGrid as SentGrid
+from .grids import checked_grids as checked_grids
+from .grids import encode_grids as encode_grids
+from .grids import grid_metrics as grid_metrics
 from .head_names import HeadNames as HeadNames
 from .head_names import with_head_names as with_head_names
 from .lenses import LensNumbers as LensNumbers
+from .lenses import lens_words as lens_words
 from .lenses import why_not_sent as why_not_sent
 from .manifest import decode_overview as decode_overview
 from .manifest import encode_overview as encode_overview

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import combined_heads
-from attnwidget.record import Floats, Layer, ScoreProgram, Stack, sample_rows
+from attnwidget.record import Floats, Layer, Recurrence, ScoreProgram, Stack, sample_rows
 
 from .rounding import (
     RIGHT_TO_THREE_DECIMALS,
@@ -28,7 +28,8 @@ DType = Literal["f16", "f32", "bits", "i8", "i16"]
 
 class Part(TypedDict):
     """One array of a block: "queries", "keys", "visible", "bias", "relative" or "weights"; the
-    "query_steps" and "key_steps" of integer "queries" and "keys"; "factors of …", with the name of
+    "query_steps" and "key_steps" of integer "queries" and "keys"; "decay", "write" and "erase" of a
+    recurrence, or "coefficients" with their "steps"; "factors of …", with the name of
     a lens, see `attnwidget.analysis.FactorLens`; "mean", "max" or "head" of the block that combines
     layers; "numbers" of a lens of matrices, and their "steps"; further arrays of compressed layers,
     see `attnwidget.wire.compression`.
@@ -51,6 +52,9 @@ _STEPS = {"queries": "query_steps", "keys": "key_steps"}
 # Above this, not every integer is a float16.
 _LARGEST_FLOAT16_INTEGER = 2048
 
+
+# The strengths of a recurrence that each token has.
+_BY_TOKEN = ("decay", "write", "erase")
 
 NO_FACTORS: Mapping[str, Floats] = {}
 """The factors of a layer that has none."""
@@ -101,12 +105,15 @@ def encode_block(
     0.0005, or by more than half of it in sampled rows, all floats are float32.
 
     A layer with a score program is sent as queries and keys, any other as weights (with its queries
-    and keys, if it has them, for the neuron view).
+    and keys, if it has them, for the neuron view). Without a softmax, a recurrence is sent as it
+    is, because errors add up along it, and coefficients as integers, within half a step.
 
     Args:
         factors: those of its lenses, by name, see `attnwidget.analysis.factors_of`.
         all_rows: True to measure the error in all rows; else it is in a sample of large layers.
     """
+    if layer.signed:
+        return _signed_block(layer, factors)
     rows = np.arange(layer.shape[0]) if all_rows else sample_rows(layer.shape[0])
     error = _error(layer, _received(layer, rows), rows, factors)
     block = Block([], [], error or {"largest": 0.0})
@@ -116,7 +123,25 @@ def encode_block(
     if layer.program is None:
         block.add_floats("weights", layer.weights, exact=exact)
     else:
+        assert isinstance(layer.program, ScoreProgram)
         add_program(block, layer.program, exact=exact)
+    add_factors(block, factors)
+    return block
+
+
+def _signed_block(layer: Layer, factors: Mapping[str, Floats]) -> Block:
+    if isinstance(layer.program, Recurrence):
+        block = Block([], [], {"largest": 0.0})
+        block.add_floats("queries", layer.queries, exact=True)
+        block.add_floats("keys", layer.keys, exact=True)
+        for name in _BY_TOKEN:
+            block.add_floats(name, layer.program.arrays.get(name), exact=True)
+    else:
+        assert layer.coefficients is not None
+        integers, steps = _matrices(layer.coefficients)
+        block = Block([], [], {"largest": float(steps.max()) / 2})
+        block.add("coefficients", "i16", integers)
+        block.add("steps", "f32", steps)
     add_factors(block, factors)
     return block
 
@@ -128,7 +153,9 @@ def _received(layer: Layer, rows: NDArray[np.intp]) -> Layer:
         for array in (layer.queries, layer.keys)
     )
     weights = None if layer.weights is None else to_float16(layer.weights, rows)
-    program = None if layer.program is None else received_program(layer.program, rows)
+    program = layer.program
+    if isinstance(program, ScoreProgram):
+        program = received_program(program, rows)
     return replace(
         layer,
         queries=queries,
@@ -176,6 +203,11 @@ def add_factors(block: Block, factors: Mapping[str, Floats]) -> None:
 def block_size(layer: Layer, num_factors: int = 0) -> int:
     """The size of the layer's block in bytes where its floats are rounded, without encoding it."""
     program = layer.program
+    if isinstance(program, Recurrence):
+        arrays = [layer.queries, layer.keys, *(program.arrays.get(name) for name in _BY_TOKEN)]
+        return 4 * sum(array.size for array in arrays if array is not None)
+    if layer.coefficients is not None:
+        return 2 * layer.coefficients.size + 4 * layer.num_heads
     halves = [layer.queries, layer.keys, layer.weights if program is None else program.bias]
     size = 2 * sum(array.size for array in halves if array is not None)
     if layer.queries is not None and layer.keys is not None:
@@ -204,7 +236,13 @@ def encode_combined(stack: Stack) -> Block:
 def encode_matrices(matrices: Floats) -> Block:
     """Encode a layer's numbers [n, Tq, Tk] of a lens as "numbers", integers times "steps" [n]."""
     block = Block([], [])
-    integers, steps = to_int16(matrices.reshape(len(matrices), -1, 1))
-    block.add("numbers", "i16", integers.reshape(matrices.shape))
-    block.add("steps", "f32", steps[:, 0])
+    integers, steps = _matrices(matrices)
+    block.add("numbers", "i16", integers)
+    block.add("steps", "f32", steps)
     return block
+
+
+def _matrices(matrices: Floats) -> tuple[NDArray[np.int16], Floats]:
+    """(integers [n, Tq, Tk], steps [n])."""
+    integers, steps = to_int16(matrices.reshape(len(matrices), -1, 1))
+    return integers.reshape(matrices.shape), steps[:, 0]

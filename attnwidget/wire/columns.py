@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Floats, Layer
+from attnwidget.record import Floats, Layer, Recurrence, ScoreProgram
 
 from .block import Block
 from .later import LaterReplies, Reply
@@ -42,7 +42,7 @@ class Normalizers:
         """Compute some rows. A step that fails or is interrupted is repeated."""
         head, first = self._steps[-1]
         program = self.layer.program
-        assert program is not None
+        assert isinstance(program, ScoreProgram)
         rows = np.arange(first, min(first + self._size, self._peaks.shape[1]))
         scores = _scores(self.layer, head, rows, program.reach(rows, self.layer.shape[1]))
         peaks, _, totals = program.exponentials(scores, head, out=scores)
@@ -102,10 +102,39 @@ def block_of(name: str, array: Floats) -> Block:
     return block
 
 
+def coefficients_column(layer: Layer, position: int) -> Floats:
+    """The coefficients of one token's value for every query, [heads, Tq].
+
+    What was written is followed through the tokens after it, which erase and decay it.
+    """
+    if layer.coefficients is not None:
+        kept: Floats = layer.coefficients[:, :, position]
+        return kept
+    program, heads = layer.program, range(layer.num_heads)
+    assert isinstance(program, Recurrence)
+    queries = np.stack([layer.head_queries(head) for head in heads])
+    keys = np.stack([layer.head_keys(head) for head in heads])
+    out = np.zeros(queries.shape[:2], np.float32)
+    held = keys[:, position].astype(np.float64)
+    for at in range(position, queries.shape[1]):
+        if at > position and program.decay is not None:
+            held *= np.exp(program.decay[:, at].astype(np.float64))
+        if at > position and program.erase is not None:
+            met = (held * keys[:, at]).sum(axis=1)
+            held -= (program.erase[:, at] * met)[:, None] * keys[:, at]
+        out[:, at] = (held * queries[:, at]).sum(axis=1)
+    out *= np.float32(program.scale)
+    if program.write is not None:
+        out *= program.write[:, position, None]
+    if program.own is not None:
+        out[:, position] += program.own
+    return out
+
+
 def _scores(layer: Layer, head: int, rows: NDArray[np.intp], keys: range) -> Floats:
     """The softmax's input of some rows and some keys: [rows, keys]."""
     program = layer.program
-    assert program is not None
+    assert isinstance(program, ScoreProgram)
     queries, all_keys = layer.head_queries(head), layer.head_keys(head)
     scores: Floats = queries[rows] @ all_keys[keys.start : keys.stop].T
     scores *= np.float32(program.head_scale(head))

@@ -145,7 +145,7 @@ def _cells(stack: Stack, layer: Layer, other: Layer, head: int) -> Floats:
     """The difference of the largest magnitude in each cell of a thumbnail, of all queries."""
 
     def difference(rows: NDArray[np.intp]) -> Floats:
-        return other.head_weights(head, rows) - layer.head_weights(head, rows)
+        return other.head_numbers(head, rows) - layer.head_numbers(head, rows)
 
     return signed_cells(stack, difference, np.arange(len(stack.queries)))
 

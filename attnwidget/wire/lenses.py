@@ -126,6 +126,17 @@ def cells_of(stack: Stack, matrix: Floats) -> Floats:
 def _lens(record: AttentionRecord, lens: Lens) -> SentLens:
     matrices = lens if isinstance(lens, MatrixLens) else None
     return {
+        **lens_words(lens),
+        "peaks": None if matrices is None or matrices.shares else _peaks(matrices, record),
+        "why_not": {
+            name: reasons for name in record.stacks if (reasons := _reasons(lens, record, name))
+        },
+    }
+
+
+def lens_words(lens: Lens) -> SentLens:
+    """What is said of a lens whatever the record."""
+    return {
         "name": lens.name,
         "label": lens.label,
         "description": lens.description,
@@ -136,12 +147,10 @@ def _lens(record: AttentionRecord, lens: Lens) -> SentLens:
         "unit": lens.unit,
         "adds_up": lens.adds_up,
         "kind": _kind(lens),
-        "accumulates": matrices is not None and matrices.accumulates,
+        "accumulates": isinstance(lens, MatrixLens) and lens.accumulates,
         "symbols": [lens.factor, lens.product] if isinstance(lens, FactorLens) else None,
-        "peaks": None if matrices is None or matrices.shares else _peaks(matrices, record),
-        "why_not": {
-            name: reasons for name in record.stacks if (reasons := _reasons(lens, record, name))
-        },
+        "peaks": None,
+        "why_not": {},
     }
 
 
@@ -151,20 +160,26 @@ def _kind(lens: Lens) -> Literal["browser", "factors", "heads", "layers"]:
     return "factors" if isinstance(lens, FactorLens) else "browser"
 
 
-def _matrices(lens: MatrixLens, record: AttentionRecord) -> Iterator[tuple[str, list[Floats]]]:
+def _matrices(lens: MatrixLens, record: AttentionRecord) -> Iterator[tuple[str, Iterator[Floats]]]:
     """The matrices of the layers that have them, by stack."""
+    for name, here in _layers_with(lens, record):
+        all_layers = zip(lens.matrices(record, name), here, strict=True)
+        yield name, (matrices for matrices, is_here in all_layers if is_here)
+
+
+def _layers_with(lens: MatrixLens, record: AttentionRecord) -> Iterator[tuple[str, list[bool]]]:
+    """The layers that have a lens, by the stacks with any."""
     for name in record.stacks:
         numbers = record.stack(name).numbers
         here = [why_not_sent(lens, record, name, number) is None for number in numbers]
         if any(here):
-            all_layers = zip(lens.matrices(record, name), here, strict=True)
-            yield name, [matrices for matrices, is_here in all_layers if is_here]
+            yield name, here
 
 
 def _peaks(lens: MatrixLens, record: AttentionRecord) -> dict[str, list[list[float]]]:
     return {
         name: [[_peak(matrix) for matrix in matrices] for matrices in lens.matrices(record, name)]
-        for name, _ in _matrices(lens, record)
+        for name, _ in _layers_with(lens, record)
     }
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import (
+    ATTENTION,
     LENSES,
     FactorLens,
     HeadSummary,
@@ -22,7 +23,15 @@ from attnwidget.analysis import (
 )
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE
 from attnwidget.analysis.words import words
-from attnwidget.record import AttentionRecord, Layer, Replay, ScoreProgram, Stack, Tokens
+from attnwidget.record import (
+    AttentionRecord,
+    Layer,
+    Recurrence,
+    Replay,
+    ScoreProgram,
+    Stack,
+    Tokens,
+)
 
 from .block import block_size
 from .lenses import encode_lenses, thumbnails_of
@@ -47,6 +56,8 @@ class EncodedHeads:
         levels: by stack and layer, the thumbnail of every head in levels 0 to 15.
         by_lens: thumbnails of lenses, of the layers that have them, lens by lens.
         texts: the number of texts; None for the record's own.
+        peaks: by stack without a softmax and layer, the largest magnitude of every head's
+            coefficients, to which its levels are relative: 8 is zero.
     """
 
     metrics: list[SentMetric]
@@ -54,6 +65,7 @@ class EncodedHeads:
     levels: Mapping[str, Sequence[Sequence[NDArray[np.uint8]]]]
     by_lens: Sequence[NDArray[np.uint8]] = ()
     texts: int | None = None
+    peaks: Mapping[str, Sequence[Sequence[float]]] = field(default_factory=dict)
 
 
 def encode_overview(
@@ -68,6 +80,9 @@ def encode_overview(
     in the high half of a byte, and every thumbnail padded to a whole byte. Those of lenses of
     factors and of matrices of heads follow, lens by lens, in the same order, for the layers that
     have them; a profile has none.
+
+    Levels of layers without a softmax are 8 for zero, and 7 more or less for the "peaks" of the
+    lens "attention".
 
     Args:
         heads: what is said of them in place of this text's own, as `encode_profile` returns it.
@@ -85,6 +100,10 @@ def encode_overview(
         "metrics": heads.metrics,
         "patterns": heads.patterns,
     }
+    if heads.peaks:
+        for lens in manifest["lenses"]:
+            if lens["name"] == ATTENTION.name:
+                lens["peaks"] = heads.peaks
     levels = [head for name in record.stacks for layer in heads.levels[name] for head in layer]
     return manifest, b"".join(map(pack_levels, [*levels, *heads.by_lens]))
 
@@ -126,6 +145,11 @@ def _heads_of(record: AttentionRecord, lenses: Sequence[Lens]) -> EncodedHeads:
                 else thumbnails_of(lens, record)
             )
         ],
+        peaks={
+            name: [[head.peak or 0.0 for head in heads] for heads in layers]
+            for name, layers in summaries.items()
+            if record.stack(name).signed
+        },
     )
 
 
@@ -236,15 +260,19 @@ def _layer(
 ) -> dict[str, Any]:
     factors = [lens for lens in lenses if isinstance(lens, FactorLens)]
     num_factors = sum(lens.why_not(record, stack, layer.number) is None for lens in factors)
+    program = layer.program
+    # Coefficients are sent without queries and keys.
+    has_vectors = layer.queries is not None and layer.coefficients is None
     return {
         "number": layer.number,
         "heads": layer.num_heads,
         "bytes": block_size(layer, num_factors),
         "key_heads": layer.num_kv_heads,
-        "dim": None if layer.queries is None else layer.queries.shape[2],
-        "rotary": None if layer.rotary is None else asdict(layer.rotary),
-        "program": None if layer.program is None else program_json(layer.program),
+        "dim": layer.queries.shape[2] if layer.queries is not None and has_vectors else None,
+        "rotary": asdict(layer.rotary) if layer.rotary is not None and has_vectors else None,
+        "program": program_json(program) if isinstance(program, ScoreProgram) else None,
         "sums": layer.row_sums,
+        **_signed(layer),
         "fidelity": {
             "exact": layer.fidelity.exact,
             "module": sendable(layer.fidelity.module),
@@ -252,6 +280,26 @@ def _layer(
             "labels": layer.fidelity.labels,
         },
     }
+
+
+def _signed(layer: Layer) -> dict[str, Any]:
+    """The fields of a layer without a softmax; none of others."""
+    if not layer.signed:
+        return {}
+    found = layer.program
+    if not isinstance(found, Recurrence):
+        return {"signed": "contributions", "recurrence": None}
+    assert layer.queries is not None
+    recurrence = {
+        "scale": found.scale,
+        "query_heads": len(layer.queries),
+        # The numbers of each token's decay.
+        "decay": 0 if found.decay is None else found.decay.shape[2],
+        "write": found.write is not None,
+        "erase": found.erase is not None,
+        "own": None if found.own is None else found.own.tolist(),
+    }
+    return {"signed": "coefficients", "recurrence": recurrence}
 
 
 def _replay(replay: Replay | None) -> dict[str, Any]:

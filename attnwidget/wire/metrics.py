@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from attnwidget.analysis import (
     METRICS,
     PATTERNS,
+    SIGNED_METRICS,
     HeadScores,
     HeadSummary,
     Numbers,
@@ -92,6 +93,8 @@ def encode_metrics(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> 
     Args:
         summaries: by stack, by layer, of every head.
     """
+    known = {name for layers in summaries.values() for name in layers[0][0].metrics}
+    signed = {name: metric for name, metric in SIGNED_METRICS.items() if name in known}
     return [
         {
             "name": name,
@@ -107,7 +110,7 @@ def encode_metrics(summaries: Mapping[str, Sequence[Sequence[HeadSummary]]]) -> 
                 if name in layers[0][0].metrics
             },
         }
-        for name, metric in METRICS.items()
+        for name, metric in {**METRICS, **signed}.items()
     ]
 
 
@@ -285,7 +288,8 @@ def _by_stack(record: AttentionRecord, name: str, values: Any) -> _Rows:
 
 def _sent_rows(by_stack: _Rows) -> HeadNumbers:
     return {
-        stack: [[_sent(value) for value in row] for row in rows] for stack, rows in by_stack.items()
+        stack: [[sent_number(value) for value in row] for row in rows]
+        for stack, rows in by_stack.items()
     }
 
 
@@ -348,7 +352,8 @@ def digits_of(numbers: NDArray[np.float64]) -> int:
     return min(max(0, 2 - exponent), _MAX_DIGITS)
 
 
-def _sent(value: float) -> float | None:
+def sent_number(value: float) -> float | None:
+    """A number as JSON: rounded, and None for NaN."""
     if math.isnan(value):
         return None
     return float(value) if value.is_integer() else float(f"{value:.9g}")

@@ -12,7 +12,7 @@ from attnwidget.interventions.off import Cut, Link, Off, check_head, check_posit
 from attnwidget.record import AttentionRecord, Layer, Stack
 
 from .block import Block, encode_block, encode_combined
-from .columns import Columns, block_of
+from .columns import Columns, block_of, coefficients_column
 from .effects import CutRequest, EffectRequest, Effects, Op
 from .later import Reply
 from .lenses import LensNumbers
@@ -45,8 +45,8 @@ class Replies:
       likewise.
     - to {id, op: "row", stack, layer, side, position}, with the side "query": the row of this query
       as {id, parts} and buffers, "scores" [heads, Tk], or "weights" if only those were recorded;
-      with the side "key": the column of this key, "weights" [heads, Tq]. All are float32. A column
-      may take long, and is sent later.
+      with the side "key": the column of this key, "weights" [heads, Tq]. Layers without a softmax
+      have "coefficients" of either. All are float32. A column may take long, and is sent later.
 
     - to {id, op: "effect", stack, heads, cut, query}, with heads a list of [layer, head], cut one
       of links [queries, keys, layers, heads], each a list or null for all, and query the position
@@ -142,6 +142,8 @@ class Replies:
 
     def _combined(self, id_: str, record: AttentionRecord, request: Request) -> None:
         stack = _stack("layers are combined", self._shown(record, request)[0], request)
+        if stack.signed:
+            raise ValueError("layers without a softmax have coefficients of scales of their own")
         queries, keys = len(stack.queries), len(stack.keys)
         if 4 * queries * keys > _LARGEST_COMBINED:
             raise ValueError(
@@ -169,6 +171,8 @@ class Replies:
         side, position = _place(layer, request)
         if side == "query":
             self._send(id_, _row_of(layer, position))
+        elif layer.signed:
+            self._send(id_, block_of("coefficients", coefficients_column(layer, position)))
         elif layer.weights is not None and layer.program is None:
             self._send(id_, block_of("weights", layer.weights[:, :, position]))
         else:
@@ -278,6 +282,9 @@ def _place(layer: Layer, request: Request) -> tuple[str, int]:
 
 def _row_of(layer: Layer, position: int) -> Block:
     row, heads = np.array([position]), range(layer.num_heads)
+    if layer.signed:
+        rows = [layer.head_coefficients(h, row) for h in heads]
+        return block_of("coefficients", np.concatenate(rows))
     if layer.program is None:
         return block_of("weights", np.concatenate([layer.head_weights(h, row) for h in heads]))
     return block_of("scores", np.concatenate([layer.head_scores(h, row) for h in heads]))

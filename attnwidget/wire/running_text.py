@@ -36,7 +36,8 @@ _OF_TEXT = 3
 def text_of(record: AttentionRecord, stack: str) -> RunningText | None:
     """The running text that a view shows; None where there is none, or it is too long."""
     own = record.stack(stack)
-    found = running_text(own)
+    # Its means of heads are of weights, which are shares; coefficients of heads are not alike.
+    found = None if own.signed else running_text(own)
     if found is None:
         return None
     # Of a plain text that nothing was generated from, other views say more.

@@ -204,9 +204,11 @@ class _Model:
         model: torch.nn.Module,
         _processor: object,
         inputs: Inputs,
+        _calls: object,
         groups: Sequence[Group],
         random: torch.Tensor,
         run: Callable[[Inputs], object],
+        _output: object,
     ) -> None:
         self._model, self._inputs, self._random, self._run = model, inputs, random, run
         usual = pixels_name(inputs.tensors)

@@ -78,6 +78,11 @@ def _unsure(record: AttentionRecord, compared: set[str]) -> list[str]:
         + ("fails its own check" if layer.exact is False else "could not be checked")
         for layer in Captured.all_of(record)
         if not layer.exact and layer.name not in compared
+    ] + [
+        f"{stack} {layer.number}, without a softmax, fails its own check"
+        for stack in record.stacks
+        for layer in record.stack(stack).layers
+        if layer.signed and not layer.fidelity.exact
     ]
 
 

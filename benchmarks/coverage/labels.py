@@ -158,7 +158,9 @@ def _verdicts(
         sides = _sides(reference.field, texts)
         expected = _without_padding(weights[item], item, sides)
         errors = [
-            min(
+            np.inf
+            if layer.signed
+            else min(
                 difference(each[None], layer.all_weights(np.arange(layer.shape[0])))
                 for each in expected
             )
@@ -166,7 +168,7 @@ def _verdicts(
         ]
         best = min(range(len(layers)), key=errors.__getitem__, default=None)
         if best is None or errors[best] > EXACT:
-            said = [layer.fidelity.exact for _, layer in layers]
+            said = [layer.fidelity.exact for _, layer in layers if not layer.signed]
             if all(said) and len(said) == len(trusted) and not record.missing:
                 found.append((Labels.WRONG, f"no layer equals {reference}"))
             else:

@@ -15,7 +15,7 @@ from .result import EXACT
 
 @dataclass(frozen=True)
 class Captured:
-    """One layer of a record, with its weights [heads, Tq, Tk]."""
+    """One layer of a record with a softmax, with its weights [heads, Tq, Tk]."""
 
     name: str
     weights: np.ndarray
@@ -33,6 +33,7 @@ class Captured:
             )
             for stack in record.stacks
             for layer in record.stack(stack).layers
+            if not layer.signed
         ]
 
 

@@ -17,7 +17,7 @@ INTERVENTIONS = "## Interventions"
 _MEANING = {
     Category.EXACT: f"every layer equals the model's own eager attention to {EXACT:g}",
     Category.PARTIAL: "likewise, beside modules that capture names as having no softmax attention "
-    "(linear, recurrent, convolutions, hashed)",
+    "(hashed, Fourier, long convolutions)",
     Category.NO_REFERENCE: "the model returns no attention; every captured layer passes its check",
     Category.WRONG_REFERENCE: "what the model returns is not its attention; likewise",
     Category.NO_ATTENTION: "the model has no softmax attention",
@@ -55,10 +55,13 @@ Deformable attention averages values at points between the cells of feature maps
 weights alone, with a column for every cell, whose rows sum to less than 1 where points are outside;
 weights times values are compared with the model's own outputs.
 
-What is left is refused for what it computes. Linear attention and recurrences (the delta rule,
-Mamba) give every key a coefficient, but a signed one that is no weight. Reformer's
-other layers (LSH) take a softmax over the keys that random hashes sort into the chunk of a query,
-in rounds that are added up: other random numbers give other keys."""
+Linear attention, recurrences (the delta rule, Mamba) and gated convolutions give every value a
+signed coefficient, which is no weight: these layers are in a stack of their own, without a softmax
+([what is captured](guide/linear.md)), and are compared with what their functions return.
+
+What is left is refused for what it computes. Reformer's other layers (LSH) take a softmax over the
+keys that random hashes sort into the chunk of a query, in rounds that are added up: other random
+numbers give other keys."""
 
 
 def markdown(results: Sequence[Result]) -> str:

@@ -18,6 +18,7 @@ from benchmarks import zoo
 from benchmarks.coverage.__main__ import PAGE
 from benchmarks.coverage.isolated import apart
 from benchmarks.coverage.report import parts
+from benchmarks.interventions.decoders import DECODERS
 from benchmarks.interventions.examine import examine
 from benchmarks.interventions.report import markdown
 from benchmarks.interventions.result import Result, Verdict
@@ -39,8 +40,10 @@ def main() -> None:
             )
     _print_counts(results.values())
     if options.write:
-        captures, pictures, _ = parts(PAGE.read_text(encoding="utf-8"))
-        PAGE.write_text(captures + pictures + markdown(results.values()), encoding="utf-8")
+        captures, pictures, own = parts(PAGE.read_text(encoding="utf-8"))
+        _, heading, lens = own.partition(DECODERS)
+        written = f"{captures}{pictures}{markdown(results.values())}\n{heading}{lens}"
+        PAGE.write_text(written.rstrip() + "\n", encoding="utf-8")
 
 
 def read(path: Path) -> dict[str, Result]:

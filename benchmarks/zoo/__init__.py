@@ -11,12 +11,12 @@ import transformers
 from transformers import PreTrainedModel
 
 from . import inputs
-from .classes import config_class, model_class, names
+from .classes import config_class, decoder_class, decoders, model_class, names
 from .details import detail
 from .shrink import shrink
 from .weights import randomize
 
-__all__ = ["Built", "CannotBuild", "build", "names"]
+__all__ = ["Built", "CannotBuild", "build", "build_decoder", "decoders", "names"]
 
 
 class CannotBuild(Exception):
@@ -54,6 +54,33 @@ def build(name: str, attention: str | None = None) -> Built:
     except Exception as error:
         raise CannotBuild(f"{type(error).__name__}: {error}") from error
     return Built(model, made)
+
+
+def build_decoder(name: str, *, tokens: int = 9) -> Built:
+    """Build a model that predicts next tokens, with so many tokens as its input.
+
+    Args:
+        name: one of `decoders()`.
+
+    Raises:
+        CannotBuild: the model cannot be built or does not run.
+    """
+    seed = crc32(name.encode())
+    try:
+        with torch.random.fork_rng(), torch.no_grad():
+            torch.manual_seed(seed)
+            config = shrink(config_class(name)())
+            part = detail(name).part
+            made = decoder_class(name)._from_config(
+                getattr(config, part) if part else config, dtype=torch.float32
+            )
+            model: PreTrainedModel = made.eval()
+            randomize(model, seed)
+            given = {"input_ids": torch.randint(3, 60, (1, tokens))}
+            model(**given)
+    except Exception as error:
+        raise CannotBuild(f"{type(error).__name__}: {error}") from error
+    return Built(model, given)
 
 
 def _model(name: str, attention: str | None) -> PreTrainedModel:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from transformers import PreTrainedConfig, PreTrainedModel
 from transformers.models.auto import modeling_auto
 from transformers.models.auto.auto_factory import _LazyAutoMapping
@@ -41,3 +43,13 @@ def model_class(name: str) -> type[PreTrainedModel]:
             first: type[PreTrainedModel] = found[0] if isinstance(found, tuple) else found
             return first
     raise KeyError(name)
+
+
+def decoders() -> list[str]:
+    """Every model type with a class that predicts next tokens."""
+    return sorted(modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES)
+
+
+def decoder_class(name: str) -> Any:
+    """That class."""
+    return modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING[config_class(name)]

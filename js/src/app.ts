@@ -39,6 +39,8 @@ export interface Around {
   readonly height: number;
   /** True if the view is the only one, and takes the keys that nothing else has. */
   readonly alone: boolean;
+  /** The link to what the page shows; none where it has no address. */
+  readonly link?: (() => string) | undefined;
 }
 
 const NOTEBOOK: Around = { height: 150, alone: false };
@@ -267,7 +269,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const option = (side: Side) => shadow.querySelector<HTMLElement>(`.tokens.${side} .focused`);
   const find = findBox(scope, { state, finds, option, leave });
   const headFinder = findHead(scope, { state, finds, leave });
-  const copy = copyMenu(scope, tables, say);
+  const copy = copyMenu(scope, tables, status, say, around.link);
   const painted = figures(framed, manifest, view, legend);
   const save = saveMenu(scope, {
     figure: (kind) => painted((options) => ({ name: options.name, file: figure(kind, options) })),

@@ -223,3 +223,30 @@ def test_no_request_can_be_made(page: Remote) -> None:
     """So that the other tests mean something: one that is tried is seen."""
     page.call("() => fetch('https://example.com/').catch(() => null)")
     expect_told(page, "example.com")
+
+
+@pytest.mark.parametrize("name", ["head", "model", "neuron", "map", "text"])
+def test_a_link_opens_at_its_place(remote: Remote, url: str, name: str) -> None:
+    remote.go("about:blank")
+    opened(remote, f"{url}#view={name}&layer=3&head=7&query=4")
+    expect_attribute(remote, f"#tab-{name}", 0, "aria-selected", "true")
+    assert remote.call("() => location.hash") == f"#view={name}&layer=3&head=7&query=4"
+    # Where the view has steppers, and where it has none.
+    other = "neuron" if name == "head" else "head"
+    show_view(remote, other)
+    expect_text(remote, LAYER, "3")
+    expect_text(remote, HEAD, "7")
+    expect_attribute(remote, QUERY, 4, "aria-selected", "true")
+    assert remote.count(ALERT) == 0
+
+    def followed() -> None:
+        place = "layer=3&head=7&query=4"
+        assert remote.call("() => location.hash") == (
+            f"#{place}" if other == "head" else f"#view={other}&{place}"
+        )
+
+    remote.eventually(followed)
+    if name != "head":
+        remote.call("() => history.back()")
+        expect_attribute(remote, f"#tab-{name}", 0, "aria-selected", "true")
+    assert remote.problems() == []

@@ -79,6 +79,21 @@ assert documents.index[documents["share"] > documents["even"]].tolist() == ["clo
 assert (year["share"] - year["even"]).idxmax() == year["cut"].idxmin() == 2
 assert -5 < year["cut"][2] < -4.7 and -1.1 < year["cut"].drop(2).min() < -1
 """,
+    "signed_links": """
+assert accuracy > 0.95 and fidelity.exact and not record.missing
+size, positive, negative = shares.pop("trained")
+# Another processor rounds otherwise, so that training may end at other signs.
+assert size > 0.95 and max(positive, negative) < 0.95 and abs(positive + negative - size) < 0.05
+assert all(null.max() < 0.25 for null in shares.values())
+assert same > 0.9
+for each in by_sign.values():
+    share, most = np.mean(each, axis=0)
+    assert share > 0.6 and most > 0.95
+for each in changes.values():
+    right, other = np.mean(each, axis=0)
+    assert right < -3 and abs(other) < 0.5
+assert abs(row.sum() - 1) < 1e-5 and (row != 0).sum() == 3
+""",
     "neuron_view": """
 assert sorted(delimiter, key=delimiter.get)[-1] == (1, 11) and delimiter[1, 11] > 0.8
 assert all(4 < needed(contributions(1, 11, query, 0)) < 10 for query in inner)

@@ -4,6 +4,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ import pytest
 
 from attnwidget import AttentionRecord, capture, show, to_html
 from attnwidget.analysis import LENSES
+from attnwidget.record import Recurrence
 from attnwidget.wire import Replies, encode_overview
 from attnwidget.wire.compression import LIMITS, pack_layer
 from tests.decoding import to_base85
-from tests.unit.records import floats, hybrid, record_with_every_program
+from tests.unit.records import DIM, HEADS, LENGTH, floats, hybrid, record_with_every_program
+from tests.unit.signed import kept, linear, recurrent, with_both
 from tests.unit.tiny import Loaded, t5, token_ids
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -78,6 +81,37 @@ def test_the_file(record: AttentionRecord, file_reader: Reader, tmp_path: Path) 
                     np.testing.assert_allclose(scores, record.scores(*place), 1e-5, 1e-5)
 
 
+def _signed() -> AttentionRecord:
+    """Layers without a softmax, with every array that such a layer may have."""
+    of_dimensions = Recurrence(
+        0.5, decay=-np.abs(floats(HEADS, LENGTH, DIM)), own=floats(HEADS, LENGTH)[:, 0]
+    )
+    layers = [
+        replace(recurrent(), program=of_dimensions),
+        replace(
+            recurrent(1),
+            projection=floats(HEADS, DIM, 5),
+            gates=floats(HEADS, LENGTH, DIM),
+        ),
+        replace(recurrent(2), program=Recurrence(2.0), values=None),
+    ]
+    channels = linear(kept(floats(2, LENGTH, LENGTH)))
+    return AttentionRecord({"linear 1": linear(*layers), "linear 2": channels})
+
+
+def test_the_file_of_layers_without_a_softmax(file_reader: Reader, tmp_path: Path) -> None:
+    record = _signed()
+    record.save(tmp_path / "record.safetensors")
+    content, arrays = file_reader["read_record"](tmp_path / "record.safetensors")
+    for stack in content["stacks"]:
+        for layer in stack["layers"]:
+            own = file_reader["arrays_of"](layer, arrays)
+            for head in range(record.num_heads(layer["number"], stack["name"])):
+                found = file_reader["coefficients"](layer["program"], own, head)
+                expected = record.coefficients(layer["number"], head, stack["name"])
+                np.testing.assert_allclose(found, expected, 1e-5, 1e-6)
+
+
 def test_the_file_example(
     captured: AttentionRecord,
     file_reader: Reader,
@@ -107,8 +141,8 @@ def _assert_prints(
 def test_another_version_of_the_file(file_reader: Reader, tmp_path: Path) -> None:
     path = tmp_path / "record.safetensors"
     record_with_every_program().save(path)
-    path.write_bytes(path.read_bytes().replace(rb"\"version\": 2", rb"\"version\": 3"))
-    with pytest.raises(ValueError, match="a record of format 3; this reads format 2"):
+    path.write_bytes(path.read_bytes().replace(rb"\"version\": 2", rb"\"version\": 4"))
+    with pytest.raises(ValueError, match="a record of format 4; this reads formats 2 and 3"):
         file_reader["read_record"](path)
 
 
@@ -260,7 +294,7 @@ def _named(document: str) -> set[str]:
 
 def test_every_field_of_the_file_is_named(file_reader: Reader, tmp_path: Path) -> None:
     found = set()
-    for record in _records():
+    for record in (*_records(), _signed()):
         record.save(tmp_path / "record.safetensors")
         content, _ = file_reader["read_record"](tmp_path / "record.safetensors")
         found |= set(_fields(content))
@@ -274,14 +308,15 @@ EFFECT = ("predicts", "positions", "mean", "position", "divergence", "changes", 
 
 def test_every_field_of_the_protocol_is_named() -> None:
     text = (DOCS / "protocol.md").read_text(encoding="utf-8")
-    found = {field for r in _records() for field in _fields(encode_overview(r)[0])}
+    records = [*_records(), with_both()]
+    found = {field for r in records for field in _fields(encode_overview(r)[0])}
     record = next(iter(_records()))
     compared = show([record, record]).get_state("_manifest")["_manifest"]
     found |= set(_fields(compared))
     # Numbers of heads go by the names of stacks, and of lenses.
     found -= {lens.name for lens in LENSES} - {"values"}
     found -= {f"{stack} of B" for stack in record.stacks}
-    found -= {stack for record in _records() for stack in record.stacks}
+    found -= {stack for each in records for stack in each.stacks}
     assert {field for field in found if f"`{field}`" not in text} == set()
     assert _named("protocol.md") <= found | {
         "views",

@@ -2,6 +2,7 @@
 
 import io
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,22 @@ def test_a_notebook_has_a_bar_where_somebody_reads_it(
         assert data[-1] == {}
     else:
         assert data == []
+    assert captured.stderr == ""
+
+
+def test_a_notebook_in_a_browser_has_no_threads(
+    record: AttentionRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    monkeypatch.setattr("attnwidget.progress._CellBar.monitor_interval", 0)
+    with running(tmp_path) as shell, capture_output() as captured:
+        shell.kernel = object()
+        shell.request = {"content": {"allow_stdin": True}}
+        for work in WORK.values():
+            work(AttentionWidget(record), tmp_path)
     assert captured.stderr == ""
 
 

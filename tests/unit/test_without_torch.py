@@ -26,8 +26,11 @@ import attnwidget
 record = attnwidget.AttentionRecord.load(sys.argv[1])
 print(record.weights(1, 3)[4].tobytes().hex())
 widget = attnwidget.show(record, view="neuron", layer=1)
+assert widget.layer == 1
 widget.embed()
 widget.save_html(sys.argv[2])
+widget.save_figure(sys.argv[3])
+attnwidget.plot.head(record, layer=1, heads=[3]).figure.savefig(sys.argv[4])
 record.save(sys.argv[1])
 attnwidget.AttentionRecord.from_arrays([[[[1.0]]]], ["a"])
 """
@@ -47,11 +50,14 @@ def _run(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_load_and_show(tmp_path: Path) -> None:
     record = capture(llama(), None, {"input_ids": token_ids(6)})
     path, page = tmp_path / "record.safetensors", tmp_path / "page.html"
+    figures = tmp_path / "figure.svg", tmp_path / "plot.png"
     record.save(path)
-    run = _run(OPEN_AND_SHOW, str(path), str(page))
+    run = _run(OPEN_AND_SHOW, *map(str, (path, page, *figures)))
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == record.weights(1, 3)[4].tobytes().hex()
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert figures[0].read_text(encoding="utf-8").startswith("<?xml")
+    assert figures[1].read_bytes().startswith(b"\x89PNG")
 
 
 OPEN_PROFILE = """

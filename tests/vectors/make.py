@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.vectors import base85, blocks, choices, coded, lenses, records, scores
+from tests.vectors import base85, blocks, choices, coded, lenses, records, recurrences, scores
 
 FOLDER = Path(__file__).parent
 
@@ -13,6 +13,7 @@ def files() -> dict[str, str]:
     """File name -> text. One line per case, so that a change shows where it happened."""
     return {
         "scores.json": _lines(scores.cases()),
+        "recurrences.json": _lines(recurrences.cases()),
         "blocks.json": _lines(blocks.cases()),
         "coded.json": _lines(coded.integers()),
         "rounded.json": _lines(coded.rounded()),

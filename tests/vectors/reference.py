@@ -139,3 +139,42 @@ SHARES = {"first": 4, "special": 3, "previous": 0, "next": 2, "same": 1}
 def pattern(metrics: dict[str, float]) -> int:
     """The place of the share of at least half; 5 if there is none."""
     return [*(place for name, place in SHARES.items() if metrics.get(name, 0) >= 0.5), 5][0]
+
+
+def coefficients(case: Json, head: int) -> list[list[float]]:
+    """Coefficients of one head of a recurrence, [T][T]: what its state holds of each token's value.
+
+    The state holds, in each dimension of the keys, a multiple of each token's value.
+    """
+    tokens, dim, recurrence = case["num_tokens"], case["dim"], case["recurrence"]
+
+    def vector(name: str, heads: int, token: int) -> Sequence[float]:
+        start = (head // (case["heads"] // heads) * tokens + token) * dim
+        values: Sequence[float] = case[name][start : start + dim]
+        return values
+
+    def strength(name: str, token: int, default: float) -> float:
+        return float(case[name][head * tokens + token]) if recurrence[name] else default
+
+    state = [[0.0] * tokens for _ in range(dim)]
+    out = []
+    for t in range(tokens):
+        query = vector("queries", case["query_heads"], t)
+        key = vector("keys", case["key_heads"], t)
+        columns = recurrence["decay"]
+        for n in range(dim):
+            at = (head * tokens + t) * columns + (n if columns > 1 else 0)
+            kept = math.exp(case["decay"][at]) if columns else 1.0
+            state[n] = [kept * value for value in state[n]]
+        held = [sum(key[n] * state[n][s] for n in range(dim)) for s in range(tokens)]
+        for n in range(dim):
+            erased = strength("erase", t, 0.0) * key[n]
+            state[n] = [state[n][s] - erased * held[s] for s in range(tokens)]
+            state[n][t] += strength("write", t, 1.0) * key[n]
+        row = [
+            recurrence["scale"] * sum(query[n] * state[n][s] for n in range(dim))
+            for s in range(tokens)
+        ]
+        row[t] += recurrence["own"][head] if recurrence["own"] else 0.0
+        out.append(row)
+    return out

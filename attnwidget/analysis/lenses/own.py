@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from attnwidget.record import AttentionRecord, Floats, Stack
 
+from .attention import why_no_softmax
 from .lens import FactorLens, Lens, MatrixLens, WhyNot
 
 OwnLenses = Mapping[str, "ArrayLike | Sequence[ArrayLike] | Mapping[str, Any]"]
@@ -87,6 +88,12 @@ def _own(record: AttentionRecord, name: str, given: Any, taken: Sequence[str]) -
         if stack not in layers:
             given = ", ".join(layers)
             return WhyNot(f"of {given} alone", f"has no {name}: it was given for {given}")
+        if kind == "factors":
+            return why_no_softmax(
+                record.layer(layer, stack),
+                "weights times factors are shares of a row; multiply coefficients with factors, "
+                "and give matrices",
+            )
         return None
 
     def layer_of(stack: str, layer: int) -> Floats:

@@ -21,6 +21,7 @@ from attnwidget.analysis.metrics import Numbers
 from attnwidget.arguments import several_numbers
 from attnwidget.record import Floats, Layer, Stack, spans
 
+from .attention import why_no_softmax
 from .lens import MatrixLens, WhyNot
 
 # A capacity of 1 in integers of 32 bits, which scipy's maximum flow takes.
@@ -94,6 +95,10 @@ def flow(
 
 def why_no_rollout(stack: Stack) -> WhyNot | None:
     """The reason why a stack has neither rollout nor flow; None if it has."""
+    if stack.signed:
+        return why_no_softmax(
+            stack.layers[-1], "rollout multiplies weights, whose rows are shares of 1"
+        )
     if stack.queries != stack.keys:
         return WhyNot(
             "self-attention only",

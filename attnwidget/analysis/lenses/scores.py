@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from attnwidget.record import Layer
 
+from .attention import why_no_softmax
 from .lens import BrowserLens, WhyNot
 
 
 def why_no_scores(layer: Layer) -> WhyNot | None:
     """The reason why the scores of a layer are not known; None if they are."""
+    if layer.signed:
+        return why_no_softmax(layer, "scores are the numbers that go into one")
     if layer.program is not None:
         return None
     return WhyNot(

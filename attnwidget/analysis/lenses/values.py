@@ -15,6 +15,7 @@ import numpy as np
 from attnwidget.analysis.metrics import Numbers
 from attnwidget.record import Floats, Layer
 
+from .attention import why_no_softmax
 from .lens import FactorLens, WhyNot
 
 # The size of the arrays of a batch: eight megabytes.
@@ -85,8 +86,8 @@ def head_outputs(layer: Layer) -> Floats:
     return outputs
 
 
-def why_no_norms(layer: Layer) -> WhyNot | None:
-    """The reason why the norms of a layer's values are not known; None if they are."""
+def why_no_parts(layer: Layer) -> WhyNot | None:
+    """The reason why it is not known what a layer's values add to its output; None if it is."""
     if layer.values is None:
         return WhyNot(
             "needs capture(values=True)",
@@ -97,10 +98,24 @@ def why_no_norms(layer: Layer) -> WhyNot | None:
         return WhyNot(
             "no output projection found",
             "has no output projection that was found, so what a value adds to the output is not "
-            "known: no linear layer receives the heads' outputs as they are. A gate or a norm may "
-            "lie between, or they are projected by torch's MultiheadAttention",
+            "known: no linear layer that returns the module's output receives the heads' outputs, "
+            "as they are or behind a gate or a norm. They may be projected by torch's "
+            "MultiheadAttention",
         )
     return None
+
+
+def why_no_norms(layer: Layer) -> WhyNot | None:
+    """The reason why the norms of a layer's values are not known; None if they are."""
+    if layer.signed:
+        return why_no_softmax(layer, "a norm of a weighted value has no sign, and rows no shares")
+    if layer.gates is not None:
+        return WhyNot(
+            "gated heads",
+            "has a gate or a norm behind its heads, which depends on the query, so that a value "
+            "has no one norm: see the lens contribution",
+        )
+    return why_no_parts(layer)
 
 
 def value_refusal(layer: Layer) -> str | None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from attnwidget.record import Floats, Layer
+from attnwidget.record import Floats, Layer, ScoreProgram
 from attnwidget.wire.block import (
     NO_FACTORS,
     Block,
@@ -66,12 +66,13 @@ def pack_layer(
 
     Within limits, queries and keys, or the weights of a layer that was recorded as weights alone,
     are rounded as far as the limits allow. The exact block is used all the same if it is no larger,
-    as for a text of a few tokens, or if the range of the numbers is too large to be coded.
+    as for a text of a few tokens, or if the range of the numbers is too large to be coded. A layer
+    without a softmax is packed as a kernel sends it.
 
     Args:
         factors: those of its lenses, by name, which are sent as they are.
     """
-    if limits is None:
+    if limits is None or layer.signed:
         return pack_block(encode_block(layer, factors, all_rows=True))
     encode = rounded_weights if layer.program is None else rounded_vectors
     rounded = encode(layer, limits, factors)
@@ -116,7 +117,7 @@ def rounded_vectors(layer: Layer, limits: Limits, factors: Mapping[str, Floats])
     """
     assert layer.queries is not None
     assert layer.keys is not None
-    assert layer.program is not None
+    assert isinstance(layer.program, ScoreProgram)
     candidates = []
     for basis in bases(layer.queries, layer.keys):
         vectors = turned(layer.queries, layer.keys, basis)
@@ -154,7 +155,7 @@ def _first_step(layer: Layer, norm: float, limits: Limits) -> float:
 
     A score's error is the sum of d products of one side's rounding with the other side's numbers.
     """
-    assert layer.program is not None
+    assert isinstance(layer.program, ScoreProgram)
     scale = max(abs(layer.program.head_scale(head)) for head in range(layer.num_heads))
     deviation = scale * norm / np.sqrt(12)
     moved = min(limits.variation, limits.largest / _LARGEST_OF_MOVED)

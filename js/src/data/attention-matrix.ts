@@ -1,4 +1,4 @@
-/** A matrix of attention weights: of one head or several combined, between tokens or words. */
+/** A matrix of attention weights, or of other numbers: of one head or several combined, between tokens or words. */
 
 import { largestOf } from "../basics/extremes.ts";
 import type { RecordLayer } from "./layer.ts";
@@ -171,6 +171,16 @@ function sidesOf(
   return [change(sides.map(([a]) => a)), change(sides.map(([, b]) => b))];
 }
 
+/** The sum of a row of coefficients, and that of their magnitudes. */
+export function sumsOf(row: Float32Array, rounding: number): readonly Quantity[] {
+  const error = rounding * row.length;
+  const sums = [
+    ["row Σ", row.reduce((all, value) => all + value, 0)],
+    ["Σ|·|", row.reduce((all, value) => all + Math.abs(value), 0)],
+  ] as const;
+  return sums.map(([name, value]) => ({ name, value, error, as: "number" }));
+}
+
 /** True for numbers of either sign, which have a colour each. */
 export const isSigned = ({ lens, difference }: Pick<AttentionMatrix, "lens" | "difference">) =>
   lens.signed || difference;
@@ -309,8 +319,9 @@ export function wordMatrix(
   let peak: number | undefined;
   const peakOfWords = (): number => {
     const isHere = matrix.source ?? matrix.sides?.every(({ source }) => source);
+    const most = (matrix.peak ?? 1) * perKey;
     // Reading a row that is not here would fetch it. The weights of a row add up to 1 at most.
-    if (!isHere) return Math.min(1, (matrix.peak ?? 1) * perKey);
+    if (!isHere) return matrix.lens.signed ? most : Math.min(1, most);
     return largestOf(queries.tokens.map((_, query) => largestOf(row(query).map(Math.abs))));
   };
   return {

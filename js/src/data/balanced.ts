@@ -16,6 +16,14 @@ export function unrounded(parts: Arrays): Arrays {
     if (parts.has(steps)) out.set(name, multiplied(part(parts, name), part(parts, steps)));
     out.delete(steps);
   }
+  if (parts.has("coefficients")) {
+    const { shape, values } = part(parts, "coefficients");
+    const [steps, size] = [part(parts, "steps").values, shape[1] * shape[2]];
+    out.set("coefficients", {
+      shape,
+      values: values.map((n, at) => n * steps[Math.floor(at / size)]),
+    });
+  }
   const step = parts.get("step")?.values[0];
   if (step === undefined) return out;
   for (const name of ["step", "inner", "outer", "turns"]) out.delete(name);

@@ -67,7 +67,7 @@ export function layerShapes(
   sent: readonly Part[],
 ): Shapes {
   const [rows, columns] = [queries.labels.length, keys.labels.length];
-  const { heads, key_heads, dim, program } = layer;
+  const { heads, key_heads, dim, program, recurrence } = layer;
   const shapes = new Map<string, number[][]>();
   const add = (name: string, ...axes: number[][]) => shapes.set(name, axes);
   const parts = new Map(sent.map((part) => [part.name, part]));
@@ -82,7 +82,7 @@ export function layerShapes(
   if (dim !== null) {
     // Components that are coded together for all tokens come before the tokens.
     const vectors = (tokens: number) => (turned ? [[dim], [tokens]] : [[tokens], [dim]]);
-    add("queries", [heads], ...vectors(rows));
+    add("queries", [recurrence?.query_heads ?? heads], ...vectors(rows));
     add("keys", [key_heads], ...vectors(columns));
     addIntegers("queries", heads * dim, rows);
     addIntegers("keys", key_heads * dim, columns);
@@ -100,6 +100,17 @@ export function layerShapes(
     add("inner", [key_heads], [dim]);
     add("outer", [key_heads], [dim]);
     add("turns", [key_heads], [dim], [dim]);
+  }
+  if (recurrence) {
+    const { decay, write, erase } = recurrence;
+    if (decay) add("decay", [heads], [rows], [decay]);
+    if (write) add("write", [heads], [rows]);
+    if (erase) add("erase", [heads], [rows]);
+    return shapes;
+  }
+  if (layer.signed) {
+    add("steps", [heads]);
+    return add("coefficients", [heads], [rows], [columns]);
   }
   if (!program) {
     addIntegers("weights", heads * columns, rows);
@@ -170,6 +181,7 @@ export function numbersShapes(
 
 /** The shapes of one row or column of every head of a layer. */
 export function rowShapes({ queries, keys }: StackInfo, layer: LayerInfo, side: Side): Shapes {
-  const name = side === "query" && layer.program ? "scores" : "weights";
+  const kept = layer.signed ? "coefficients" : "weights";
+  const name = side === "query" && layer.program ? "scores" : kept;
   return new Map([[name, [[layer.heads], [(side === "query" ? keys : queries).labels.length]]]]);
 }

@@ -1,17 +1,20 @@
 /**
- * Explains the attention of one query, from q · k to the softmax, also with muted neurons; and bounds the
+ * Explains the attention of one query, from q · k to the softmax, or from a walked query to its
+ * coefficients, also with muted neurons; and bounds the
  * differences between these numbers and those of the record.
  */
 
+import { largestOf } from "../basics/extremes.ts";
 import type { LayerData } from "./layer-data.ts";
 import { dot, without } from "./neurons.ts";
 import { headScale, logSumExp } from "./scores.ts";
 
 export interface Reading {
-  /** q · k. */
+  /** q · k; with a recurrence, of the query as it is walked back to each key. */
   readonly dots: Float64Array;
   /** The scores before the softmax; null where they are not recorded. */
   readonly scores: Float32Array | null;
+  /** Without a softmax, coefficients. */
   readonly weights: Float32Array;
   /** The weight of the sink, or null. */
   readonly sink: number | null;
@@ -19,6 +22,10 @@ export interface Reading {
 
 export interface Explanation {
   readonly query: number;
+  /** True for coefficients, of which later keys have none. */
+  readonly signed: boolean;
+  /** The number with the full bar, or curve: the largest magnitude of coefficients, or 1. */
+  readonly peak: number;
   readonly original: Reading;
   /** Without the muted neurons; the same object as `original` if there are none. */
   readonly shown: Reading;
@@ -35,16 +42,22 @@ export function explain(
 ): Explanation {
   const original = read(data, head, query, []);
   const shown = muted.length ? read(data, head, query, muted) : original;
-  return { query, original, shown, bias: data.biasRow(head, query) };
+  const signed = data.info.signed !== undefined;
+  const peak = signed ? largestOf(original.weights.map(Math.abs)) || 1 : 1;
+  return { query, signed, peak, original, shown, bias: data.biasRow(head, query) };
 }
 
 function read(data: LayerData, head: number, query: number, muted: readonly number[]): Reading {
-  const q = without(data.query(head, query) as Float32Array, muted);
   const dots = new Float64Array(data.numKeys);
   const keys = data.keys(head) as Float32Array;
-  for (let j = 0; j < dots.length; j++) dots[j] = dot(q, keys, j * q.length);
+  const { recurrence } = data.info;
+  let q: Float32Array = new Float32Array(0);
+  for (let j = 0; j < dots.length; j++) {
+    if (!j || recurrence) q = without(data.queryAt(head, query, j) as Float32Array, muted);
+    dots[j] = dot(q, keys, j * q.length);
+  }
   const scores = data.scoreRow(head, query, muted);
-  if (!scores) return { dots, scores, weights: data.weightRow(head, query), sink: null };
+  if (!scores) return { dots, scores, weights: data.weightRow(head, query, muted), sink: null };
   const logit = data.sink(head);
   const normalizer = logSumExp(scores, logit ?? Number.NEGATIVE_INFINITY);
   const weights = scores.map((score) => Math.exp(score - normalizer));
@@ -52,7 +65,8 @@ function read(data: LayerData, head: number, query: number, muted: readonly numb
 }
 
 /** True if the query can see the key. */
-export function sees({ original }: Explanation, key: number): boolean {
+export function sees({ original, signed, query }: Explanation, key: number): boolean {
+  if (signed) return key <= query;
   return original.scores
     ? original.scores[key] > Number.NEGATIVE_INFINITY
     : original.weights[key] > 0;

@@ -11,6 +11,7 @@ import type { BlockError } from "./codec.ts";
 import type { LayerInfo, LensInfo, Side, StackInfo } from "./manifest.ts";
 import { without } from "./neurons.ts";
 import { type Normalized, Normalizers } from "./normalizers.ts";
+import { coefficientColumn, coefficientRow, type HeadRecurrence, walkBack } from "./recurrence.ts";
 import {
   addBias,
   type HeadProgram,
@@ -49,6 +50,10 @@ export class LayerData {
   readonly #arrays: Arrays;
   readonly #kernels: Kernels;
   readonly #programs: (HeadProgram | null)[] = [];
+  /** By head, of a layer without a softmax. */
+  readonly #recurrences = new Map<number, HeadRecurrence>();
+  /** Walked queries by head and query. */
+  readonly #walked = new Map<string, Float32Array>();
   /** The normalizers of the rows computed so far, by head. */
   readonly #normalizers: Normalizers[] = [];
   /** Counts new normalizers, for signals that wait for columns; unwatched, the work stops. */
@@ -112,7 +117,7 @@ export class LayerData {
     return { stack: this.stack, info: this.info, arrays: this.#arrays };
   }
 
-  /** The largest difference of a weight from the record's. */
+  /** The largest difference of a weight, or coefficient, from the record's. */
   get rounding(): number {
     return this.error?.largest ?? 0;
   }
@@ -144,6 +149,8 @@ export class LayerData {
 
   /** A bound of the differences of the weights in row i. */
   rowRounding(head: number, i: number): number {
+    const steps = this.#arrays.get("steps")?.values;
+    if (steps) return steps[head] / 2;
     const decimals = this.#arrays.get("decimals");
     if (!decimals) return this.largestRounding;
     return 10 ** -decimals.values[head * this.numQueries + i] / 2;
@@ -151,7 +158,31 @@ export class LayerData {
 
   /** Query vector i of a head, [dim], or null if the layer has none. */
   query(head: number, i: number): Float32Array | null {
-    return this.#vector("queries", head, i, this.numQueries);
+    return this.#vector("queries", this.#queryHead(head), i, this.numQueries);
+  }
+
+  /**
+   * The query vector i that key j is multiplied with, or null: with a recurrence, it is scaled and
+   * walked back to the key, and zero for later keys.
+   */
+  queryAt(head: number, i: number, j: number): Float32Array | null {
+    const { recurrence, dim } = this.info;
+    if (!recurrence || dim === null) return this.query(head, i);
+    const name = `${head} ${i}`;
+    const known = this.#walked.get(name);
+    const all = known ?? new Float32Array(this.numKeys * dim);
+    if (!known) {
+      walkBack(this.#recurrence(head), i, (token, walked) => all.set(walked, token * dim));
+      // Those of the explained query and of the one that it is compared with.
+      if (this.#walked.size > 1) this.#walked.clear();
+      this.#walked.set(name, all);
+    }
+    return all.subarray(j * dim, (j + 1) * dim);
+  }
+
+  /** How strongly a head writes the value of token j; 1 without such a strength. */
+  write(head: number, j: number): number {
+    return this.#arrays.get("write")?.values[head * this.numKeys + j] ?? 1;
   }
 
   /** Key vector j of the key head that this query head uses, [dim], or null. */
@@ -190,13 +221,21 @@ export class LayerData {
     return this.info.program?.sinks?.[head] ?? null;
   }
 
-  /** The weights of row i: how much query i attends to each key. */
+  /**
+   * The weights of row i: how much query i attends to each key; or the coefficients of a layer
+   * without a softmax, which are of either sign.
+   */
   weightRow(head: number, i: number, muted: readonly number[] = []): Float32Array {
     return this.passingRow(head, i, muted).slice();
   }
 
   /** The same in an array that the next call for any row may overwrite. */
   passingRow(head: number, i: number, muted: readonly number[] = []): Float32Array {
+    if (this.info.recurrence) {
+      const row = this.#row.subarray(0, this.numKeys);
+      coefficientRow(this.#recurrence(head), i, muted, row);
+      return row;
+    }
     const program = this.#programs[head];
     if (!program) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
     const row = this.#scores(program, i, muted);
@@ -214,10 +253,15 @@ export class LayerData {
   }
 
   /**
-   * The weights of column j: how much each query attends to key j. Computes the missing normalizers
+   * The weights, or coefficients, of column j: how much each query attends to key j. Computes the missing normalizers
    * of its rows first, which takes as long as the whole matrix.
    */
   weightColumn(head: number, j: number): Float32Array {
+    if (this.info.recurrence) {
+      const column = new Float32Array(this.numQueries);
+      coefficientColumn(this.#recurrence(head), j, column);
+      return column;
+    }
     const program = this.#programs[head];
     if (!program) {
       const weights = this.#weights(head);
@@ -361,12 +405,48 @@ export class LayerData {
     };
   }
 
+  #recurrence(head: number): HeadRecurrence {
+    const known = this.#recurrences.get(head);
+    if (known) return known;
+    const { recurrence, dim } = this.info;
+    if (!recurrence || dim === null) throw new Error("This layer has no recurrence.");
+    const { scale, decay: columns, write, erase, own } = recurrence;
+    const tokens = this.numKeys;
+    const made = {
+      scale,
+      dim,
+      queries: this.#slice("queries", this.#queryHead(head), tokens * dim),
+      keys: this.#slice("keys", this.#keyHead(head), tokens * dim),
+      kept: columns
+        ? // Rounded to single precision, the errors of many tokens would add up.
+          {
+            values: Float64Array.from(this.#slice("decay", head, tokens * columns), Math.exp),
+            columns,
+          }
+        : null,
+      write: write ? this.#slice("write", head, tokens) : null,
+      erase: erase ? this.#slice("erase", head, tokens) : null,
+      own: own?.[head] ?? 0,
+    };
+    this.#recurrences.set(head, made);
+    return made;
+  }
+
+  #queryHead(head: number): number {
+    const { recurrence, heads } = this.info;
+    return recurrence ? Math.floor((head * recurrence.query_heads) / heads) : head;
+  }
+
   #keyHead(head: number): number {
     return Math.floor((head * this.info.key_heads) / this.info.heads);
   }
 
   #weights(head: number): Float32Array {
-    return this.#slice("weights", head, this.numQueries * this.numKeys);
+    return this.#slice(
+      this.info.signed ? "coefficients" : "weights",
+      head,
+      this.numQueries * this.numKeys,
+    );
   }
 
   #table(name: string, head: number): Table {

@@ -32,6 +32,8 @@ const MOST_DIMENSIONS = 2 ** 14;
 /** A view lists all metrics. */
 const MOST_METRICS = 256;
 const MOST_LENSES = 64;
+const MOST_SCORE_GRIDS = 64;
+const MOST_CELLS = 2 ** 18;
 
 /** Each is a pixel of a veil. */
 const MOST_PATCHES = 2 ** 20;
@@ -209,6 +211,19 @@ const program = (heads: number) =>
 
 export type Program = Read<ReturnType<typeof program>>;
 
+/** How a layer without a softmax mixes tokens; `Recurrence` in Python says what each field means. */
+const recurrence = (heads: number, dim: number) =>
+  fields({
+    scale: number,
+    query_heads: where(integer(1, heads), (own) => (heads % own === 0 ? null : "")),
+    /** The numbers of each token's decay; 0 for none. */
+    decay: where(integer(0, dim), (columns) => (columns < 2 || columns === dim ? null : "")),
+    /** True if the block has them. */
+    write: flag,
+    erase: flag,
+    own: orNull(list(number, exactly(heads))),
+  });
+
 /**
  * The pairs of components that a rotary embedding rotates together, among the `dims` from `start` on:
  * n and n + dims / 2 ("halves"), or 2n and 2n + 1 ("neighbours"), counted from `start`.
@@ -230,6 +245,8 @@ const layer = also(
     bytes: index,
     /** True if the page has weights alone although a program gives them. */
     bare: optional(flag),
+    /** What a layer without a softmax has in place of weights, of either sign. */
+    signed: optional(oneOf(["coefficients", "contributions"])),
     /** The least and the largest sum of a row of weights; null if all are 1. */
     sums: maybe(tuple(number, number)),
     fidelity: fields({
@@ -248,6 +265,8 @@ const layer = also(
       partners: optional(list(tuple(index, index), exactly(heads))),
       /** Null for a layer that has weights alone. */
       program: dim === null ? oneOf([null]) : orNull(program(heads)),
+      /** Null for a layer that has a softmax, or coefficients alone. */
+      recurrence: optional(dim === null ? oneOf([null]) : orNull(recurrence(heads, dim))),
       /** Null if there are none, or they are not known. */
       rotary: maybe(rotary(dim ?? 0)),
     }),
@@ -433,11 +452,11 @@ const lens = (stacks: readonly StackInfo[]) =>
       fields({
         /** The names of a factor, and of a weight times its factor; null for other kinds. */
         symbols: kind === "factors" ? tuple(brief(text()), brief(text())) : oneOf([null]),
-        /** The largest magnitudes of heads or layers; null for shares of 1. */
+        /** The largest magnitudes of heads or layers; null for shares of 1, and for what is computed. */
         peaks:
-          kind === "heads" || kind === "layers"
-            ? orNull(byLayer(kind === "heads" ? ofHeads(number) : ofLayer, stacks))
-            : oneOf([null]),
+          kind === "factors"
+            ? oneOf([null])
+            : orNull(byLayer(kind === "layers" ? ofLayer : ofHeads(number), stacks)),
       }),
   );
 
@@ -465,6 +484,33 @@ export const ATTENTION: LensInfo = {
   symbols: null,
   why_not: {},
 };
+
+/** The same lens of layers without a softmax, whose own numbers are of either sign. */
+const COEFFICIENTS: LensInfo = {
+  ...ATTENTION,
+  label: "Coefficients",
+  description: "How much of each value the head takes, of either sign",
+  one: "coefficient",
+  many: "coefficients",
+  signed: true,
+};
+
+/** The same of layers whose channels mix tokens each by itself. */
+const CONTRIBUTIONS: LensInfo = {
+  ...COEFFICIENTS,
+  label: "Contributions",
+  description: "The share of each key along the layer's output, of either sign: c · y / ‖y‖²",
+  one: "contribution",
+  many: "contributions",
+};
+
+export const isAttention = ({ name }: LensInfo): boolean => name === ATTENTION.name;
+
+/** The lens as a stack is read by it. */
+export const readBy = (lens: LensInfo, { layers }: Pick<StackInfo, "layers">): LensInfo =>
+  isAttention(lens) && layers[0].signed
+    ? { coefficients: COEFFICIENTS, contributions: CONTRIBUTIONS }[layers[0].signed]
+    : lens;
 
 /** The reason why a layer of a record's own stack lacks a lens; null if it has it. */
 export const whyNot = (
@@ -606,6 +652,34 @@ export const arcs = (stacks: readonly StackInfo[]) => list(arc(stacks), integer(
 
 export type Arc = Read<ReturnType<typeof arc>>;
 
+/** A number for every cell of a grid, as of patches; `GridScores` in Python says what each is. */
+const scoreGrid = (stacks: readonly StackInfo[]) =>
+  also(
+    fields({
+      name: isolated(text()),
+      /** Its name, and where it was measured. */
+      label: isolated(text()),
+      description: isolated(text()),
+      unit: isolated(text()),
+      digits: integer(0, MOST_DIGITS),
+      stack: oneOf(stacks.map(({ name }) => name)),
+      /** What rows and columns are; "" for one column alone. */
+      axes: tuple(text(), oneOf(["head", "position", ""])),
+      /** The label, layer and head of each; null where a row is of none. */
+      rows: list(tuple(text(), orNull(index), orNull(index)), integer(1, MOST_CELLS)),
+      columns: list(text(), integer(1, MOST_CELLS)),
+    }),
+    ({ rows, columns }) => {
+      const values = list(list(orNull(number), exactly(columns.length)), exactly(rows.length));
+      return fields({ values, null: maybe(fields({ label: name, values })) });
+    },
+  );
+
+export const scoreGrids = (stacks: readonly StackInfo[]) =>
+  list(scoreGrid(stacks), integer(0, MOST_SCORE_GRIDS));
+
+export type ScoreGrid = Read<ReturnType<typeof scoreGrid>>;
+
 /** The place of a text, its rank from 0, its number, and the query and key of the head's strongest pair. */
 const example = tuple(number, number, number, number, number);
 /** The examples with the highest number, with that next to the median, and with the lowest. */
@@ -739,6 +813,8 @@ export interface Manifest extends Read<typeof about> {
   readonly compared: Compared | null;
   readonly metrics: readonly Metric[];
   readonly patterns: Patterns;
+  /** Numbers of layers and positions that were measured beside the record. */
+  readonly grids: readonly ScoreGrid[];
 }
 
 /** The number of the grid that is shown: the one chosen, or else the whole image, or the first. */

@@ -8,6 +8,7 @@ import {
   list,
   maybe,
   number,
+  optional,
   orNull,
   type Read,
   type Reader,
@@ -38,6 +39,7 @@ import {
   perLayer,
   type Similarity,
   type StackInfo,
+  scoreGrids,
   similarity,
 } from "./manifest.ts";
 
@@ -83,6 +85,8 @@ function manifest(sent: unknown): Manifest {
   const numbers = fields({
     metrics: metrics(stacks),
     patterns: patterns(stacks),
+    /** Missing where there are none. */
+    grids: optional(scoreGrids(stacks)),
     /** Null for a single record. */
     compared: maybe(compared(stacks)),
   });
@@ -96,6 +100,7 @@ function manifest(sent: unknown): Manifest {
     stacks,
     lenses: described.map(({ peaks, ...lens }) => lens),
     metrics: read.metrics,
+    grids: read.grids ?? [],
     patterns: withDifferences(read.patterns, [...(read.compared?.stacks.values() ?? [])]),
     compared: read.compared,
   };
@@ -125,7 +130,7 @@ function compared(stacks: readonly StackInfo[]): Reader<Compared> {
   const sizes = ({ queries, keys, layers }: StackInfo) => [
     queries.labels.length,
     keys.labels.length,
-    layers.map(({ number, heads }) => [number, heads]),
+    layers.map(({ number, heads, signed = null }) => [number, heads, signed]),
   ];
   const sides = where(fields({ a: named, b: named }), ({ a, b }) =>
     a && b && a !== b && same(sizes(a), sizes(b)) ? null : "",
@@ -161,7 +166,14 @@ interface SentPair extends Pick<ComparedStack, "a" | "b"> {
 }
 
 /** A layer without queries and keys. */
-const WEIGHTS = { bare: true, program: null, dim: null, rotary: null, sums: null } as const;
+const WEIGHTS = {
+  bare: true,
+  program: null,
+  recurrence: null,
+  dim: null,
+  rotary: null,
+  sums: null,
+} as const;
 
 function withDifference({ a, b, peaks, lenses }: SentPair): ComparedStack {
   const all = Object.entries({ ...lenses, [ATTENTION.name]: peaks });

@@ -4,14 +4,15 @@ import type { ReadonlySignal } from "@preact/signals-core";
 import { type Arrays, bytesIn } from "./arrays.ts";
 import { checkParts, rowShapes } from "./check-block.ts";
 import { type Block, decodeBlock } from "./codec.ts";
-import type { LayerInfo, Side, StackInfo } from "./manifest.ts";
+import { ATTENTION, type LayerInfo, type Side, type StackInfo } from "./manifest.ts";
 import type { Loaded, ResourceCache } from "./resource-cache.ts";
 import { logSumExp } from "./scores.ts";
 import { cropped, type Pooled, type Thumbnail } from "./thumbnails.ts";
 
 /**
  * Fetches the row of a query for every head: "scores" [heads, keys], or "weights" without a score
- * program; or the column of a key: "weights" [heads, queries].
+ * program; or the column of a key: "weights" [heads, queries]. Without a softmax, both are
+ * "coefficients".
  */
 export type Rows = (side: Side, position: number, signal: AbortSignal) => Promise<Block>;
 
@@ -62,7 +63,7 @@ export class RemoteLayer {
   }
 
   weightRow(head: number, i: number): Float32Array {
-    if (!this.info.program) return this.#part("query", i, "weights", head, this.numKeys);
+    if (!this.info.program) return this.#part("query", i, keptName(this.info), head, this.numKeys);
     return softmax(this.info, head, this.#part("query", i, "scores", head, this.numKeys));
   }
 
@@ -71,7 +72,7 @@ export class RemoteLayer {
   }
 
   weightColumn(head: number, j: number): Float32Array {
-    return this.#part("key", j, "weights", head, this.numQueries);
+    return this.#part("key", j, keptName(this.info), head, this.numQueries);
   }
 
   hasColumns(): boolean {
@@ -79,9 +80,14 @@ export class RemoteLayer {
   }
 
   overview(head: number, segments: string): Pooled {
-    const { rows, columns, levels } = cropped(this.thumbnails[head], this.stack, segments);
-    // A level is proportional to the square root of the weight.
-    return { rows, columns, values: Float32Array.from(levels, (level) => (level / 15) ** 2) };
+    const { rows, columns, levels, less } = cropped(this.thumbnails[head], this.stack, segments);
+    const peak = this.info.signed ? (this.info.peaks?.[ATTENTION.name]?.[head] ?? 1) : 1;
+    // A level is proportional to the square root of the magnitude.
+    const values = Float32Array.from(
+      levels,
+      (level, at) => (less?.[at] ? -peak : peak) * (level / 15) ** 2,
+    );
+    return { rows, columns, values };
   }
 
   #row(side: Side, position: number): ReadonlySignal<Loaded<Arrays>> {
@@ -108,12 +114,14 @@ export async function fetchWeights(
   signal: AbortSignal,
 ): Promise<Float32Array[]> {
   const row = readRow(stack, info, "query", await rows("query", query, signal));
-  const name = info.program ? "scores" : "weights";
+  const name = info.program ? "scores" : keptName(info);
   return Array.from({ length: info.heads }, (_, head) => {
     const part = partOf(row, info, name, head, stack.keys.labels.length);
     return info.program ? softmax(info, head, part) : part;
   });
 }
+
+const keptName = ({ signed }: LayerInfo) => (signed ? "coefficients" : "weights");
 
 function readRow(stack: StackInfo, info: LayerInfo, side: Side, block: Block): Arrays {
   checkParts(block.parts, block.error, () => rowShapes(stack, info, side));

@@ -118,7 +118,8 @@ export abstract class StackStore {
 
   /**
    * The thumbnail of a head by a lens, or that of its attention where there is none. Levels are 0 to
-   * 15, by the square roots of magnitudes as shares of the stack's largest.
+   * 15, by the square roots of magnitudes as shares of the stack's largest; of coefficients, of the
+   * head's largest.
    */
   thumbnail(layer: number, head: number, lens = ATTENTION): Thumbnail {
     const own = this.#thumbnails(layer, lens)?.[head];
@@ -127,7 +128,9 @@ export abstract class StackStore {
     const peaksOf = ({ peaks }: StackInfo["layers"][0]) => peaks?.[lens.name] ?? [];
     const peak = peaksOf(layerOf(this.info, layer))[head];
     if (peak === undefined) return own;
-    const largest = Math.max(...this.info.layers.flatMap(peaksOf));
+    // Coefficients have a scale of their own in each head.
+    const isOwn = lens.name === ATTENTION.name && !this.info.difference;
+    const largest = isOwn ? peak : Math.max(...this.info.layers.flatMap(peaksOf));
     const share = largest ? Math.sqrt(peak / largest) : 0;
     const most = own.less ? MOST_LEVELS / 15 : 1;
     return { ...own, levels: own.levels.map((level) => Math.round((share * level) / most)) };

@@ -91,7 +91,9 @@ export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview 
       Array.from({ length: has(layer) ? layer.heads : 0 }, () => thumbnail(rows, columns)),
     );
   };
-  const attention = stacks.map((stack) => read(stack, next));
+  // A profile has no coefficients of one text.
+  const hasSigns = ({ layers }: StackInfo) => layers[0].signed && layers[0].peaks?.[ATTENTION.name];
+  const attention = stacks.map((stack) => read(stack, hasSigns(stack) ? signed : next));
   const ofLens = (lens: LensInfo) =>
     stacks.map((stack) =>
       read(stack, lens.signed ? signed : next, ({ number }) => !whyNot(lens, stack.name, number)),

@@ -33,9 +33,12 @@ import { isInUse, watchErrors } from "../parts/notes.ts";
 import { isWorker, serve } from "../raster/worker/main.ts";
 import { workWith } from "../raster/worker/page-worker.ts";
 import { Scope } from "../scheduling/scope.ts";
+import { type Asked, askedOf, differing, openAt } from "../state/address.ts";
 import { CHOICES, type Choices, VIEWS } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
 import { isForDark, setWindowHeight } from "../styles/surroundings.ts";
+import { type Addressed, followAddress, linkTo } from "./address.ts";
+import type { Elsewhere } from "./record-file.ts";
 import { savedEffects } from "./saved-effects.ts";
 import { unpacked } from "./thumbnails.ts";
 
@@ -92,16 +95,24 @@ async function start(): Promise<void> {
   if (isFramed()) followFrame(main);
   try {
     const content = await opened(read(document.querySelector("[data-content]")));
+    const asked = askedOf(location.hash.slice(1), content.widgets.length);
     const states: ReadonlySignal<State>[] = [];
-    for (const widget of content.widgets) {
+    const views: Addressed[] = [];
+    // The address of a frame is not seen.
+    const link = parent === window ? () => linkTo(views) : undefined;
+    for (const [at, widget] of content.widgets.entries()) {
       try {
-        states.push(show(main, content, widget));
+        const { state, view } = show(main, content, widget, asked[at], link);
+        states.push(state);
+        views.push(view);
       } catch (error) {
-        // The other widgets still work.
+        // The other widgets still work, under their numbers.
         fail(error);
+        views.push({ place: () => new Map(), goTo() {} });
       }
     }
     followTheme(states);
+    if (link) followAddress(views);
   } catch (error) {
     fail(error);
   }
@@ -126,37 +137,83 @@ function followTheme(states: readonly ReadonlySignal<State>[]): void {
   });
 }
 
-/** Show a widget, and return the state of the record that it shows. */
+type Link = (() => string) | undefined;
+
+/** The name of an example among the choices of an address. */
+const EXAMPLE = "example";
+
+const choicesOf = (state: State) =>
+  Object.fromEntries(CHOICES.map((name) => [name, state[name].peek()])) as unknown as Choices;
+
+/** Show a widget, at the place that the address asks for. */
 function show(
   main: HTMLElement,
   content: Opened,
   widget: Content["widgets"][number],
-): ReadonlySignal<State> {
+  asked: Asked,
+  link: Link,
+): { readonly state: ReadonlySignal<State>; readonly view: Addressed } {
   const parent = el("div");
   main.append(parent);
   let scope = new Scope();
-  const shown = signal(showRecord(scope, parent, content, widget, widget.record, widget.choices));
-  effect(() => {
-    const state = shown.value;
-    const asked = state.opening.value;
-    const record = asked && widget.examples?.records[asked.text];
-    if (!asked || record === undefined) return;
-    const { stack, layer, head, query } = asked;
-    const kept = Object.fromEntries(CHOICES.map((name) => [name, state[name].peek()]));
-    const choices = {
-      ...kept,
-      ...{ view: "head", stack, layer, head, heads: [head], query, key: null, also: [], cut: [] },
-    } as unknown as Choices;
+  /** The example that is shown; null for the widget's own text. */
+  const example = signal<number | null>(null);
+  const placeOf = (text: number) => widget.examples?.records[text];
+  /** The choices with which the page opens. */
+  let opening: Choices | undefined;
+  function open(text: number | null, choices: Partial<Choices>, ready?: (state: State) => void) {
+    const place = text === null ? widget.record : (placeOf(text) as number);
     const focused = parent.matches(":focus-within");
     scope.end();
     scope = new Scope();
-    shown.value = showRecord(scope, parent, content, widget, record as number, choices);
+    example.value = text;
+    const state = showRecord(scope, parent, content, widget, place, choices, link, ready);
     if (focused) focusView(parent);
+    return state;
+  }
+  function arrive(asked: Asked, before?: State): State {
+    const choices = new Map(asked);
+    const text = Number(asked.get(EXAMPLE) ?? Number.NaN);
+    const known = placeOf(text) !== undefined;
+    if (known) choices.delete(EXAMPLE);
+    const next = known ? text : null;
+    const ready = (state: State) => {
+      opening ??= choicesOf(state);
+      openAt(state, opening, choices);
+    };
+    if (!before || next !== example.peek()) return open(next, widget.choices, ready);
+    ready(before);
+    return before;
+  }
+  const shown = signal(arrive(asked));
+  effect(() => {
+    const state = shown.value;
+    const asked = state.opening.value;
+    if (!asked || placeOf(asked.text) === undefined) return;
+    const { stack, layer, head, query } = asked;
+    const choices = {
+      ...choicesOf(state),
+      ...{ view: "head", stack, layer, head, heads: [head], query, key: null, also: [], cut: [] },
+    } as Choices;
+    shown.value = open(asked.text, choices);
   });
-  return shown;
+  const view: Addressed = {
+    place() {
+      const text = example.value;
+      const own = differing(shown.value, opening as Choices);
+      return text === null ? own : new Map([...own, [EXAMPLE, `${text}`]]);
+    },
+    goTo(asked) {
+      shown.value = arrive(asked, shown.peek());
+    },
+  };
+  return { state: shown, view };
 }
 
-/** @param place of the record in the page: the widget's own, or that of an example */
+/**
+ * @param place of the record in the page: the widget's own, or that of an example
+ * @param ready is called before anything is drawn
+ */
 function showRecord(
   scope: Scope,
   parent: HTMLElement,
@@ -164,6 +221,8 @@ function showRecord(
   widget: Content["widgets"][number],
   place: number,
   choices: Partial<Choices>,
+  link: Link,
+  ready?: (state: State) => void,
 ): State {
   const [own, recorded] = [content.records[widget.record], content.records[place]];
   if (!own || !recorded) throw new Error(`it has no record ${place}`);
@@ -183,9 +242,11 @@ function showRecord(
   state.similarity.value = readSimilarity(widget.similarity, manifest);
   state.examples.value = readExamples(widget.examples, manifest);
   state.note.value = widget.note;
+  ready?.(state);
   mount(scope, parent, store, state, {
     height: window.parent === window ? MARGIN : isFramed() ? 0 : BARS,
     alone: content.widgets.length === 1,
+    link,
   });
   // All errors in this page come from its widgets.
   const inUse = () => isInUse(parent, [...document.querySelectorAll("[data-attnwidget] > div")]);
@@ -213,7 +274,7 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
           numbers.filter((number) => scripts.has(`${stack}.${number}`)),
         );
       }
-      return embedded(script);
+      return (script as Elsewhere).block?.() ?? embedded(script);
     },
     async text(stack) {
       const script = scripts.get(`${stack}.text`);

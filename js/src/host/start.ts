@@ -1,27 +1,7 @@
-/** The first script of a page: unpacks and starts the program, most of the page of a short text. */
+/** The first script of a page. */
 
-import { fromBase85 } from "../basics/bytes.ts";
+import { startProgram, textOf } from "./program.ts";
 import { type PackedThumbnails, unpacked } from "./thumbnails.ts";
-
-const textOf = (name: string) => document.querySelector(`[data-${name}]`)?.textContent ?? "";
-
-async function start(): Promise<void> {
-  try {
-    const packed = new Blob([fromBase85(textOf("program"))]);
-    const stream = packed.stream().pipeThrough(new DecompressionStream("deflate"));
-    const program = new Response(stream).text();
-    unpackThumbnails();
-    const script = document.createElement("script");
-    script.textContent = await program;
-    document.body.append(script);
-  } catch {
-    const waiting = document.querySelector(".waiting");
-    if (waiting) {
-      waiting.textContent =
-        "This page is damaged, or this browser is older than 2023 and cannot unpack it.";
-    }
-  }
-}
 
 function unpackThumbnails(): void {
   try {
@@ -34,4 +14,7 @@ function unpackThumbnails(): void {
   }
 }
 
-void start();
+const started = startProgram();
+// While the program is unpacked.
+unpackThumbnails();
+void started;

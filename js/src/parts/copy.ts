@@ -1,30 +1,37 @@
-/** The menu that copies the numbers of the view as tab-separated text. */
+/** The menu that copies the numbers of the view as tab-separated text, the status line, or the link to a place. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import type { Scope } from "../scheduling/scope.ts";
 import { dialog } from "./dialog.ts";
 import { el } from "./dom.ts";
-import { menuButton } from "./menu.ts";
+import { type MenuItem, menuButton } from "./menu.ts";
 import { type Table, tsv } from "./table.ts";
+import { type Phrase, spoken } from "./text.ts";
 
-/** @param say shows a message to the reader */
+const ELSEWHERE = ", for this computer; what is after # works in any copy of the page";
+
+/**
+ * @param status what the line below the view says
+ * @param say shows a message to the reader
+ * @param link returns the link to what is shown, where there is one
+ */
 export function copyMenu(
   scope: Scope,
   tables: ReadonlySignal<readonly Table[]>,
+  status: ReadonlySignal<Phrase>,
   say: (text: string) => void,
+  link?: () => string,
 ) {
-  const box = el("textarea", { "aria-label": "Numbers", readonly: true, rows: 10 });
+  const box = el("textarea", { "aria-label": "Text", readonly: true, rows: 10 });
   const reason = el("p", {});
   const byHand = dialog("Copy by hand", reason, box);
 
-  async function copy(table: Table): Promise<void> {
-    const rows = table.rows();
-    const text = tsv(rows);
+  async function copyAs(name: string, text: string, done = ""): Promise<void> {
     try {
       await copyText(text, element);
     } catch (error) {
       const why = error instanceof Error ? error.message : `${error}`;
-      say(`${table.name} not copied: ${why}`);
+      say(`${name} not copied: ${why}`);
       reason.textContent = `The browser does not allow copying: ${why}. Copy the selected text yourself.`;
       box.value = text;
       byHand.toggle(true);
@@ -33,24 +40,44 @@ export function copyMenu(
       box.select();
       return;
     }
-    // Without the header.
-    const lines = rows.length - 1;
-    say(`${table.name} copied: ${lines} ${lines === 1 ? "line" : "lines"}`);
+    say(`${name} copied${done}`);
   }
+
+  function copy({ name, rows }: Table): Promise<void> {
+    const all = rows();
+    // Without the header.
+    const lines = all.length - 1;
+    return copyAs(name, tsv(all), `: ${lines} ${lines === 1 ? "line" : "lines"}`);
+  }
+
+  const copyLink = (text: string) =>
+    // A page on a disk has an address there only.
+    copyAs("Link", text, text.startsWith("file:") ? ELSEWHERE : "");
+
+  const links: readonly MenuItem[] = link
+    ? [{ name: "Link to this place", choose: () => void copyLink(link()) }]
+    : [];
 
   const menu = menuButton(scope, {
     name: "Copy",
-    title: "Copy numbers for a spreadsheet (c)",
+    title: `Copy numbers for a spreadsheet (c)${link ? ", or a link" : ""}`,
     icon: () => "copy",
-    items: () =>
-      tables.value.map((table) => ({ name: table.name, choose: () => void copy(table) })),
+    items: () => {
+      const items: MenuItem[] = tables.value.map((table) => ({
+        name: table.name,
+        choose: () => void copy(table),
+      }));
+      const text = spoken(status.value);
+      if (text) items.push({ name: "As text", choose: () => void copyAs("Text", text) });
+      return [...items, ...links];
+    },
   });
   const element = el("div", { class: "copy" }, menu, byHand.element);
   return {
     element,
     first() {
       const [table] = tables.peek();
-      if (table) void copy(table);
+      if (table) copy(table);
     },
   };
 }

@@ -11,16 +11,17 @@ const CONTRADICTED = "queries and keys give other weights";
 const NOT_ONE = "rows do not sum to 1";
 const ASSUMED = "stack and labels assumed from names and lengths";
 const KEPT = "kept as weights";
+const KEPT_SIGNED = "kept as coefficients";
 
 /** All remarks about one layer. */
 export function remarks(layer: LayerInfo): readonly string[] {
-  return [...doubts(layer), ...(isKeptAsWeights(layer) ? [KEPT] : [])];
+  return [...doubts(layer), ...(isKeptAsWeights(layer) ? [keptAs([layer])] : [])];
 }
 
 /** Doubts about a layer's weights, and about the words that they are shown beside. */
-export function doubts({ fidelity, program, sums }: LayerInfo): readonly string[] {
+export function doubts({ fidelity, program, sums, signed }: LayerInfo): readonly string[] {
   // Weights that the user provided are shown as they are.
-  const doubt = program || fidelity.module ? UNCONFIRMED : CONTRADICTED;
+  const doubt = program || signed || fidelity.module ? UNCONFIRMED : CONTRADICTED;
   return [
     ...(fidelity.exact === false ? [doubt] : []),
     ...(fidelity.labels === "assumed" ? [ASSUMED] : []),
@@ -38,13 +39,16 @@ export function doubtAbout(layers: readonly LayerInfo[], doubt: string): string 
 }
 
 /** True if no score program reproduces the model's weights. */
-const isKeptAsWeights = ({ program, bare }: LayerInfo) => !program && !bare;
+const isKeptAsWeights = ({ program, recurrence, bare }: LayerInfo) =>
+  !program && !recurrence && !bare;
+
+const keptAs = ([{ signed }]: readonly LayerInfo[]) => (signed ? KEPT_SIGNED : KEPT);
 
 /** A note about the layers that are kept as weights; "" for none. */
 export function keptAsWeights(layers: readonly LayerInfo[]): string {
   const kept = layers.filter(isKeptAsWeights);
   if (!kept.length) return "";
-  return kept.length === layers.length ? KEPT : `${layerNames(kept)} ${KEPT}`;
+  return kept.length === layers.length ? keptAs(kept) : `${layerNames(kept)} ${keptAs(kept)}`;
 }
 
 /**

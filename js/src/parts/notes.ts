@@ -61,7 +61,7 @@ function absence(missing: readonly string[]): HTMLElement {
  * @param leave moves the focus to the view
  */
 export function alertBar(scope: Scope, { error }: State, leave: () => void): HTMLElement {
-  const message = el("span", { class: "message" });
+  const message = el("span", { class: "alert-text" });
   const dismiss = button({ class: "control" }, "Dismiss", () => {
     leave();
     error.value = null;

@@ -86,7 +86,7 @@ export function bindKeys(
   );
 }
 
-const ONCE = new Set(["?", "/", "c", "s", "h", "r", "v", "x", "X", "k", "K"]);
+const ONCE = new Set(["?", "/", "c", "s", "h", "r", "v", "n", "x", "X", "k", "K"]);
 
 /** Elements that take letters and digits themselves. */
 const TYPED = "input, textarea, select";

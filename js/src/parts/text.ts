@@ -23,11 +23,16 @@ export interface Marked {
 
 export type Phrase = readonly (string | Marked)[];
 
+/** A phrase as text, without hints. */
+export const spoken = (phrase: Phrase): string =>
+  phrase
+    .map((part) => (typeof part === "string" ? part : part.hint ? "" : part.text))
+    .join("")
+    .trim();
+
 /** A phrase as text, without hints and details. */
 export const brief = (phrase: Phrase): string =>
-  phrase
-    .map((part) => (typeof part === "string" ? part : part.hint || part.detail ? "" : part.text))
-    .join("");
+  spoken(phrase.filter((part) => typeof part === "string" || !part.detail));
 
 export const strong = (text: string): Marked => ({ text, strong: true });
 export const colored = (color: string, text: string): Marked => ({ text, color });

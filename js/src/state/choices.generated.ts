@@ -3,7 +3,7 @@
 import { flag, index, indices, links, oneOf, pairs, segments, text } from "./kinds.ts";
 
 export const SCHEMA = {
-  view: oneOf("head", "model", "neuron", "map", "text"),
+  view: oneOf("head", "model", "neuron", "map", "text", "grid"),
   stack: text(""),
   compared: oneOf("a", "b", "difference"),
   layer: index(0),
@@ -39,6 +39,7 @@ export const SCHEMA = {
   map_x: text("distance"),
   map_y: text("entropy"),
   map_size: text("none"),
+  shown_grid: index(0),
   theme: oneOf("auto", "light", "dark"),
 };
 

@@ -1,21 +1,32 @@
 /** The lens of heads: the numbers that a view shows, and the reason why a stack may lack them. */
 
-import { ATTENTION, type LensInfo, layerOf, type StackInfo } from "../data/manifest.ts";
+import {
+  ATTENTION,
+  isAttention,
+  type LensInfo,
+  layerOf,
+  readBy,
+  type StackInfo,
+} from "../data/manifest.ts";
 import { isKnown, lackOf } from "../lenses/index.ts";
 import { type Choices, combination } from "./choices.ts";
 import type { State } from "./state.ts";
 
-/** The lenses that a view can show: the model view of single heads, the text view of their means. */
-export const lensesOf = (
-  { manifest }: Pick<State, "manifest">,
-  view: Choices["view"],
-): readonly LensInfo[] =>
-  manifest.value.lenses.filter(
-    (lens) =>
-      isKnown(lens) &&
-      (view !== "text" || isAttention(lens) || lens.kind === "factors") &&
-      !(view === "model" && lens.kind === "layers"),
-  );
+/**
+ * The lenses that a view can show, as the stack is read by them: the model view of single heads, the
+ * text view of their means.
+ */
+export const lensesOf = ({ manifest, shown }: Read, view: Choices["view"]): readonly LensInfo[] =>
+  manifest.value.lenses
+    .filter(
+      (lens) =>
+        isKnown(lens) &&
+        (view !== "text" || isAttention(lens) || lens.kind === "factors") &&
+        !(view === "model" && lens.kind === "layers"),
+    )
+    .map((lens) => readBy(lens, shown.stack.value));
+
+type Read = Pick<State, "manifest" | "shown">;
 
 /** The reason why a layer lacks a lens, and the side of a comparison of which it is said; null if it has it. */
 export function lensLack(
@@ -42,8 +53,14 @@ export function lensRefusal(stack: StackInfo, lens: LensInfo, ofAll = false): st
   return first.side ? `${first.side}: ${first.brief}` : first.brief;
 }
 
-const chosen = (state: Pick<State, "lens" | "manifest">, view: Choices["view"]): LensInfo =>
-  lensesOf(state, view).find(({ name }) => name === state.lens.value) ?? ATTENTION;
+const chosen = (state: Read & Pick<State, "lens">, view: Choices["view"]): LensInfo =>
+  lensesOf(state, view).find(
+    (lens) => lens.name === state.lens.value && !standsIn(state.shown.stack.value, lens),
+  ) ?? attentionOf(state);
+
+/** True if coefficients are shown in place of a lens: hybrids have layers with a softmax and without. */
+const standsIn = (stack: StackInfo, lens: LensInfo): boolean =>
+  Boolean(stack.layers[0].signed) && lensRefusal(stack, lens) !== null;
 
 /** The lens that the head view shows: combinations of all layers are of attention. */
 export const shownLens = (state: State): LensInfo =>
@@ -55,11 +72,12 @@ export const headLens = (state: State): LensInfo => chosen(state, "model");
 /** The lens that the text view shows. */
 export const textLens = (state: State): LensInfo => chosen(state, "text");
 
-/** Attention, as the record describes it. */
-export const attentionOf = ({ manifest }: Pick<State, "manifest">): LensInfo =>
-  manifest.value.lenses.find(isAttention) ?? ATTENTION;
+/** Attention, as the record describes it; of a stack without a softmax, its coefficients. */
+export const attentionOf = ({ manifest, shown }: Read): LensInfo =>
+  readBy(manifest.value.lenses.find(isAttention) ?? ATTENTION, shown.stack.value);
 
-export const isAttention = ({ name }: LensInfo): boolean => name === ATTENTION.name;
+/** True for weights, which need no word: not for coefficients. */
+export const isWeights = (lens: LensInfo): boolean => isAttention(lens) && !lens.signed;
 
 /** True if the tokens of a word are joined, for which the numbers of the lens must add up. */
 export const joinsWords = (state: State): boolean =>

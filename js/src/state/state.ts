@@ -12,6 +12,7 @@ import {
   type Manifest,
   type Metric,
   ownStacks,
+  type ScoreGrid,
   type Similarity,
   type StackInfo,
   type Texts,
@@ -79,6 +80,8 @@ export interface State extends ChoiceSignals {
   readonly ownMetrics: Signal<readonly Metric[]>;
   /** Links that somebody has annotated. */
   readonly arcs: Signal<readonly Arc[]>;
+  /** Numbers of layers and positions that were measured beside the record. */
+  readonly grids: readonly ScoreGrid[];
   /** The similarity of heads; null if it is not known. */
   readonly similarity: Signal<Similarity | null>;
   /** The examples of heads among the texts of a profile; null without any. */
@@ -134,11 +137,14 @@ export function createState(
     const { queries, keys } = stack.value;
     return { query: known(queries, signals.query.value), key: known(keys, signals.key.value) };
   });
-  // A view of running text is offered where there is one.
-  const hasText = choices.view === "text" || manifest.stacks.some(({ text }) => text);
+  // Views of running text and of grids are offered where there are any.
+  const offered: Partial<Record<ViewName, boolean>> = {
+    text: choices.view === "text" || manifest.stacks.some(({ text }) => text),
+    grid: manifest.grids.length > 0,
+  };
   const state: State = {
     ...signals,
-    views: hasText ? views : views.filter((view) => view !== "text"),
+    views: views.filter((view) => offered[view] ?? true),
     shown: { stack, layer, head, texts, metrics },
     hover,
     focus,
@@ -152,6 +158,7 @@ export function createState(
     manifest: shownManifest,
     ownMetrics,
     arcs: signal([]),
+    grids: manifest.grids,
     similarity: signal(null),
     examples: signal(null),
     opening: signal(null),

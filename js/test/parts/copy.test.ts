@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { copyMenu } from "../../src/parts/copy.ts";
 import type { Table } from "../../src/parts/table.ts";
+import { detail, hint, type Phrase, token } from "../../src/parts/text.ts";
 import { place } from "../support/place.ts";
 import { testScope } from "../support/test-scope.ts";
 
@@ -23,9 +24,11 @@ const MATRIX: Table = {
   ],
 };
 
-function mounted(tables: readonly Table[] = [ROW, MATRIX]) {
+function mounted(tables: readonly Table[] = [ROW, MATRIX], status: Phrase = [], link?: string) {
   const said: string[] = [];
-  const copy = copyMenu(testScope(), signal(tables), (text) => said.push(text));
+  const say = (text: string) => said.push(text);
+  const shown = link ? () => link : undefined;
+  const copy = copyMenu(testScope(), signal(tables), signal(status), say, shown);
   place(copy.element);
   return { said, copy };
 }
@@ -50,6 +53,14 @@ test("copies a table as tab-separated text, and says how much", async () => {
   await choose("Matrix");
   await expect.poll(() => said.at(-1)).toBe("Matrix copied: 1 line");
   expect(write.mock.calls).toEqual([[TEXT], ["\tcat\nthe\t1\n"]]);
+});
+
+test("copies the status line as text, without hints, if it says anything", async () => {
+  const write = vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
+  const { said } = mounted([], ["Layer 2 ", token("it"), detail(" · 0.43"), hint(" · Esc")]);
+  await choose("As text");
+  await expect.poll(() => said).toEqual(["Text copied"]);
+  expect(write.mock.calls).toEqual([["Layer 2 it · 0.43"]]);
 });
 
 test("its key copies the first table, or nothing where there is none", async () => {
@@ -99,11 +110,25 @@ test("where nothing is allowed, it says why and offers the text", async () => {
   await expect.element(dialog).toBeVisible();
   await expect.element(dialog.getByText("not allowed here")).toBeVisible();
   expect(said).toEqual(["Row not copied: not allowed here"]);
-  const box = dialog.getByRole("textbox", { name: "Numbers" });
+  const box = dialog.getByRole("textbox", { name: "Text" });
   await expect.element(box).toHaveFocus();
   const { value, selectionStart, selectionEnd, readOnly } = box.element() as HTMLTextAreaElement;
   expect([value, selectionStart, selectionEnd, readOnly]).toEqual([TEXT, 0, TEXT.length, true]);
   await userEvent.keyboard("{Escape}");
   await expect.element(dialog).not.toBeInTheDocument();
   await expect.element(page.getByRole("button", { name: "Copy" })).toHaveFocus();
+});
+
+test.for([
+  ["https://a.example/page.html#layer=3", "Link copied"],
+  [
+    "file:///page.html#layer=3",
+    "Link copied, for this computer; what is after # works in any copy of the page",
+  ],
+])("copies a link to the place: %s", async ([link, message]) => {
+  const write = vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
+  const { said } = mounted([], [], link);
+  await choose("Link to this place");
+  await expect.poll(() => said).toEqual([message]);
+  expect(write.mock.calls).toEqual([[link]]);
 });

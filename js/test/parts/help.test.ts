@@ -91,7 +91,7 @@ test("it names the views that there are, and nothing of others", () => {
     const names = [...panel.querySelectorAll("dl")].map((list) => list.ariaLabel);
     return { names, first: panel.querySelector("dl dt")?.textContent };
   };
-  expect(lists().first).toBe("1 2 3 4 5");
+  expect(lists().first).toBe("1 2 3 4 5 6");
   const some = lists(["model", "neuron"]);
   expect(some).toEqual({
     names: ["Keys", "Pointer", "Model view", "Neuron view"],

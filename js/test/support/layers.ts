@@ -21,11 +21,15 @@ export interface Sizes {
   readonly num_keys: number;
 }
 
-/** @param arrays by name: shape and values */
+/**
+ * @param arrays by name: shape and values
+ * @param more of the layer, as of one without a softmax
+ */
 export function layerWith(
   sizes: Sizes,
-  program: Program,
+  program: Program | null,
   arrays: Readonly<Record<string, readonly [shape: readonly number[], values: ArrayLike<number>]>>,
+  more: Partial<LayerInfo> = {},
 ): LayerData {
   const info: LayerInfo = {
     number: 0,
@@ -37,6 +41,7 @@ export function layerWith(
     bytes: 0,
     program,
     fidelity: { exact: null, module: "", tolerance: 1e-5, labels: null },
+    ...more,
   };
   const stack: StackInfo = {
     name: "self",

@@ -7,10 +7,11 @@ import coded from "../../../tests/vectors/coded.json";
 import following from "../../../tests/vectors/following.json";
 import overview from "../../../tests/vectors/overview.json";
 import record from "../../../tests/vectors/record.json";
+import recurrences from "../../../tests/vectors/recurrences.json";
 import rounded from "../../../tests/vectors/rounded.json";
 import scores from "../../../tests/vectors/scores.json";
 import type { Block, Part } from "../../src/data/codec.ts";
-import { ATTENTION, type Program } from "../../src/data/manifest.ts";
+import { ATTENTION, type LayerInfo, type Program } from "../../src/data/manifest.ts";
 import type { Choices } from "../../src/state/choices.ts";
 
 /** JSON has no -Infinity: null stands for it. */
@@ -33,6 +34,23 @@ export interface ScoreCase {
   readonly relative: readonly number[] | null;
   readonly scores: Numbers;
   readonly weights: Numbers;
+}
+
+export interface RecurrenceCase {
+  readonly name: string;
+  readonly heads: number;
+  readonly query_heads: number;
+  readonly key_heads: number;
+  readonly num_tokens: number;
+  readonly dim: number;
+  readonly recurrence: NonNullable<LayerInfo["recurrence"]>;
+  readonly queries: readonly number[];
+  readonly keys: readonly number[];
+  /** Empty where there is none. */
+  readonly decay: readonly number[];
+  readonly write: readonly number[];
+  readonly erase: readonly number[];
+  readonly coefficients: readonly number[];
 }
 
 export interface SentBlock {
@@ -74,6 +92,7 @@ export interface SentRecord {
 }
 
 export const FOLLOWING = following as unknown as readonly FollowingCase[];
+export const RECURRENCES = recurrences as unknown as readonly RecurrenceCase[];
 export const SCORES = scores as unknown as readonly ScoreCase[];
 export const BLOCKS = blocks as unknown as readonly BlockCase[];
 /** Bytes in base64, and as the text of a page. */

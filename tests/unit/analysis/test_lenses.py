@@ -37,8 +37,8 @@ EXACT = {
     "bloom": "products in a folded layout",
 }
 REFUSED = {
-    "kosmos-2": "output projection",
-    "qwen3_next": "output projection",
+    "kosmos-2": "a gate or a norm",
+    "qwen3_next": "a gate or a norm",
 }
 
 
@@ -58,7 +58,8 @@ def test_values_equal_the_models_own_projection_of_one_head_at_a_time(name: str)
 def test_layers_without_known_values_say_why(name: str, why: str) -> None:
     refusals = [each.refusal for each in compare(name) if each.refusal]
     assert refusals
-    assert all(why in refusal for refusal in refusals)
+    assert all(why in refusal or "no softmax" in refusal for refusal in refusals)
+    assert any(why in refusal for refusal in refusals)
 
 
 def test_special_tokens_carry_little(record: AttentionRecord) -> None:

@@ -27,22 +27,19 @@ EXACT = {
     "images": ["beit", "dinov2", "siglip_vision_model", "vit"],
     "windows of images": ["swin", "swinv2"],
     "objects in images": ["deformable_detr", "detr", "yolos"],
+    "without a softmax in some layers": ["bamba", "jamba", "minimax", "recurrent_gemma", "zamba"],
     "sound": ["hubert", "wav2vec2", "whisper"],
     "series": ["patchtst", "time_series_transformer"],
     "images and text": ["blip", "clip", "llava", "qwen2_vl", "vilt"],
 }
-# Beside recurrences.
-HYBRIDS = ["bamba", "jamba", "recurrent_gemma", "zamba"]
 SAMPLE = {name: Category.EXACT for names in EXACT.values() for name in names} | {
-    # Beside linear attention.
-    "minimax": Category.PARTIAL,
-    **dict.fromkeys(HYBRIDS, Category.PARTIAL),
     # After embeddings of three tokens each.
     "mobilebert": Category.PARTIAL,
     # Returns its scores as they are before the softmax.
     "squeezebert": Category.WRONG_REFERENCE,
-    # No attention: convolutions, a state.
-    "mamba": Category.NO_ATTENTION,
+    # Recurrences alone, each checked against its own function.
+    "mamba": Category.NO_REFERENCE,
+    # No attention: convolutions.
     "resnet": Category.NO_ATTENTION,
 }
 

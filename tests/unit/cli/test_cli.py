@@ -1,5 +1,6 @@
 """attnwidget "text" -o out.html, with the embedded model"""
 
+import json
 import os
 import re
 import signal
@@ -39,6 +40,14 @@ def test_a_pair_a_view_and_a_place(tmp_path: Path) -> None:
     choices = content["choices"]
     chosen = [choices[name] for name in ("view", "layer", "head", "query")]
     assert chosen == ["neuron", 3, 11, 4]
+
+
+def test_the_viewer_allows_requests_to_its_own_address_alone(tmp_path: Path) -> None:
+    page = tmp_path / "viewer.html"
+    assert main(["viewer", "-o", str(page)]) == 0
+    html = page.read_text(encoding="utf-8")
+    assert html.count("connect-src") == html.count("connect-src 'self'; ") == 1
+    assert "default-src 'none'" in html
 
 
 def test_a_quality(tmp_path: Path) -> None:
@@ -175,3 +184,37 @@ def test_as_a_module(tmp_path: Path) -> None:
     assert run.stdout == f"{page}\n"
     assert run.stderr == ""
     assert len(content_of(page)["manifest"]["stacks"][0]["layers"]) == 6
+
+
+def test_json_is_one_object_with_a_description(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "out.html"
+    assert main(["A text.", "-o", str(page), "--json"]) == 0
+    out, err = capsys.readouterr()
+    said = json.loads(out)
+    assert said["description"].startswith("Record of all-MiniLM-L6-v2: 1 stack (self)")
+    del said["description"]
+    assert said == {"output": str(page), "missing": [], "interrupted": False}
+    assert err == ""
+    assert main(["A text.", "--layer", "6", "-o", str(page), "--json"]) == 1
+    out, err = capsys.readouterr()
+    expected = "layer 6 does not exist: this stack has 6 layers, 0 to 5"
+    assert (json.loads(out), err) == ({"error": expected}, "")
+
+
+def test_json_of_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts, page = tmp_path / "texts.txt", tmp_path / "atlas.html"
+    texts.write_text("The dog slept.\nIt was tired.\n", encoding="utf-8")
+    files = ["--texts", str(texts), "-o", str(page), "--null", "none"]
+    assert main(["profile", *files, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["description"].startswith(
+        "Profile of all-MiniLM-L6-v2 over 2 texts, without a null"
+    )
+
+
+def test_json_and_a_page_on_the_same_output(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["A text.", "-o", "-", "--json"])
+    assert "so the page needs -o FILE" in capsys.readouterr().err

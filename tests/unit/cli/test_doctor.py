@@ -1,5 +1,6 @@
 """attnwidget doctor: what is installed, what is wrong, and what to do"""
 
+import json
 import signal
 import subprocess
 import sys
@@ -94,3 +95,12 @@ def test_a_bundle_that_was_not_built(
     code, lines = _report(capsys)
     assert code == 1
     assert "widget.js is missing, so there are no widgets" in lines["bundle widget.js"]
+
+
+def test_json_has_the_same_findings(capsys: pytest.CaptureFixture[str]) -> None:
+    code, lines = _report(capsys)
+    assert main(["doctor", "--json"]) == code
+    said = json.loads(capsys.readouterr().out)
+    assert {each["subject"]: each["text"] for each in said["findings"]} == lines
+    wrong = sum(each["verdict"] == "wrong" for each in said["findings"])
+    assert (said["wrong"], code) == (wrong, min(wrong, 1))

@@ -28,6 +28,19 @@ def hybrid() -> Any:
     return answering("Jamba", num_experts=2, mamba_d_state=4, mamba_dt_rank=4, **sizes)
 
 
+def delta() -> Any:
+    sizes = {"layer_types": ["linear_attention", "full_attention"], "num_experts": 0}
+    heads = {"linear_num_key_heads": 2, "linear_num_value_heads": 4}
+    widths = {"linear_key_head_dim": 8, "linear_value_head_dim": 8, "head_dim": 8}
+    return answering("Qwen3Next", **sizes, **heads, **widths)
+
+
+def mamba() -> Any:
+    return answering(
+        "Mamba2", "eager", num_heads=8, head_dim=8, state_size=8, n_groups=2, chunk_size=4
+    )
+
+
 PROMPT = {"input_ids": token_ids(12)}
 PADDED = {
     "input_ids": torch.cat([torch.zeros(1, 2, dtype=torch.long), token_ids(12)], dim=1),
@@ -44,6 +57,8 @@ CASES: dict[str, tuple[Callable[[], Any], dict[str, torch.Tensor], str]] = {
     "a window": (lambda: answering("Mistral", sliding_window=6), PROMPT, "self"),
     "biases for distances": (lambda: answering("Bloom", "eager", n_head=4), PROMPT, "self"),
     "recurrent layers": (hybrid, PROMPT, "self"),
+    "delta rules": (delta, PROMPT, "self"),
+    "without a softmax": (mamba, PADDED, "linear"),
     "cross-attention": (lambda: t5("T5ForConditionalGeneration"), PROMPT, "cross"),
 }
 KEYS = (1, 2, 3, 8)
@@ -74,9 +89,12 @@ def by_intervene(model: Any, read: Any, stack: str, cut: Cut) -> np.ndarray[Any,
         return found
 
     heads = [None] if cut.heads is None else sorted(cut.heads)
+    # Of all heads, also where no softmax mixes the tokens.
+    stacks = [stack] if cut.heads is not None or stack == "cross" else read.record.stacks
     edits = [
-        aw.KnockOut(rows, keys, *([each[0]], [each[1]]) if each else (None, None), stack=stack)
+        aw.KnockOut(rows, keys, *([each[0]], [each[1]]) if each else (None, None), stack=name)
         for each in heads
+        for name in stacks
     ]
     before = of_answer()
     with aw.intervene(model, *edits):
@@ -141,7 +159,7 @@ def test_a_cache_that_is_not_the_generations_is_not_used(monkeypatch: Any) -> No
     assert other._from_cache(model, [Cut(())]) is None
 
 
-@pytest.mark.parametrize("case", ["grouped keys", "padded on the left", "a window"])
+@pytest.mark.parametrize("case", ["grouped keys", "padded on the left", "a window", "delta rules"])
 def test_an_answer_without_a_part(case: str) -> None:
     build, inputs, stack = CASES[case]
     model = build()
@@ -163,9 +181,13 @@ def test_an_answer_without_a_part(case: str) -> None:
     length = inputs["input_ids"].shape[1]
     ids, hidden = inputs["input_ids"], (read.inputs.batch.text.kept[list(keys)]).tolist()
     mask = inputs.get("attention_mask", torch.ones_like(ids))
-    cuts = [aw.KnockOut([length - 1], hidden[:-1]), aw.KnockOut(range(length, 30), hidden)]
+    links = [([length - 1], hidden[:-1]), (range(length, 30), hidden)]
     for token in seen[0][length:]:
-        here = cuts[: 1 + (ids.shape[1] > length)]
+        here = [
+            aw.KnockOut(*link, stack=each)
+            for link in links[: 1 + (ids.shape[1] > length)]
+            for each in read.record.stacks
+        ]
         with torch.no_grad(), aw.intervene(model, *here):
             logits = model(ids, attention_mask=mask).logits[0, -1]
         # At least five tokens are wanted, so that none of these ends the answer.

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 import attnwidget as aw
+from benchmarks import zoo
 from tests.unit.snapshot import Snapshot
 from tests.unit.tiny import bert, t5, tiny, token_ids
 from tests.unit.tracing.test_outputs import HEADS
@@ -38,6 +39,97 @@ def test_parts_sum_to_the_logit(name: str) -> None:
     assert np.abs(found.direct.values()).max() > 1e-3
     with pytest.raises(ValueError, match="give total=True"):
         _ = found.repair
+
+
+# Norms before, after and around the stream, parallel blocks, soft caps, factors of logits, and
+# other modules that write: shared experts, recurrences, linear attention, side branches.
+MODULES = {
+    "bart": {"fc2"},
+    "bloom": {"mlp.dense_4h_to_h"},
+    "cohere2": {"mlp"},
+    "ctrl": {"ffn"},
+    "deepseek_v3": {"mlp"},
+    "diffllama": {"mlp"},
+    "exaone4": {"mlp"},
+    "falcon_h1": {"mamba", "feed_forward"},
+    "gemma2": {"mlp"},
+    "gemma3_text": {"mlp"},
+    "gemma3n_text": {"mlp", "laurel.linear_right", "per_layer_projection"},
+    "glm4": {"mlp"},
+    "gpt_oss": {"mlp"},
+    "granite": {"mlp"},
+    "granitemoehybrid": {"mamba", "block_sparse_moe", "shared_mlp"},
+    "jamba": {"mamba", "feed_forward"},
+    "minimax": {"self_attn", "mlp"},
+    "mpt": {"ffn.down_proj"},
+    "nanochat": {"mlp"},
+    "olmo": {"mlp"},
+    "olmo2": {"mlp"},
+    "phi3": {"mlp"},
+    "qwen2_moe": {"mlp.experts", "mlp.shared_expert"},
+    "qwen3_next": {"linear_attn", "mlp.experts", "mlp.shared_expert"},
+    "xlnet": {"ff.layer_2"},
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_parts_in_every_kind_of_decoder(name: str) -> None:
+    built = zoo.build_decoder(name)
+    snapshot = Snapshot(built.model)
+    found = aw.logit_attribution(built.model, None, built.inputs, token=7, total=False)
+    snapshot.assert_unchanged()
+    with torch.no_grad():
+        own = float(built.model(**built.inputs).logits[0, -1, 7])
+    assert found.capped == pytest.approx(own, abs=1e-5)
+    bent = found.logit if found.cap is None else found.cap * np.tanh(found.logit / found.cap)
+    assert bent == pytest.approx(own, abs=1e-5)
+    assert found.sum == pytest.approx(found.logit, abs=1e-6)
+    assert abs(found.rounding) < 1e-5
+    assert set(found.modules) == MODULES[name]
+    assert np.abs(found.direct.values()).max() > 1e-5
+    assert found.table()["direct"].sum() == pytest.approx(found.logit, abs=1e-6)
+
+
+def test_parts_behind_a_norm_and_before_a_cap() -> None:
+    """Gemma 2 by hand: a norm after the attention, and logits that a soft cap bends."""
+    model = tiny("Gemma2ForCausalLM", "eager", head_dim=8, final_logit_softcapping=5.0)
+    found = aw.logit_attribution(model, None, INPUTS, token=7)
+    assert found.cap == 5
+    assert abs(found.capped) < abs(found.logit)
+    kept: dict[Any, torch.Tensor] = {}
+    layer = model.model.layers[0]
+    followed = (layer.self_attn.o_proj, layer.post_attention_layernorm, model.model.norm)
+    hooks = [
+        module.register_forward_hook(lambda module, args, _: kept.update({module: args[0]}))
+        for module in followed
+    ]
+    with torch.no_grad():
+        logits = model(**INPUTS).logits[0, -1].double()
+    for hook in hooks:
+        hook.remove()
+    toward = model.lm_head.weight[7].double()
+    for norm in (model.model.norm, layer.post_attention_layernorm):
+        scale = (kept[norm][0, -1].double().square().mean() + norm.eps).rsqrt()
+        toward = toward * scale * (1 + norm.weight.double())
+    for head in range(HEADS):
+        columns = layer.self_attn.o_proj.weight.unflatten(1, (HEADS, -1))[:, head].double()
+        outputs = kept[layer.self_attn.o_proj][0, -1].unflatten(-1, (HEADS, -1))[head].double()
+        direct = float((columns @ outputs @ toward).detach())
+        assert found.direct.values()[0, head] == pytest.approx(direct, abs=1e-5)
+    assert found.total is not None
+    with torch.no_grad(), aw.intervene(model, aw.Ablate(0, 1)):
+        without = model(**INPUTS).logits[0, -1].double()
+    change = 5 * (torch.atanh(logits[7] / 5) - torch.atanh(without[7] / 5))
+    assert found.total.values()[0, 1] == pytest.approx(float(change), abs=1e-4)
+
+
+def test_parts_of_a_decoder_beside_an_encoder() -> None:
+    model = t5("T5ForConditionalGeneration")
+    inputs = {**INPUTS, "decoder_input_ids": token_ids(4)}
+    found = aw.logit_attribution(model, None, inputs, token=3)
+    assert found.sum == pytest.approx(found.logit, abs=1e-6)
+    assert list(found.direct.rows) == ["decoder", "cross"]
+    assert set(found.table()["part"]) >= {"head of decoder", "head of cross"}
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
@@ -95,21 +187,27 @@ def test_direct_and_total_effects() -> None:
     assert np.allclose(found.repair, found.direct.values() - found.total.values())
     table = found.table()
     assert table["direct"].sum() == pytest.approx(found.logit, abs=1e-4)
-    assert list(table["part"].unique()) == ["embeddings", "head", "bias", "mlp", "constant"]
+    assert list(table["part"].unique()) == [
+        "embeddings",
+        "head",
+        "bias",
+        "mlp",
+        "constant",
+        "rounding",
+    ]
 
 
 def test_models_whose_logits_have_no_parts() -> None:
-    with pytest.raises(ValueError, match="a norm or a factor lies between"):
-        aw.logit_attribution(tiny("Gemma2ForCausalLM", "eager", head_dim=8), None, INPUTS, token=3)
     with pytest.raises(ValueError, match="BertModel has no unembedding"):
         aw.logit_attribution(bert(), None, INPUTS, token=3)
-    with pytest.raises(ValueError, match="one stack of layers alone"):
-        aw.logit_attribution(
-            t5("T5ForConditionalGeneration"),
-            None,
-            {**INPUTS, "decoder_input_ids": token_ids(4)},
-            token=3,
-        )
+    with pytest.raises(ValueError, match="GELUActivation, which parts of the logit go through"):
+        aw.logit_attribution(tiny("BertForMaskedLM"), None, INPUTS, token=3)
+    biased = zoo.build_decoder("gpt_neox_japanese")  # adds a bias that is in no module
+    with pytest.raises(ValueError, match=r"layers\.1 does more to its stream than to add parts"):
+        aw.logit_attribution(biased.model, None, biased.inputs, token=3)
+    heads = zoo.build_decoder("prophetnet")
+    with pytest.raises(ValueError, match="other positions in its logits"):
+        aw.logit_attribution(heads.model, None, heads.inputs, token=3)
     model = tiny("LlamaForCausalLM")
     with pytest.raises(IndexError, match="position 9 does not exist: the text has 9 tokens"):
         aw.logit_attribution(model, None, INPUTS, token=3, position=9)

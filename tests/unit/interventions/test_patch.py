@@ -9,8 +9,9 @@ import pytest
 import torch
 
 import attnwidget as aw
+from attnwidget.interventions.by_layer import HeadOutputs
 from attnwidget.interventions.edits import Intervention
-from attnwidget.interventions.substitution import _like
+from attnwidget.interventions.replacements import patched
 from tests.unit.interventions.test_intervene import BY_NAME, by_hand, layer_of, plain, run
 from tests.unit.tiny import Model, llama, t5, tiny, token_ids
 from tests.unit.tracing.test_outputs import HEADS
@@ -116,22 +117,21 @@ OWN = token_ids(9)
 
 
 @BY_NAME
-@pytest.mark.parametrize("what", ["query", "key", "value", "weights"])
-def test_queries_keys_values_and_weights_of_another_text(case: Any, what: Any) -> None:
+@pytest.mark.parametrize("at", ["queries", "keys", "values", "weights"])
+def test_queries_keys_values_and_weights_of_another_text(case: Any, at: Any) -> None:
     build, module, projection = case
     model, number = build(), layer_of(module)
     own, other = captured(model, OWN).layer(number), captured(model, token_ids(9, seed=5))
     # Heads 2 and 3 share a key head in the Llama, all four in the Falcon.
     heads = list(range(HEADS)) if len(own.keys) == 1 else [2, 3]
-    patch = aw.Patch(other, number, heads, what=what)
-    if own.fidelity.route == "softmax" and what in ("query", "key"):
+    patch = aw.Patch(other, number, heads, at=at)
+    if own.fidelity.route == "softmax" and at in ("queries", "keys"):
         with pytest.raises(ValueError, match="computes scores by code of its own"):
             run(model, patch, ids=OWN)
         return
     source = other.layer(number)
-    field = {"query": "queries", "key": "keys", "value": "values"}.get(what)
-    mixed = own if field is None else replace(own, **{field: getattr(source, field)})
-    weights = (source if what == "weights" else mixed).all_weights(np.arange(9))
+    mixed = own if at == "weights" else replace(own, **{at: getattr(source, at)})
+    weights = (source if at == "weights" else mixed).all_weights(np.arange(9))
     values = np.repeat(mixed.values, HEADS // len(mixed.values), axis=0)
     before = projected(model, projection)
     after = projected(model, projection, patch)
@@ -153,28 +153,28 @@ def test_queries_keys_values_and_weights_of_another_text(case: Any, what: Any) -
 def test_keys_of_half_a_group_and_what_a_record_lacks() -> None:
     model = llama()
     other = captured(model, token_ids(9, seed=5))
-    with pytest.raises(ValueError, match=r"heads 2 to 3 of layer 1 .* share their keys: patch all"):
-        run(model, aw.Patch(other, 1, 3, what="key"))
+    with pytest.raises(ValueError, match=r"heads 2 to 3 of layer 1 .* their keys: change all"):
+        run(model, aw.Patch(other, 1, 3, at="keys"))
     plain_record = aw.capture(model, None, {"input_ids": OWN})
     with pytest.raises(ValueError, match=r"no values of layer 0 .* capture it with values=True"):
-        run(model, aw.Patch(plain_record, 0, what="value"))
+        run(model, aw.Patch(plain_record, 0, at="values"))
     short = captured(model, token_ids(6))
-    with pytest.raises(ValueError, match=r"queries of shape \[4, 9, 8\] here .* \[4, 6, 8\] in"):
-        run(model, aw.Patch(short, 0, what="query"))
+    with pytest.raises(ValueError, match=r"queries of .* \[2, 4, 9, 8\] here .* \[1, 4, 6, 8\] in"):
+        run(model, aw.Patch(short, 0, at="queries"))
     with pytest.raises(TypeError, match="expected the outputs of another run"):
         aw.Patch(other, 0)
     with pytest.raises(TypeError, match=r"source is str; .* as of attnwidget.head_outputs\(...\)"):
         aw.Patch("other text", layers=0)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="expected an AttentionRecord"):
-        aw.Patch(aw.head_outputs(model, None, {"input_ids": OWN}), what="query")
-    with pytest.raises(ValueError, match="what is 'score'; expected one of 'output', 'query'"):
-        aw.Patch(other, what="score")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="source is of at='head', and the patch of 'queries'"):
+        aw.Patch(aw.head_outputs(model, None, {"input_ids": OWN}), at="queries")
+    with pytest.raises(ValueError, match="at is 'score'; expected one of 'head', 'projection'"):
+        aw.Patch(other, at="score")  # type: ignore[arg-type]
 
 
 def test_a_patch_and_a_head_off_in_order() -> None:
     model = llama()
     other = captured(model, token_ids(9, seed=5))
-    patch = aw.Patch(other, 1, [2, 3], what="value")
+    patch = aw.Patch(other, 1, [2, 3], at="values")
     both = projected(model, "layers.1.self_attn.o_proj", patch, aw.Ablate(1, 2))
     assert np.array_equal(both[2], np.zeros_like(both[2]))
     alone = projected(model, "layers.1.self_attn.o_proj", patch)
@@ -182,9 +182,11 @@ def test_a_patch_and_a_head_off_in_order() -> None:
 
 
 def test_only_keys_and_values_are_shared_by_heads() -> None:
-    given, own = np.ones((2, 3, 5), np.float32), torch.zeros(1, 4, 3, 5)
-    for what in ("key", "value"):
-        assert _like(given, own, what, "layer 0").shape == own.shape
-    for what in ("query", "weights"):
-        with pytest.raises(ValueError, match=r"of shape \[4, 3, 5\] here"):
-            _like(given, own, what, "layer 0")
+    own = torch.zeros(1, 4, 3, 5)
+    for at in ("keys", "values"):
+        given = HeadOutputs({"self": {0: np.ones((1, 2, 3, 5), np.float32)}}, at=at)
+        assert patched(given, at, "self", 0, own).shape == own.shape
+    for at in ("queries", "weights"):
+        given = HeadOutputs({"self": {0: np.ones((1, 2, 3, 5), np.float32)}}, at=at)
+        with pytest.raises(ValueError, match=r"of shape \[1, 4, 3, 5\] here"):
+            patched(given, at, "self", 0, own)

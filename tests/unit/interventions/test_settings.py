@@ -75,7 +75,7 @@ def outputs_of_another_text(model: Model, inputs: Inputs) -> Any:
 
 def weights_of_another_text(model: Model, inputs: Inputs) -> Any:
     record = aw.capture(model, None, other_text(inputs), values=True)
-    return logits(model, inputs, aw.Patch(record, 0, what="weights"))
+    return logits(model, inputs, aw.Patch(record, 0, at="weights"))
 
 
 def gradients(model: Model, inputs: Inputs) -> Any:
@@ -117,7 +117,7 @@ REFUSED = {
     ("logit_attribution, direct", "a part of another module"): "Around has no unembedding",
     ("logit_attribution, total", "a part of another module"): "Around has no unembedding",
     ("intervene, KnockOut", "padded on the left"): "text 0 of the batch is padded on the left",
-    ("intervene, Patch of a record", "padded on the left"): r"\[4, 9, 9\] in the record",
+    ("intervene, Patch of a record", "padded on the left"): r"\[1, 4, 9, 9\] in the source",
 }
 
 

@@ -220,6 +220,7 @@ def test_it_opens_with_the_choices_of_the_widget(record: AttentionRecord) -> Non
         "map_x": "first",
         "map_y": "special",
         "map_size": "entropy",
+        "shown_grid": 0,
         "theme": "dark",
     }
     page = AttentionWidget(record, **choices).to_html()

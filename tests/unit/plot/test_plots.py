@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from traitlets import TraitError
 
 from attnwidget import AttentionRecord, AttentionWidget, capture, plot
-from attnwidget.analysis import LENSES, by_words
+from attnwidget.analysis import LENSES, GridScores, by_words
 from attnwidget.plot.axes import shorten
 from attnwidget.plot.colors import LIGHT, head_colors, palette_of
 from attnwidget.plot.figure import draw_figure
@@ -676,3 +676,18 @@ def test_words_are_drawn_by_what_they_look_at(pictured: AttentionRecord) -> None
     assert numbers(drawn, 1).ravel() == pytest.approx(weights[8, 1:5])
     assert not drawn.patches
     assert axes_of(record, "head", head=1, key=3).collections, "words have no place"
+
+
+def test_a_grid_of_patches() -> None:
+    values = np.array([[0.0, 1.0], [np.nan, -0.5]])
+    scores = GridScores(
+        "restored", "The share that a patch restores", "mlp", "layer×position", ("0", "1"),
+        ("The", "law_$yer"), values, values / 4, "permuted positions",
+    )  # fmt: skip
+    axes = plot.grid(scores)
+    assert np.array_equal(np.ma.filled(numbers(axes), np.nan), values, equal_nan=True)
+    assert ticks(axes.xaxis) == ["The", "law_$yer"]
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("position", "layer")
+    caption = next(each for each in axes.texts if each.get_gid() == "caption")
+    assert "95% of permuted positions lie from" in caption.get_text().replace("\n", " ")
+    assert not plot.grid(scores, caption=False, ax=plt.figure().subplots()).texts

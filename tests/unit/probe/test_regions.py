@@ -8,6 +8,7 @@ import pytest
 
 import attnwidget as aw
 from attnwidget.record import AttentionRecord, Grid, Patches
+from tests.unit.signed import kept
 
 
 def record() -> AttentionRecord:
@@ -59,6 +60,18 @@ def test_what_is_no_region_is_refused(region: Any, message: str) -> None:
     bare = AttentionRecord.from_arrays([np.full((1, 2, 2), 0.5)], ["a", "b"])
     with pytest.raises(ValueError, match="places of the tokens on the image are not known"):
         aw.probe.regions([(bare, (0, 0, 1, 1))])
+
+
+def test_layers_without_a_softmax_are_left_out() -> None:
+    stack = record().stack()
+    coefficients = -stack.layers[0].head_weights(1)[None]
+    signed = replace(stack, layers=(kept(coefficients),))
+    found = aw.probe.regions(
+        [(AttentionRecord({"linear": signed, "self": stack}), (0, 0, 0.5, 1))] * 3
+    )
+    assert found.heads["regions"].stacks == ("self",)
+    with pytest.raises(ValueError, match="not known"):
+        aw.probe.regions([(AttentionRecord({"linear": signed}), (0, 0, 0.5, 1))])
 
 
 def test_the_grids_of_an_image_count_together() -> None:

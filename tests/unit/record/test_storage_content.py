@@ -57,8 +57,8 @@ def test_the_file_is_sound_as_long_as_nothing_is_changed(rewrite: Any) -> None:
 
 
 def test_a_newer_version_says_what_is_needed(rewrite: Any) -> None:
-    path = rewrite(lambda _, content: content.update(version=3, stacks="of a form yet unknown"))
-    with pytest.raises(ValueError, match=r"record format 3, .* up to 2; update attnwidget"):
+    path = rewrite(lambda _, content: content.update(version=4, stacks="of a form yet unknown"))
+    with pytest.raises(ValueError, match=r"record format 4, .* up to 3; update attnwidget"):
         AttentionRecord.load(path)
 
 

@@ -64,6 +64,7 @@ CHOICES: dict[str, Any] = {
     "map_x": "first",
     "map_y": "special",
     "map_size": "entropy",
+    "shown_grid": 0,
     "theme": "dark",
 }
 

@@ -80,7 +80,7 @@ def test_where_no_widget_runs_it_is_what_is_shown(widget: AttentionWidget) -> No
     # The template "lab" of nbconvert 7.17 has no alternative texts of outputs.
     html, _ = nbconvert.HTMLExporter(template_name="classic").from_notebook_node(notebook)
     for part in ("head view", "matrix"):
-        assert html.count(f'alt="Attention of a model: {part}, layer 0, head 2"') == 1
+        assert html.count(f'alt="Attention of a model: {part}, layer 0, head 2. Layer 0') == 1
     latex, resources = nbconvert.LatexExporter().from_notebook_node(notebook)
     (name, picture), _ = resources["outputs"].items()
     assert picture == base64.b64decode(data["image/png"])

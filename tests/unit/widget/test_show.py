@@ -299,7 +299,8 @@ def test_help_and_completion_name_every_option(function: Any) -> None:
         for name, each in parameters.items()
         if each.kind is Parameter.KEYWORD_ONLY
     }
-    assert named == defaults | {"metrics": None, "arcs": None, "head_names": None, "lenses": None}
+    beside = ("metrics", "arcs", "grids", "head_names", "lenses")
+    assert named == defaults | dict.fromkeys(beside)
     assert all(each.kind is not Parameter.VAR_KEYWORD for each in parameters.values())
     completer = IPCompleter(namespace={"function": function})
     line = "function(record, la"

@@ -66,6 +66,8 @@ CHOICES: dict[str, tuple[Any, Any]] = {
     "map_x": ("distance", "first"),
     "map_y": ("entropy", "special"),
     "map_size": ("none", "entropy"),
+    # There are no grids.
+    "shown_grid": (0, 0),
     "theme": ("auto", "dark"),
 }
 OTHERS = {name: other for name, (_, other) in CHOICES.items()}
@@ -106,7 +108,7 @@ def test_every_choice_can_be_made_from_the_start_and_later(record: AttentionReco
 
 
 @pytest.mark.parametrize(
-    "name", sorted(set(CHOICES) - {"stack", "compared", "part", "cut_part", "grid"})
+    "name", sorted(set(CHOICES) - {"stack", "compared", "part", "cut_part", "grid", "shown_grid"})
 )
 def test_every_choice_can_be_observed(record: AttentionRecord, name: str) -> None:
     before = {"also": {"query": 2}}.get(name, {})

@@ -214,10 +214,10 @@ def test_thumbnails_of_more_lenses_than_a_page_reads_are_refused(
     weights = np.full((2, 4, 32, 32), 1 / 32, np.float32)
     record = AttentionRecord.from_arrays(list(weights), labels(32))
     lenses = (*LENSES, *own_lenses(record, {"mine": weights, "yours": weights}, LENSES))
-    # Of attention, of the values, which may be there, and of two lenses.
-    whole = 4 * 8 * 512
+    # Of attention, of values and contributions, which may be there, and of two lenses.
+    whole = 5 * 8 * 512
     monkeypatch.setattr("attnwidget.wire.manifest._MOST_THUMBNAILS", whole)
-    assert len(encode_overview(record, lenses=lenses)[1]) == whole * 3 / 4
+    assert len(encode_overview(record, lenses=lenses)[1]) == whole * 3 / 5
     monkeypatch.setattr("attnwidget.wire.manifest._MOST_THUMBNAILS", whole - 1)
     with pytest.raises(ValueError, match="give fewer lenses"):
         encode_overview(record, lenses=lenses)

@@ -10,10 +10,11 @@ import pytest
 from attnwidget import AttentionRecord
 from attnwidget.analysis import LENSES, Lens, own_lenses
 from attnwidget.page.base85 import base85, base85_size
-from attnwidget.record import Fidelity, Layer, ScoreProgram, Stack, Tokens
+from attnwidget.record import Fidelity, Layer, Recurrence, ScoreProgram, Stack, Tokens
 from attnwidget.wire import encode_block, encode_combined, encode_matrices, encode_overview
 from attnwidget.wire.block import Part
-from attnwidget.wire.manifest import program_json
+from attnwidget.wire.columns import coefficients_column
+from attnwidget.wire.manifest import encode_record, program_json
 from attnwidget.wire.rounding import from_int16
 from tests.decoding import decode_arrays, decode_floats
 from tests.vectors import make
@@ -99,6 +100,49 @@ def test_programs_travel_in_the_form_of_the_vectors(case: dict[str, Any]) -> Non
     program = score_layer(case).program
     assert program is not None
     assert json.loads(json.dumps(program_json(program))) == case["program"]
+
+
+def recurrence_layer(case: dict[str, Any]) -> Layer:
+    heads, tokens, dim = case["heads"], case["num_tokens"], case["dim"]
+    sent = case["recurrence"]
+    program = Recurrence(
+        sent["scale"],
+        decay=floats(case["decay"], heads, tokens, -1) if sent["decay"] else None,
+        write=floats(case["write"], heads, tokens) if sent["write"] else None,
+        erase=floats(case["erase"], heads, tokens) if sent["erase"] else None,
+        own=floats(sent["own"], heads),
+    )
+    queries = floats(case["queries"], case["query_heads"], tokens, dim)
+    keys = floats(case["keys"], case["key_heads"], tokens, dim)
+    return Layer(queries, keys, program, None, fidelity())
+
+
+@by_name(read("recurrences.json"))
+def test_coefficients(case: dict[str, Any]) -> None:
+    layer = recurrence_layer(case)
+    heads, tokens = range(layer.num_heads), case["num_tokens"]
+    found = np.stack([layer.head_coefficients(head) for head in heads])
+    expected = floats(case["coefficients"], case["heads"], tokens, tokens)
+    assert found == pytest.approx(expected, abs=TOLERANCE)
+    for key in range(tokens):
+        column = coefficients_column(layer, key)
+        assert column == pytest.approx(expected[:, :, key], abs=TOLERANCE)
+
+
+@by_name(read("recurrences.json"))
+def test_recurrences_travel_in_the_form_of_the_vectors(case: dict[str, Any]) -> None:
+    layer = recurrence_layer(case)
+    tokens = Tokens(tuple("abcd"))
+    record = AttentionRecord({"linear": Stack(tokens, tokens, (layer,))})
+    [sent] = encode_record(record)["stacks"][0]["layers"]
+    assert sent["signed"]
+    assert json.loads(json.dumps(sent["recurrence"])) == case["recurrence"]
+    block = encode_block(layer)
+    arrays = decode_arrays(block.parts, block.buffers)
+    for name in ("queries", "keys", "decay", "write", "erase"):
+        numbers = floats(case[name], -1)
+        assert np.array_equal(arrays.pop(name, np.zeros(0)).ravel(), numbers)
+    assert not arrays
 
 
 def block_layer(case: dict[str, Any]) -> Layer:

@@ -37,8 +37,8 @@ export const ADAPT = `
 }
 /* Outlines in place of colours and shadows. Pictures keep their colours and backgrounds. */
 @media (forced-colors: active) {
-  .lines, .minimap, .stage, .neurons, .grid-stage, .map-stage, .preview, .swatches button, footer [style] { forced-color-adjust: none }
-  .lines, .minimap, .stage, .neurons, .grid-stage, .map-stage { background: var(--background); color: var(--text) }
+  .lines, .minimap, .stage, .neurons, .grid-stage, .map-stage, .cells, .preview, .swatches button, footer [style] { forced-color-adjust: none }
+  .lines, .minimap, .stage, .neurons, .grid-stage, .map-stage, .cells { background: var(--background); color: var(--text) }
   [role=tab][aria-selected=true], .toggle[aria-pressed=true], [role=menu] > :focus {
     forced-color-adjust: none; background: Highlight; color: HighlightText;
   }

@@ -54,7 +54,7 @@ dialog .control { background: var(--background) }
 .unseen { position: absolute; top: 0; left: 0; width: 1px; height: 1px; opacity: 0 }
 
 .alert { display: flex; align-items: center; justify-content: space-between; gap: 16px; padding: 8px 20px; border-bottom: 1px solid var(--border); border-left: 3px solid var(--negative); background: var(--panel) }
-.alert .message { min-width: 0; max-height: 8em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap }
+.alert-text { min-width: 0; max-height: 8em; overflow: auto; overflow-wrap: anywhere; white-space: pre-wrap }
 .alert .control { flex: none; background: var(--background) }
 
 .notes { display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 24px; padding: 6px 20px; border-bottom: 1px solid var(--border); background: var(--panel); color: var(--muted); font-size: 13px }

@@ -10,9 +10,9 @@ export const PICTURE = `
 .picture-side { flex: none }
 .picture-stage { position: relative; width: fit-content; cursor: crosshair; touch-action: pan-y; border-radius: 2px }
 .picture-stage canvas { display: block }
-.picture-stage [role=row] { position: static; height: 0 }
-.picture-stage [role=gridcell] { position: absolute; margin: 0; border-radius: 0; pointer-events: none }
-.picture-stage [role=gridcell]::after { content: none }
+:is(.picture-stage, .cells) [role=row] { position: static; height: 0 }
+:is(.picture-stage, .cells) [role=gridcell] { position: absolute; margin: 0; border-radius: 0; pointer-events: none }
+:is(.picture-stage, .cells) [role=gridcell]::after { content: none }
 .chips { display: flex; flex-wrap: wrap; gap: 6px; max-height: 62px; overflow: auto; margin: -2px -2px 8px; padding: 2px; border-radius: 14px; width: fit-content }
 .chips [role=option] {
   display: flex; align-items: center; gap: 6px; height: 26px; padding: 0 10px; border: 1px solid var(--border);

@@ -28,7 +28,7 @@ import { headLegend } from "./legend.ts";
 import { NORMS_WIDTH, normsColumn } from "./norms.ts";
 import { pictureContent } from "./picture/picture.ts";
 import { type ShownHeads, shownHeads } from "./shown.ts";
-import { headTools } from "./tools.ts";
+import { combinationLack, headTools } from "./tools.ts";
 
 /** The matrix's share of the width and its least width in CSS pixels, beside the lines. */
 const MATRIX_SHARE = 0.44;
@@ -51,15 +51,16 @@ export function headView(context: Context): View {
   const together = computed(() => combination(state.combine.value));
   // A computed of its own, so that a failed answer does not cause another request.
   const allLayers = computed(() =>
-    together.value?.over === "layers" ? store.stack(state.shown.stack.value.name).combined() : null,
+    together.value?.over === "layers" && !state.shown.stack.value.layers[0].signed
+      ? store.stack(state.shown.stack.value.name).combined()
+      : null,
   );
   const view = lensView(
     context,
     () => shownLens(state),
     (data, inner, reading) => {
-      if (data.stack.difference && together.value?.how === "max") {
-        return notice("Maxima of A and B may be of different heads: choose A or B, or a mean.");
-      }
+      const lack = combinationLack(data.stack, state.combine.value);
+      if (lack) return notice(lack.sentence);
       const loaded = allLayers.value?.value;
       if (loaded?.status === "failed") return notice(loaded.message, "alert", loaded.absent);
       if (loaded?.status === "loading") return null;

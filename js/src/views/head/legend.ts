@@ -6,7 +6,7 @@ import { type StackInfo, type Tokens, writesOn } from "../../data/manifest.ts";
 import { halfPrecision, keptAsWeights, replayed, weightsWithin } from "../../parts/fidelity.ts";
 import { type Phrase, shareShown, signs } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
-import { isAttention, shownLens } from "../../state/lens.ts";
+import { isWeights, shownLens } from "../../state/lens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
 import type { Context } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
@@ -28,7 +28,7 @@ export function headLegend(
   const together = Math.max(1, focused.value.query.length || focused.value.key.length);
   const error = rounding * longest * together;
   const { overview, difference } = matrix.value;
-  const numbers = isAttention(lens) ? "attention" : `the ${lens.many}`;
+  const numbers = isWeights(lens) ? "attention" : `the ${lens.many}`;
   const what = difference ? "the difference" : numbers;
   const signed = isSigned(matrix.value);
   const links = signed ? "dashed: annotated links" : "annotated links: solid found, dashed missed";
@@ -38,7 +38,7 @@ export function headLegend(
     signed ? "grey: blue and orange lines cross" : "",
     share === null ? "not all lines are drawn yet" : "",
     share !== null && !overview ? shareShown(share, what) : "",
-    isAttention(lens) ? "" : lens.description,
+    isWeights(lens) ? "" : lens.description,
     writesOn(stack, state.shown.texts.value) ? "a query’s row makes the next token" : "",
     generatedLegend(stack.queries, stack.keys),
     keptAsWeights(whole ? stack.layers : [info]),

@@ -5,7 +5,7 @@ import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import type { Combined } from "../../data/combine.ts";
 import type { Layer } from "../../data/layer.ts";
 import { layerNumber } from "../../data/pairing.ts";
-import { isAttention } from "../../state/lens.ts";
+import { isWeights } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import type { Axes } from "../shared/axes.ts";
 import { type Reading, shownMatrices, shownMatrix, stackMatrix } from "../shared/heads/matrices.ts";
@@ -41,7 +41,7 @@ export function shownHeads(
   const matrices = onImage ? computed(() => [matrix.value]) : all;
   const ofLayers = combined !== undefined || lens.kind === "layers";
   const layerLabel = ofLayers ? "" : `Layer ${number}`;
-  const isPlain = isAttention(lens);
+  const isPlain = isWeights(lens);
   const name = lens.label.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "-");
   const detail = ofLayers ? `${name}-${number}` : `layer-${number}${isPlain ? "" : `-${name}`}`;
   const ofLens = isPlain ? data.rounding : matrix.peek().largestRounding;

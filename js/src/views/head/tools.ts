@@ -1,10 +1,11 @@
 /** The controls of the head view: combination of heads, words, orientation. */
 
-import { patchesOn } from "../../data/manifest.ts";
+import { patchesOn, type StackInfo } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
 import { hasWords } from "../../data/units.ts";
 import { choice, type Option, optionsOf, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { type Choices, combination } from "../../state/choices.ts";
 import { shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { arcsOf } from "../shared/arcs.ts";
@@ -18,10 +19,31 @@ const COMBINE = {
   layers_max: "Max of all layers",
 };
 
-/** The maxima of both records may be of different heads, so they have no difference. */
-function withoutMaxima({ shown }: State, option: Option): Option {
-  const off = shown.stack.value.difference && /max$/.test(option.value);
-  return off ? { ...option, label: `${option.label}: of A or B alone`, off } : option;
+/** An option of combinations, with the reason why this stack lacks it. */
+function combining({ shown }: State, option: Option): Option {
+  const why = combinationLack(shown.stack.value, option.value as Choices["combine"]);
+  return why ? { ...option, label: `${option.label}: ${why.brief}`, off: true } : option;
+}
+
+/** The reason why heads of a stack cannot be combined in this way; null if they can. */
+export function combinationLack(
+  { difference, layers: [{ signed }] }: StackInfo,
+  combine: Choices["combine"],
+) {
+  const { how, over } = combination(combine) ?? {};
+  // The maxima of both records may be of different heads, so they have no difference.
+  if (difference && how === "max") {
+    return {
+      brief: "of A or B alone",
+      sentence: "Maxima of A and B may be of different heads: choose A or B, or a mean.",
+    };
+  }
+  if (!signed || (how !== "max" && over !== "layers")) return null;
+  return {
+    brief: "of weights alone",
+    sentence:
+      "Coefficients are of either sign, and each layer has its own scale: choose single heads, or the mean of a layer’s heads.",
+  };
 }
 
 const KEYS = [
@@ -37,7 +59,7 @@ export function headTools(
   lens: HTMLElement,
 ): HTMLElement[] {
   const { combine, orientation } = state;
-  const shows = () => optionsOf<"combine">(COMBINE).map((option) => withoutMaxima(state, option));
+  const shows = () => optionsOf<"combine">(COMBINE).map((option) => combining(state, option));
   const show = choice(scope, "Show", shows, combine);
   const words = toggle(
     scope,

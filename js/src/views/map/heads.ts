@@ -1,12 +1,13 @@
 /** The heads as the map shows them: their places, and which lie outside of a null. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import type { Range } from "../../basics/extremes.ts";
 import { type Head, type Metric, metricValue } from "../../data/manifest.ts";
 import { allHeads, metricNamed, rowsOf } from "../shared/all-heads/heads.ts";
 import { pairMetric } from "../shared/all-heads/pair.ts";
 import { headsView } from "../shared/all-heads/view.ts";
 import type { Context } from "../shared/view.ts";
-import { nullRange, placingOf, type Range, similarityOf } from "./placing.ts";
+import { nullRange, placingOf, similarityOf } from "./placing.ts";
 
 export type MapHeads = ReturnType<typeof mapHeads>;
 

@@ -1,9 +1,10 @@
 /** The layout of the map and its scales, in CSS pixels. */
 
+import type { Range } from "../../basics/extremes.ts";
 import { largestOf, smallestOf } from "../../basics/extremes.ts";
 import { type Head, type Metric, metricValue, type Position } from "../../data/manifest.ts";
 import { fontOf, roundStep, textMeasure } from "../../parts/text.ts";
-import type { Placing, Range } from "./placing.ts";
+import type { Placing } from "./placing.ts";
 
 /** A head at its place. */
 export interface Point {

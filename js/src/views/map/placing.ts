@@ -1,5 +1,6 @@
 /** The places of heads on the map, by two metrics or by similarity, and those of a null. */
 
+import { middleRange, type Range } from "../../basics/extremes.ts";
 import {
   type Head,
   type Metric,
@@ -70,27 +71,11 @@ function placedByMetrics(metrics: readonly Metric[], x: string, y: string): Plac
 export const similarityOf = (similarity: Similarity | null, { layers }: StackInfo) =>
   similarity?.places.has(layers[0]) ? similarity : null;
 
-export type Range = readonly [low: number, high: number];
-
-/** The shares of the null's heads that lie below the range, and below its upper end. */
-const ENDS = [0.025, 0.975] as const;
-
 /** The range of 95% of the null's heads; null if there is no null, or it has no value. */
 export function nullRange({ null: random }: Metric, heads: readonly Head[]): Range | null {
   if (!random) return null;
   const values = heads
     .map(({ layer, head }) => random.values.get(layer)?.[head] ?? null)
-    .filter((value) => value !== null)
-    .sort((a, b) => a - b);
-  if (!values.length) return null;
-  const [low, high] = ENDS.map((share) => quantile(values, share));
-  return [low, high];
-}
-
-/** Linear between the values on either side. */
-function quantile(sorted: readonly number[], share: number): number {
-  const at = share * (sorted.length - 1);
-  const below = Math.floor(at);
-  const above = Math.min(below + 1, sorted.length - 1);
-  return sorted[below] + (at - below) * (sorted[above] - sorted[below]);
+    .filter((value) => value !== null);
+  return middleRange(values);
 }

@@ -2,11 +2,11 @@
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { largestOf } from "../../basics/extremes.ts";
-import type { Head, LayerInfo } from "../../data/manifest.ts";
+import { type Head, isAttention, type LayerInfo } from "../../data/manifest.ts";
 import { lensMatrix } from "../../lenses/index.ts";
 import { layerNames } from "../../parts/fidelity.ts";
 import { numberOf, type Phrase, signs } from "../../parts/text.ts";
-import { attentionOf, headLens, isAttention } from "../../state/lens.ts";
+import { attentionOf, headLens } from "../../state/lens.ts";
 import { metricNamed, type Row, rowsOf } from "../shared/all-heads/heads.ts";
 import { pairMetric } from "../shared/all-heads/pair.ts";
 import { headsView } from "../shared/all-heads/view.ts";
@@ -79,11 +79,14 @@ function lensPictures({ state, store, palette }: Context, rows: ReadonlySignal<r
       const { name, one, many, signed } = lens.value;
       const isSigned = signed || difference !== undefined;
       const peaks = layers.flatMap((layer) => layer.peaks?.[name] ?? []);
-      if (!isSigned && !peaks.length && !computedHere.value) return [];
+      // Those of a profile are shares of magnitudes.
+      const ofShares = !isSigned || (isAttention(lens.value) && !difference);
+      if (ofShares && !peaks.length && !computedHere.value) return [];
       const magnitude = difference ? "|B − A|" : signed ? `|${one}|` : one;
       const of = difference && computedHere.value ? ` of ${many},` : "";
       const most = numberOf({ lens: lens.value, difference: false }, largestOf(peaks), 0);
-      const scaled = computedHere.value ? "per head" : `up to ${most}`;
+      const perHead = computedHere.value || (isAttention(lens.value) && !difference);
+      const scaled = perHead ? "per head" : `up to ${most}`;
       const what = `   pictures: √${magnitude}${of} ${scaled}`;
       return isSigned ? [`${what}, `, ...signs(palette.value, difference !== undefined)] : [what];
     }),

@@ -2,12 +2,12 @@
 
 import { computed, signal } from "@preact/signals-core";
 import { pauses } from "../../data/combine.ts";
-import { type Head, patchesOn, type StackInfo } from "../../data/manifest.ts";
+import { type Head, isAttention, patchesOn, type StackInfo } from "../../data/manifest.ts";
 import { shownTokens } from "../../data/shown.ts";
 import type { Box } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import type { Option } from "../../parts/choice.ts";
-import { headLens, isAttention } from "../../state/lens.ts";
+import { attentionOf, headLens } from "../../state/lens.ts";
 import { lockedOn } from "../../state/locks.ts";
 import { roundedClip } from "../shared/all-heads/thumbnail.ts";
 import { total } from "../shared/heads/matrices.ts";
@@ -129,7 +129,7 @@ export function headImages({ scope, state, store, palette }: Context) {
     legend: computed(() => {
       const { stack: now, queries } = looking.value;
       const names = queries.map((at) => now.queries.labels[at]).join(" + ");
-      const what = now.difference ? "difference" : "weight";
+      const what = now.difference ? "difference" : attentionOf(state).one;
       return `image: ${names} → patches, √(${what} ÷ each head’s largest)`;
     }),
     /** What is missing; "" for nothing. */

@@ -9,7 +9,7 @@ import { PAIR } from "../../state/choices.ts";
 import { metricNamed } from "../shared/all-heads/heads.ts";
 import { described, headStatus, ordered } from "../shared/all-heads/words.ts";
 import { notice } from "../shared/layer-view.ts";
-import { BY_PAIR, colorMenu, metricOptions, shownAs, weighting } from "../shared/tools.ts";
+import { byPair, colorMenu, metricOptions, shownAs, weighting } from "../shared/tools.ts";
 import type { Context, View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { modelHeads } from "./heads.ts";
@@ -30,7 +30,7 @@ export function modelView(context: Context): View {
   const lens = weighting(scope, state, store);
   const orders = () => [
     { value: "model", label: "As in model" },
-    BY_PAIR,
+    byPair(state),
     ...metricOptions(metrics.value),
   ];
   const order = shownAs(state.sort, () => {

@@ -1,4 +1,4 @@
-/** Paints the bars and numbers of the neuron view: bias, score and softmax weight of each key. */
+/** Paints the bars and numbers of the neuron view: bias, score and softmax weight, or coefficient, of each key. */
 
 import { biasError, type Reading, sees } from "../../data/explanation.ts";
 import { fontOf, weight, within } from "../../parts/text.ts";
@@ -50,7 +50,8 @@ export function paintBars(canvas: Canvas, columns: BarColumns): void {
   const largest = magnitudesOf(analysis, explanations);
   painter.textBaseline = "middle";
   painter.font = fontOf(rowHeight / rowsByQuery.length < LARGE_FONT_FROM ? 11 : 12);
-  for (const column of [columns.bias, columns.scores]) {
+  const coefficients = explanations[0].signed ? columns.weights : null;
+  for (const column of [columns.bias, columns.scores, coefficients]) {
     if (!column) continue;
     painter.fillStyle = palette.border;
     const [first] = canvas.range;
@@ -70,7 +71,9 @@ export function paintBars(canvas: Canvas, columns: BarColumns): void {
         signed(canvas, columns.bias, bias, largest.bias, place);
       }
       if (columns.scores) signed(canvas, columns.scores, row.score, largest.score, place);
-      share(canvas, columns.weights, row.weight, place);
+      const { signed: isSigned, peak } = explanations[at];
+      if (isSigned) signed(canvas, columns.weights, row.weight, peak, place, 3);
+      else share(canvas, columns.weights, row.weight, place);
     });
   });
 }
@@ -129,13 +132,14 @@ function signed(
   { original, now, error }: Change,
   largest: number,
   place: Box,
+  digits = 2,
 ): void {
   const { palette } = canvas;
   const zero = zeroOf(column);
   const reach = (value: number) => (value / largest) * (column.width / 2);
   bar(canvas, zero, reach(now), now < 0 ? palette.negative : palette.positive, place);
   if (original !== now) outline(canvas, zero, reach(original), place);
-  label(canvas, within(now, error), column.end, place);
+  label(canvas, within(now, error, digits), column.end, place);
 }
 
 /** Paint a weight from 0 to 1 as a bar with its number. */

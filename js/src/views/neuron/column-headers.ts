@@ -32,6 +32,7 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
   const { data, axes, head, muted, decisive, comparison, explanation } = analysis;
   const { info } = data;
   const dim = info.dim as number;
+  const vector = info.recurrence ? "p" : "q";
   const { names } = axes.query;
   const second = comparison.value;
   const compared = second
@@ -46,7 +47,7 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
   return [
     layout.queries === null
       ? { ...omittedHeader("Query", "q"), left: 0, width: layout.labels, atEnd: true }
-      : { name: ["Query q"], detail: [], left: layout.queries, width: layout.strip },
+      : { ...queryHeader(analysis), left: layout.queries, width: layout.strip },
     layout.keys === null
       ? { ...omittedHeader("Key", "k"), left: layout.keyLabels, width: layout.labels }
       : {
@@ -56,10 +57,10 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
           width: layout.products - layout.keys - GAP,
         },
     {
-      name: ["q × k"],
+      name: [`${vector} × k`],
       detail: compared ? [compared, "2 queries"] : mutedCount ? [`${mutedCount} muted`] : counts,
       title: [
-        "q × k, neuron by neuron. Click or drag to mute neurons.",
+        `${vector} × k, neuron by neuron. Click or drag to mute neurons.`,
         count === undefined
           ? ""
           : ` ▾: ${decisiveText(count, dim)}${mutedCount ? ", with none muted" : ""}.`,
@@ -77,7 +78,7 @@ export function barHeaders(
   { bias, scores, weights, width }: BarColumns & Pick<Layout, "width">,
   { data, head, muted }: QueryAnalysis,
 ): readonly ColumnHeader[] {
-  const { program, dim } = data.info;
+  const { program, recurrence, dim } = data.info;
   const altered = muted.value.length > 0;
   const headers: ColumnHeader[] = [];
   if (bias) {
@@ -91,11 +92,13 @@ export function barHeaders(
   }
   if (scores) {
     const [scale, ...steps] = program ? scalingSteps(program, head.value, dim as number) : [""];
-    const name = `q·k ${scale}`.trim();
-    const rules = program ? [...steps, masking(program)] : ["scores not recorded"];
+    const vector = recurrence ? "p" : "q";
+    const name = `${vector}·k ${scale}`.trim();
+    const kept = recurrence ? [] : ["scores not recorded"];
+    const rules = program ? [...steps, masking(program)] : kept;
     const details = [altered && `${muted.value.length} muted`, ...rules].filter((one) => one);
     headers.push({
-      name: [name, "q·k"],
+      name: [name, `${vector}·k`],
       // Shortened from the end.
       detail: details.map((_, n) => details.slice(0, details.length - n).join(", ")),
       altered,
@@ -104,18 +107,38 @@ export function barHeaders(
     });
   }
   const sink = data.sink(head.value) === null ? [] : ["with a sink", "sink"];
-  const changed = program
+  const follows = program || recurrence;
+  const changed = follows
     ? ["not the model’s own", "not model’s own", "altered"]
     : ["the model’s own", "own"];
   headers.push({
-    name: ["Softmax"],
-    detail: altered ? changed : sink,
-    altered: altered && program !== null,
+    name: recurrence ? ["Coefficient", "Coeff."] : ["Softmax"],
+    detail: altered ? changed : recurrence ? product(recurrence) : sink,
+    altered: altered && Boolean(follows),
     left: weights.left,
     width: width - weights.left,
   });
   return headers;
 }
+
+/** The header of the queries, or of the explained one as it is walked back. */
+function queryHeader({
+  data,
+  axes,
+  explanation,
+}: QueryAnalysis): Pick<ColumnHeader, "name" | "detail" | "title"> {
+  if (!data.info.recurrence) return { name: ["Query q"], detail: [] };
+  const name = axes.query.names[explanation.value.query];
+  return {
+    name: ["q walked back: p", "q walked back", "p"],
+    detail: [`from ${name} to each key`, `from ${name}`],
+    title: `p: the query of ${name}, walked back to each key through the decay and erasing of the tokens in between`,
+  };
+}
+
+/** What makes a coefficient of p · k. */
+const product = ({ write, own }: NonNullable<LayerInfo["recurrence"]>): readonly string[] =>
+  write ? [`p·k × write${own ? " + own" : ""}`, "× write"] : own ? ["p·k + own"] : [];
 
 export const decisiveText = (count: number, dim: number) =>
   `${count} of ${dim} neurons ${count === 1 ? "makes" : "make"} 80% of the difference to the other keys`;

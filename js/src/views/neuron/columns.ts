@@ -1,7 +1,8 @@
 /** The columns of the neuron view, with vectors and without. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
-import { headMatrix } from "../../data/attention-matrix.ts";
+import { ATTENTION, readBy } from "../../data/manifest.ts";
+import { lensMatrix } from "../../lenses/index.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Paint } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
@@ -13,6 +14,7 @@ import type { Side } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import type { Palette } from "../../styles/palette.ts";
 import { NO_ARCS } from "../shared/arcs.ts";
+import { drawnMatrices } from "../shared/heads/difference.ts";
 import { lines } from "../shared/lines.ts";
 import { paintBars } from "./bars.ts";
 import { barHeaders, type ColumnHeader, headerRow, vectorHeaders } from "./column-headers.ts";
@@ -175,7 +177,7 @@ export function expandedColumns(options: ColumnsOptions): Columns {
 /** The neuron view without vectors: queries, curves, keys, and softmax bars. */
 export function collapsedColumns(options: ColumnsOptions): Columns {
   const { analysis, width, labels, rows } = options;
-  const { axes, explanation, muted } = analysis;
+  const { data, axes, explanation, muted } = analysis;
   const gap = 6;
   const bars = Math.min(140, Math.round(width * 0.15));
   const available = width - 2 * labels - bars - NUMBER_WIDTH - 3 * gap;
@@ -197,7 +199,11 @@ export function collapsedColumns(options: ColumnsOptions): Columns {
     if (rows.long) return [`of ${axes.query.names[explanation.value.query]}`];
     return muted.value.length ? ["the model’s own"] : [];
   };
-  const attention = { name: ["Attention"], left: from, width: curves };
+  const attention = {
+    name: [data.info.signed ? "Coefficients" : "Attention"],
+    left: from,
+    width: curves,
+  };
   const { element } = assembleColumns(options, {
     canvas: el("canvas", { "aria-hidden": "true" }),
     overlays,
@@ -219,8 +225,16 @@ function allLines({ scope, analysis, palette, rows }: ColumnsOptions, across: nu
     const query = state.focus.value.query ?? state.query.value;
     return { query: shown.queries.filter((at) => at === query), key: [] };
   });
-  const matrix = computed(() => headMatrix(data, head.value));
+  const lens = readBy(ATTENTION, data.stack);
+  const matrices = computed(() =>
+    [lensMatrix(lens, data, head.value)].filter((matrix) => matrix !== null),
+  );
   const color = computed(() => headColors(data.info.heads, palette.value.dark)[head.value]);
+  const { matrices: parts, colors } = drawnMatrices(
+    matrices,
+    computed(() => [color.value]),
+    palette,
+  );
   const drawn = lines(scope, {
     axes,
     tracks: {
@@ -229,14 +243,16 @@ function allLines({ scope, analysis, palette, rows }: ColumnsOptions, across: nu
     },
     across,
     horizontal: false,
-    matrices: computed(() => [matrix.value]),
-    colors: computed(() => [color.value]),
+    matrices: parts,
+    colors,
     focused,
     series: computed(() => {
       const [from] = focused.value.query;
       if (from === undefined) return null;
-      const weights = matrix.value.row(from);
-      return [{ color: color.value, weights, parts: [{ from, weights }] }];
+      return parts.value.map((matrix, at) => {
+        const weights = matrix.row(from);
+        return { color: colors.value[at], weights, parts: [{ from, weights }] };
+      });
     }),
     arcs: NO_ARCS,
     palette,

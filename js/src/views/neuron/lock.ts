@@ -48,8 +48,8 @@ export function lockStrongest(
   by: 1 | -1,
 ): void {
   const { query, original } = explanation.peek();
-  const order = largestFirst(shown.keys.map((key) => original.weights[key]));
-  const ranked = order.map((at) => shown.keys[at]).filter((key) => original.weights[key] > 0);
+  const order = largestFirst(shown.keys.map((key) => Math.abs(original.weights[key])));
+  const ranked = order.map((at) => shown.keys[at]).filter((key) => original.weights[key]);
   if (!ranked.length) return;
   const current = state.query.peek() === query ? ranked.indexOf(state.key.peek() ?? -1) : -1;
   const next = current < 0 ? 0 : (current + by + ranked.length) % ranked.length;

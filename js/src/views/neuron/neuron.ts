@@ -84,12 +84,20 @@ function oneAboveTheOther(sides: readonly ViewContent[]): ViewContent {
 /** The first word; the last with a causal mask, where words see only those before them. */
 function firstWord({ shown }: State): number {
   const { queries } = shown.stack.peek();
-  const mask = shown.layer.peek().program?.mask;
+  const { program, signed } = shown.layer.peek();
+  const mask = signed ? "causal" : program?.mask;
   const words = queries.labels.map((_, at) => at).filter((at) => !queries.special.includes(at));
   return words.at(mask === "causal" || mask === "window" ? -1 : 0) ?? 0;
 }
 
 function noVectors({ info }: LayerData): ViewContent {
+  if (info.signed) {
+    const where = info.bare ? "is in this page" : "was recorded";
+    return notice(
+      `This layer ${where} as coefficients alone, which the head view shows. This view needs the ` +
+        "queries and keys that they follow from.",
+    );
+  }
   // A captured layer names its module.
   const advice = info.fidelity.module
     ? ""

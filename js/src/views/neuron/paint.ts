@@ -65,10 +65,12 @@ export function paintCurves(
     if (from < 0) return;
     painter.setLineDash(second ? [5, 4] : []);
     for (let to = 0; to < shown.keys.length; to++) {
-      const value = one.shown.weights[shown.keys[to]];
+      const weight = one.shown.weights[shown.keys[to]];
+      const value = Math.min(1, Math.abs(weight) / one.peak);
+      const color = weight < 0 ? palette.negative : palette.positive;
       if (value < FAINTEST || !(drawn(from) || drawn(to))) continue;
       const [start, stop] = [centre(from), centre(to)];
-      const [full, clear] = [value, value * FADED].map((part) => alpha(palette.positive, part));
+      const [full, clear] = [value, value * FADED].map((part) => alpha(color, part));
       painter.strokeStyle =
         drawn(from) && drawn(to)
           ? full

@@ -3,7 +3,14 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { explain, explanationErrors, sees } from "../../data/explanation.ts";
 import type { LayerData } from "../../data/layer-data.ts";
-import { contributions, fewest, largestFirst, magnitudes, partnerOf } from "../../data/neurons.ts";
+import {
+  contributions,
+  fewest,
+  largestFirst,
+  magnitudes,
+  partnerOf,
+  products,
+} from "../../data/neurons.ts";
 import { headScale } from "../../data/scores.ts";
 import type { Side, State } from "../../state/state.ts";
 import { axesOf } from "../shared/axes.ts";
@@ -61,12 +68,17 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
   });
   const strongest = computed(() => {
     const { weights } = explanation.value.original;
-    return shown.keys.reduce((best, at) => (weights[at] > weights[best] ? at : best));
+    return shown.keys.reduce((best, at) =>
+      Math.abs(weights[at]) > Math.abs(weights[best]) ? at : best,
+    );
   });
   /** The key in the status line: that one, or else the one with the largest weight. */
   const key = computed(() => focusKey.value ?? strongest.value);
 
+  const { recurrence } = data.info;
   const queryAt = (i: number) => data.query(head.value, i) as Float32Array;
+  /** The explained query as a key is multiplied with it. */
+  const queryFor = (j: number) => data.queryAt(head.value, query.value, j) as Float32Array;
   const keyAt = (j: number) => data.key(head.value, j) as Float32Array;
   const q = computed(() => queryAt(query.value));
   // A locked key before the hovered one, so that neurons do not move under the pointer.
@@ -79,7 +91,9 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
       by === "pair"
         ? [pairKey.value]
         : [...Array(data.numKeys).keys()].filter((at) => sees(explanation.value, at));
-    return largestFirst(magnitudes(q.value, keys.map(keyAt)));
+    if (!recurrence) return largestFirst(magnitudes(q.value, keys.map(keyAt)));
+    const all = keys.map((at) => products(queryFor(at), keyAt(at)));
+    return largestFirst(magnitudes(new Float32Array(dim).fill(1), all));
   });
   // The number of visible keys and their sum, which do not depend on the focused key.
   const visibleKeys = computed(() => {
@@ -98,7 +112,8 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
   const decisive = computed(() => {
     const { count, sum } = visibleKeys.value;
     const others = count - 1;
-    if (others < 1 || !sees(explanation.value, key.value)) return null;
+    // With a recurrence, other keys are multiplied with other queries.
+    if (recurrence || others < 1 || !sees(explanation.value, key.value)) return null;
     const { program } = data.info;
     const scale = program ? headScale(program, head.value) : 1;
     const vector = keyAt(key.value);
@@ -116,16 +131,16 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
   /** The magnitudes of vectors and products shown in full colour. */
   const vector = computed(() => {
     const values = new Float32Array((queries.length + keys.length) * dim);
-    [...queries.map(queryAt), ...keys.map(keyAt)].forEach((one, at) => {
+    const shownQueries = recurrence ? keys.map(queryFor) : queries.map(queryAt);
+    [...shownQueries, ...keys.map(keyAt)].forEach((one, at) => {
       values.set(one, at * dim);
     });
     return fullColor(values);
   });
   const product = computed(() => {
     const values = new Float32Array(keys.length * dim);
-    const vector = q.value;
     keys.forEach((key, at) => {
-      const k = keyAt(key);
+      const [vector, k] = [queryFor(key), keyAt(key)];
       for (let n = 0; n < dim; n++) values[at * dim + n] = vector[n] * k[n];
     });
     return fullColor(values);

@@ -36,9 +36,9 @@ export function softmaxStrip(
   palette: ReadonlySignal<Palette>,
   columns: number,
 ): { readonly element: HTMLElement; readonly header: ColumnHeader } {
-  const { state, shown, places } = analysis;
+  const { state, data, shown, places } = analysis;
   const canvas = el("canvas");
-  const title = `Softmax over all ${shown.keys.length} keys, the largest wherever several share a place; click to go there`;
+  const title = `${data.info.signed ? "Coefficients of" : "Softmax over"} all ${shown.keys.length} keys, the largest wherever several share a place; click to go there`;
   const attributes = { class: "softmax-strip", "aria-hidden": "true", title };
   const element = el("div", attributes, canvas);
   const left = columns + GAP;
@@ -49,17 +49,18 @@ export function softmaxStrip(
   });
 
   function paintStrip(painter: Painter, height: number): void {
-    const { border, text, accent, positive } = palette.value;
+    const { border, text, accent, positive, negative } = palette.value;
     const per = height / rows.count;
     const width = WIDTH - MARK;
     painter.strokeStyle = border;
     painter.strokeRect(MARK + 0.5, 0.5, width - 1, height - 1);
-    painter.fillStyle = positive;
-    const largest = pooled(analysis.explanation.value.shown.weights, Math.ceil(height / TALL));
+    const { shown: now, peak } = analysis.explanation.value;
+    const largest = pooled(now.weights, Math.ceil(height / TALL));
     largest.forEach((weight, at) => {
       // The square root, as in the matrix, since most weights are small.
-      painter.globalAlpha = Math.sqrt(weight);
-      if (weight > 0) painter.fillRect(MARK, at * TALL, width, TALL);
+      painter.globalAlpha = Math.min(1, Math.sqrt(Math.abs(weight) / peak));
+      painter.fillStyle = weight < 0 ? negative : positive;
+      if (weight) painter.fillRect(MARK, at * TALL, width, TALL);
     });
     painter.globalAlpha = 1;
     const [first, end] = rows.sight.value;
@@ -80,7 +81,7 @@ export function softmaxStrip(
     const largest = new Float32Array(count);
     shown.keys.forEach((key, row) => {
       const at = Math.floor((row * count) / rows.count);
-      if (weights[key] > largest[at]) largest[at] = weights[key];
+      if (Math.abs(weights[key]) > Math.abs(largest[at])) largest[at] = weights[key];
     });
     return largest;
   }
@@ -91,7 +92,9 @@ export function softmaxStrip(
     // The strongest of the keys that share a pixel.
     const near = shown.keys.slice(Math.max(0, rowAt(y - NEAR)), rowAt(y + NEAR) + 1);
     if (!near.length) return;
-    const key = near.reduce((best, at) => (weights[at] > weights[best] ? at : best));
+    const key = near.reduce((best, at) =>
+      Math.abs(weights[at]) > Math.abs(weights[best]) ? at : best,
+    );
     if (state.hover.peek()?.key !== key) state.hover.value = { query: null, key };
   });
   scope.onEnd(point.cancel);

@@ -50,10 +50,16 @@ export function stripImages(
   palette: ReadonlySignal<Palette>,
   { height: rowHeight, painted }: Rows,
 ) {
-  const { data, shown, head, order, scales } = analysis;
+  const { data, shown, head, order, scales, explanation } = analysis;
   type Vector = (row: number) => Float32Array | null;
-  const queryOf: Vector = (row) =>
-    row < shown.queries.length ? data.query(head.value, shown.queries[row]) : null;
+  const queryOf: Vector = (row) => {
+    if (row >= shown.queries.length) return null;
+    const { query } = explanation.value;
+    // The one query that is explained, as it is walked back.
+    return data.info.recurrence
+      ? data.queryAt(head.value, query, shown.queries[row])
+      : data.query(head.value, shown.queries[row]);
+  };
   const keyOf: Vector = (row) =>
     row < shown.keys.length ? data.key(head.value, shown.keys[row]) : null;
 
@@ -94,10 +100,10 @@ export function stripImages(
     /** The products of these queries with every key that they see, one below the other in a row. */
     products(range: Range, explained: readonly Explanation[]): HTMLCanvasElement {
       const parts = explained.map((one): Vector => {
-        const q = data.query(head.value, one.query) as Float32Array;
         return (row) => {
-          const k = keyOf(row);
-          return k && sees(one, shown.keys[row]) ? products(q, k) : null;
+          const [k, key] = [keyOf(row), shown.keys[row]];
+          const q = k && sees(one, key) && data.queryAt(head.value, one.query, key);
+          return q ? products(q, k) : null;
         };
       });
       if (image.width === order.value.length && image.height === heightOf(range))
@@ -145,7 +151,7 @@ export function paintStrips(canvas: Picture): void {
   const explained = analysis.explanations.value;
   if (layout.queries !== null) {
     paintStrip(canvas, layout.queries, images.queries(range), (row) =>
-      explained.some(({ query }) => query === shown.queries[row]) ? 1 : FAINT,
+      explained.some(({ query, signed }) => signed || query === shown.queries[row]) ? 1 : FAINT,
     );
   }
   if (layout.keys !== null) {

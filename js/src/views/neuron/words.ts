@@ -78,6 +78,17 @@ function pairNumbers(
     );
     parts.push(`${formula}${added} = ${score}`.trim());
   }
+  const { recurrence } = data.info;
+  if (recurrence) {
+    const [written, own] = [data.write(head.value, key), recurrence.own?.[head.value]];
+    const number = change(
+      within(original.weights[key], before.weight, 3),
+      within(shown.weights[key], after.weight, 3),
+    );
+    const factor = recurrence.write ? `× write ${within(written, 0)} ` : "";
+    const added = own && key === explained.query ? `+ own ${within(own, 0)} ` : "";
+    return statusLine([...names, ` p·k ${dot}`], [`${factor}${added}= coefficient ${number}`]);
+  }
   // Weights without a score program do not follow muted neurons.
   const softmax = weight(original.weights[key], before.weight);
   const rest = weight(shown.weights[key], after.weight);
@@ -95,7 +106,7 @@ function pairNumbers(
 function terms(analysis: QueryAnalysis, key: number): readonly string[] {
   const { data, head, explanation, comparison } = analysis;
   const k = data.key(head.value, key) as Float32Array;
-  const queryAt = ({ query }: Explained) => data.query(head.value, query) as Float32Array;
+  const queryAt = ({ query }: Explained) => data.queryAt(head.value, query, key) as Float32Array;
   const q = queryAt(explanation.value);
   const errors = explanation.value.errors.original;
   /** The product with the key's component, and its error. */
@@ -112,7 +123,7 @@ function terms(analysis: QueryAnalysis, key: number): readonly string[] {
     return [
       second
         ? `neuron ${n} adds ${signed(...product(q, n))}${compared}`
-        : `neuron ${n}: q ${ofQuery} × k ${ofKey} = ${within(...product(q, n))}`,
+        : `neuron ${n}: ${data.info.recurrence ? "p" : "q"} ${ofQuery} × k ${ofKey} = ${within(...product(q, n))}`,
       partner === null ? "" : `rotated with neuron ${partner}`,
       muted.includes(n) ? "muted" : "",
     ];
@@ -157,7 +168,11 @@ export function neuronLegend(
     rotaryText(info.rotary),
     halfPrecision(info),
     keptAsWeights([info]),
-    weightsWithin(analysis.data.rounding, analysis.data.roundingRows),
+    weightsWithin(
+      analysis.data.rounding,
+      analysis.data.roundingRows,
+      info.signed ? "coefficients" : undefined,
+    ),
     vectorsWithin(analysis.data.vectorRounding),
     `strongest colour ±${about(vector.value, vectorRounding)} (q, k), `,
   ];
@@ -165,12 +180,15 @@ export function neuronLegend(
 }
 
 /** The share of the query's attention that the keys shown have; "" for all of it. */
-function attentionShown({ shown, explanation }: QueryAnalysis): string {
+function attentionShown({ data, shown, explanation }: QueryAnalysis): string {
   const { weights } = explanation.value.original;
   if (shown.keys.length === weights.length) return "";
-  const all = weights.reduce((sum, weight) => sum + weight, 0);
-  const part = shown.keys.reduce((sum, key) => sum + weights[key], 0);
-  return shareShown((100 * part) / all, "the query’s attention");
+  const all = weights.reduce((sum, weight) => sum + Math.abs(weight), 0);
+  const part = shown.keys.reduce((sum, key) => sum + Math.abs(weights[key]), 0);
+  const what = data.info.signed
+    ? "the magnitudes of the query’s coefficients"
+    : "the query’s attention";
+  return shareShown((100 * part) / (all || 1), what);
 }
 
 /** A number with as many decimals as are right; a whole one if none is. */
@@ -218,7 +236,7 @@ const SINK = -1;
 
 /** The model's numbers, and those without the muted neurons, if there are any. */
 function columnsOf(
-  { original, shown, bias, errors }: Explained,
+  { original, shown, bias, errors, signed }: Explained,
   logit: number | null,
   prefix: string,
 ): readonly Column<number>[] {
@@ -237,10 +255,10 @@ function columnsOf(
     of: ExplanationErrors,
     suffix = "",
   ) => [
-    column(`q·k${suffix}`, dots, of.dot),
+    column(`${signed ? "p·k" : "q·k"}${suffix}`, dots, of.dot),
     ...(scores ? [column(`score${suffix}`, scores, () => of.score, logit ?? "")] : []),
     column(
-      `weight${suffix}`,
+      `${signed ? "coefficient" : "weight"}${suffix}`,
       weights,
       () => of.weight,
       sink === null ? "" : rounded(sink, of.sink),
@@ -256,5 +274,5 @@ function columnsOf(
   if (shown === original) return columns;
   const muted = reading(shown, errors.shown, " (muted)");
   // Weights without a score program do not follow muted neurons.
-  return [...columns, ...(shown.scores ? muted : muted.slice(0, 1))];
+  return [...columns, ...(shown.scores || signed ? muted : muted.slice(0, 1))];
 }

@@ -2,10 +2,10 @@
 
 import { computed } from "@preact/signals-core";
 import { DifferenceLayer, type Layer } from "../../data/layer.ts";
-import type { LensInfo } from "../../data/manifest.ts";
+import { ATTENTION, isAttention, type LensInfo, readBy } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { isAttention, lensLack, lensRefusal } from "../../state/lens.ts";
+import { lensLack, lensRefusal } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { combinesLayers, type Reading } from "./heads/matrices.ts";
 import { layerView, notice } from "./layer-view.ts";
@@ -46,7 +46,8 @@ function lensNotice(data: Layer, lens: LensInfo): ViewContent | null {
   const lack = lensLack(lens, data.stack, number);
   if (lack) {
     const of = lack.side && ` of ${lack.side}`;
-    return notice(`Layer ${number}${of} ${lack.sentence}. Choose Attention, or another layer.`);
+    const { label } = readBy(ATTENTION, data.stack);
+    return notice(`Layer ${number}${of} ${lack.sentence}. Choose ${label}, or another layer.`);
   }
   const sides = data instanceof DifferenceLayer ? data.sides : [data];
   if (hasMatrices(lens) || sides.every(({ whole }) => whole)) return null;

@@ -7,7 +7,7 @@ import { type Bound, choice, type Option } from "../../parts/choice.ts";
 import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { PAIR } from "../../state/choices.ts";
-import { headLens, lensesOf, shownLens, textLens } from "../../state/lens.ts";
+import { attentionOf, headLens, lensesOf, shownLens, textLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { colorOf } from "./all-heads/color.ts";
 import { refusalOf } from "./lenses.ts";
@@ -37,17 +37,17 @@ export const metricOptions = (metrics: readonly Metric[]): readonly Option[] =>
   }));
 
 /** The option of menus for the weight of the locked pair. */
-export const BY_PAIR: Option = {
+export const byPair = (state: State): Option => ({
   value: PAIR,
-  label: "Weight of locked pair",
+  label: `${capitalized(attentionOf(state).one)} of locked pair`,
   title: "Of the locked query and key",
-};
+});
 
 export function colorMenu(scope: Scope, state: State): HTMLElement {
   const colors = () => [
     { value: "pattern", label: "Pattern" },
     { value: "layer", label: "Layer" },
-    BY_PAIR,
+    byPair(state),
     ...metricOptions(state.shown.metrics.value),
   ];
   const shown = () => {

@@ -2,13 +2,14 @@
 
 import { batch, computed, type Signal, signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
+import { isAttention } from "../../data/manifest.ts";
 import { layerNumber } from "../../data/pairing.ts";
 import type { TextShares } from "../../data/stack-store.ts";
 import { lensMatrix } from "../../lenses/index.ts";
 import { type Bound, choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent, revealWithin } from "../../parts/dom.ts";
 import { hint, percent, strong, weight } from "../../parts/text.ts";
-import { attentionOf, isAttention, textLens } from "../../state/lens.ts";
+import { attentionOf, textLens } from "../../state/lens.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { largestOn } from "../shared/picture/shade.ts";
@@ -42,6 +43,8 @@ import { strip } from "./strip.ts";
 import { strongestPatches } from "./strongest.ts";
 import { withoutPart } from "./without.ts";
 
+const NO_SHARES =
+  "Running text shows shares of attention, and these layers have signed coefficients: choose layers with a softmax.";
 const NO_TEXT =
   "Nothing was generated here and the text is no chat and no pair, or the places of its tokens are not known: capture with generate=, or pass messages, with a fast tokenizer.";
 
@@ -108,6 +111,7 @@ export function textView(context: Context): View {
       replaceContent(element, el("p", { class: "notice" }, message));
     };
     if (stack.difference) return waiting("The running text is that of A or of B: choose one.");
+    if (stack.layers[0].signed) return waiting(NO_SHARES);
     if (!text) return waiting(store.manifest.compared ? COMPARED : NO_TEXT);
     const loaded = context.store.stack(stack.name).text().value;
     if (loaded.status === "failed") return waiting(loaded.message);

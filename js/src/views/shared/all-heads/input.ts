@@ -1,24 +1,22 @@
-/** The pointer and the keyboard on heads, in the grid of the model view and on the map. */
+/** The pointer and the keyboard on heads, or on cells of a grid. */
 
-import type { Head } from "../../../data/manifest.ts";
-
-interface PointerActions {
+interface PointerActions<Head> {
   /** Called for every move; null where there is no head. */
   hover(head: Head | null): void;
   /** Called with null for a click beside all heads. */
   click(head: Head | null): void;
   /** Called for a click with Alt: switches the head off, or on again. */
-  switchOff(head: Head): void;
+  switchOff?(head: Head): void;
   /** Called after one `click`. */
   doubleClick(head: Head): void;
 }
 
 /** @param heads the element in which heads are hovered, within the one that takes clicks */
-export function bindPointer(
+export function bindPointer<Head>(
   stage: HTMLElement,
   heads: HTMLElement,
   headAt: (event: MouseEvent) => Head | null,
-  { hover, click, switchOff, doubleClick }: PointerActions,
+  { hover, click, switchOff, doubleClick }: PointerActions<Head>,
 ): void {
   /** The head of the first click, since it may move before the second. */
   let clicked: Head | null = null;
@@ -27,7 +25,7 @@ export function bindPointer(
     const head = headAt(event);
     clicked = event.altKey ? null : head;
     if (!event.altKey) click(head);
-    else if (head) switchOff(head);
+    else if (head) switchOff?.(head);
   });
   stage.addEventListener("dblclick", () => {
     if (clicked) doubleClick(clicked);
@@ -40,7 +38,7 @@ export function bindPointer(
   heads.addEventListener("pointerleave", () => hover(null));
 }
 
-interface KeyActions {
+interface KeyActions<Head> {
   move(to: Head): void;
   enter(): void;
   /** Called for the space bar, if it does something. */
@@ -54,11 +52,11 @@ interface KeyActions {
  * @param heads the element with the focus, within it, while heads are walked through
  * @param headAfter the head to which a key moves; null for none
  */
-export function bindKeys(
+export function bindKeys<Head>(
   stage: HTMLElement,
   heads: HTMLElement,
   headAfter: (key: string) => Head | null,
-  actions: KeyActions,
+  actions: KeyActions<Head>,
 ): void {
   stage.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

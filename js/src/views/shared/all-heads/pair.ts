@@ -5,6 +5,7 @@ import type { Metric } from "../../../data/manifest.ts";
 import type { Store } from "../../../data/store.ts";
 import { lockedPair } from "../../../parts/pair.ts";
 import { PAIR } from "../../../state/choices.ts";
+import { attentionOf } from "../../../state/lens.ts";
 import type { State } from "../../../state/state.ts";
 
 export interface PairMetric {
@@ -22,35 +23,35 @@ export function pairMetric(state: State, store: Store, sorts: boolean): Readonly
     const sorted = sorts && state.sort.value === PAIR;
     if (!sorted && state.color.value !== PAIR) return NOT_CHOSEN;
     const stack = state.shown.stack.value;
+    const { one, many, signed } = attentionOf(state);
     const pair = lockedPair(state);
     if (!pair) {
-      const remark =
-        "to sort or colour heads by a weight, lock two tokens: click one, Shift+click the other";
+      const remark = `to sort or colour heads by a ${one}, lock two tokens: click one, Shift+click the other`;
       return { metric: null, remark };
     }
     const loaded = store.stack(stack.name).pair(pair.query, pair.key).value;
     if (loaded.status === "failed") {
-      return { metric: null, remark: `the weights ${pair.text} are not known: ${loaded.message}` };
+      return { metric: null, remark: `the ${many} ${pair.text} are not known: ${loaded.message}` };
     }
     // While they are read, heads have no value.
     const weights = loaded.status === "ready" ? loaded.data : null;
     const values = new Map(stack.layers.map((layer) => [layer, weights?.get(layer.number) ?? []]));
-    const signed = stack.difference !== undefined;
+    const { difference } = stack;
     // The numbers beside it may be of many texts.
     const where = store.manifest.texts === null ? "" : " in the text shown";
     const metric = {
       name: PAIR,
-      label: `weight ${pair.text}${where}${signed ? ", B − A" : ""}`,
+      label: `${one} ${pair.text}${where}${difference ? ", B − A" : ""}`,
       unit: "",
       digits: 3,
-      signed,
+      signed: signed || difference !== undefined,
       directions: null,
       description: "",
       null: null,
       interval: null,
       values,
     };
-    const done = sorted ? `sorted by the weight ${pair.text}` : "";
-    return { metric, remark: weights ? done : `reading the weights ${pair.text} …` };
+    const done = sorted ? `sorted by the ${one} ${pair.text}` : "";
+    return { metric, remark: weights ? done : `reading the ${many} ${pair.text} …` };
   });
 }

@@ -19,7 +19,7 @@ import { shownSegments } from "../../../data/shown.ts";
 import type { LensNumbers } from "../../../data/stack-store.ts";
 import { lensMatrix } from "../../../lenses/index.ts";
 import { combination } from "../../../state/choices.ts";
-import { attentionOf, isAttention, joinsWords } from "../../../state/lens.ts";
+import { attentionOf, isWeights, joinsWords } from "../../../state/lens.ts";
 import { activeHeads } from "../../../state/navigation.ts";
 import type { State } from "../../../state/state.ts";
 import { type Axes, type FocusedUnits, sideOf } from "../axes.ts";
@@ -37,7 +37,7 @@ export const suffixOf = ({
   lens,
   difference,
 }: Pick<AttentionMatrix, "lens" | "difference">): string =>
-  [isAttention(lens) ? "" : lens.label.toLowerCase(), difference ? "B − A" : ""]
+  [isWeights(lens) ? "" : lens.label.toLowerCase(), difference ? "B − A" : ""]
     .filter(Boolean)
     .join(", ");
 

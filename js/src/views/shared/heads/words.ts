@@ -1,9 +1,15 @@
 /** The words of heads: a status line with the numbers of the focused tokens, and tables to copy. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import { type AttentionMatrix, roundingOfSum, strengthOf } from "../../../data/attention-matrix.ts";
+import {
+  type AttentionMatrix,
+  roundingOfSum,
+  strengthOf,
+  sumsOf,
+} from "../../../data/attention-matrix.ts";
 import type { Layer } from "../../../data/layer.ts";
 import type { LayerData } from "../../../data/layer-data.ts";
+import { isAttention } from "../../../data/manifest.ts";
 import type { Table } from "../../../parts/table.ts";
 import {
   hint,
@@ -116,9 +122,15 @@ function statusOf(content: Content): Phrase {
     strong(side === "query" ? " →" : " ←"),
     ...links,
     others.length ? " (sums)" : "",
+    ...(single && !others.length && side === "query" && isCoefficients(drawn)
+      ? sumsOf(strips[0], drawn.rounding(first, 0)).map((sum) => ` · ${quantity(sum)}`)
+      : []),
   ];
   return statusLine(said, [], more);
 }
+
+const isCoefficients = ({ lens, difference }: AttentionMatrix): boolean =>
+  isAttention(lens) && lens.signed && !difference;
 
 /** The text in place of the numbers of the focused tokens while they are missing. */
 function missing({ data, focused }: Content, { side, units }: Axis): string {

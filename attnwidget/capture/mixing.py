@@ -1,0 +1,213 @@
+"""Layers of calls without a softmax, compared with what their functions returned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from attnwidget.record import Fidelity, Floats, Layer, Recurrence, sample_rows
+from attnwidget.running.items import Item, Selection, joined
+from attnwidget.running.projection import linear_matrix
+from attnwidget.running.tolerance import tolerance
+from attnwidget.tracing import MixingCall, Strengths
+
+from .gated import Gated
+
+ROUTE = "recurrence"
+OF_CHANNELS = "contributions of channels"
+
+# The unit vectors of which the function is run once more: enough to find a wrong formula.
+_UNITS = 64
+
+# The most tokens of a map by contribution, which takes a gradient of each.
+_MOST_TOKENS = 1024
+# The rows of which gradients are taken at a time.
+_ROWS = 16
+
+
+def recurrent_layer(call: MixingCall, item: Item, name: str, *, values: bool) -> Layer:
+    """The layer of a call with strengths, with its errors.
+
+    Two things are compared, in rows that are spread over the text: coefficients times values with
+    the outputs, and single coefficients with what the function returns for unit vectors.
+
+    Raises:
+        ValueError: an array holds NaN or infinity.
+    """
+    assert call.strengths is not None
+    selection = _selection(call.value, item)
+    program, queries, keys = _program(call.strengths, selection)
+    of_values = joined(selection.cut(call.value, selection.keys))
+    unknown = Fidelity(ROUTE, name, "queries and keys", None, None, 0.0, 0)
+    layer = Layer(queries, keys, program, None, unknown, values=of_values)
+    rows = sample_rows(layer.shape[0])
+    found = np.stack([layer.head_coefficients(head, rows) for head in range(layer.num_heads)])
+    outputs = joined(selection.cut(call.output, selection.queries))[:, rows]
+    fidelity = Fidelity(
+        ROUTE,
+        name,
+        "queries and keys",
+        _coefficients_error(call, selection, found, rows),
+        _relative_error(found @ of_values, outputs),
+        tolerance(call.output.dtype),
+        len(rows),
+    )
+    kept = of_values if values else None
+    return Layer(queries, keys, program, None, fidelity, values=kept)
+
+
+def layer_of_channels(calls: Sequence[MixingCall], gated: Gated, item: Item, name: str) -> Layer:
+    """One map of a layer whose channels are mixed each by itself, or one of each of its calls.
+
+    A token's contribution to an output is what reaches it through the function, the gate and the
+    projection. Its coefficient is the share of that along the whole output, of either sign:
+    c[t, s] = (W diag(gate_t) a[t, s] v_s) . y_t / |y_t|^2, with y_t = sum over s and all calls,
+    without biases, which are of no token. So the coefficients of a row sum to 1.
+
+    Raises:
+        ValueError: the text is too long, or the projection is not linear.
+    """
+    selection = _selection(gated.outputs[0], item)
+    tokens = len(selection.queries)
+    if tokens > _MOST_TOKENS:
+        raise ValueError(
+            f"it mixes every channel by itself, and {tokens} tokens are too many for a map by "
+            f"contribution: capture at most {_MOST_TOKENS} at a time"
+        )
+    matrix = linear_matrix(gated.module, gated.input)
+    if matrix is None:
+        raise ValueError("the module behind its channels is not linear")
+    gates = gated.gates[selection.windows][0]  # [calls, T, channels]
+    linear = torch.stack(
+        [
+            _without_bias(call, output)[selection.windows][0, 0]
+            for call, output in zip(calls, gated.outputs, strict=True)
+        ]
+    )
+    # What reaches an output, seen from each channel: diag(gate_t) Wᵀ y_t / |y_t|².
+    matrix = matrix.double()
+    received = (gates * linear).transpose(0, 1).flatten(1)
+    outputs = received @ matrix
+    along = outputs @ matrix.T / outputs.square().sum(-1, keepdim=True).clamp_min(1e-300)
+    of_calls = along.reshape(len(along), len(calls), -1).transpose(0, 1) * gates
+    maps = [
+        _contributions(call, selection, directions)
+        for call, directions in zip(calls, of_calls, strict=True)
+    ]
+    coefficients = np.stack(maps).astype(np.float32)
+    sums = coefficients.sum(axis=(0, 2), dtype=np.float64)
+    live = (outputs.square().sum(-1) > 0).numpy()[selection.queries.numpy()]
+    error = float(np.abs(sums - 1)[live].max(initial=0))
+    # Rounding counts for more where parts of a row cancel each other out, and where biases do.
+    parts = np.abs(coefficients).sum(axis=(0, 2))
+    whole = gated.input.detach().cpu().double().reshape(-1, *received.shape)[selection.windows][0]
+    biases = whole.norm(dim=-1) / received.norm(dim=-1).clamp_min(1e-300)
+    size = np.maximum(parts, biases[selection.queries].numpy())[live].max(initial=1)
+    limit = tolerance(gated.input.dtype) * float(size)
+    fidelity = Fidelity(OF_CHANNELS, name, "coefficients", None, error, limit, tokens)
+    return Layer(None, None, None, None, fidelity, coefficients=coefficients)
+
+
+def _without_bias(call: MixingCall, output: torch.Tensor) -> torch.Tensor:
+    """The last outputs of a call, less what it returns for values of zero, in double precision."""
+    assert call.rerun is not None
+    constant = call.rerun(torch.zeros_like(call.value))[:, :, -output.shape[2] :]
+    return output.detach().cpu().double() - constant.detach().cpu().double()
+
+
+def _contributions(call: MixingCall, selection: Selection, directions: torch.Tensor) -> np.ndarray:
+    """The products of each output's direction [all T, channels] with each token's part in it."""
+    assert call.rerun is not None
+    # A convolution also reads what its cache has before the text.
+    before = call.value.shape[2] - len(directions)
+    if bool(call.value[:, :, :before].any()):
+        raise ValueError(
+            "it goes on from the tokens before, which are in its cache: capture the whole text"
+        )
+    values = call.value.detach().clone().requires_grad_()
+    with torch.enable_grad():
+        output = call.rerun(values)
+    positions, item = selection.queries, selection.windows.start
+    found = np.zeros((len(positions), len(positions)))
+    own = values.detach()[item, 0].to("cpu", torch.float64)
+    for start in range(0, len(positions), _ROWS):
+        rows = positions[start : start + _ROWS]
+        wanted = output.new_zeros(len(rows), *output.shape)
+        places = torch.arange(len(rows)), item, 0, before + rows
+        wanted[places] = directions[rows].to(wanted)
+        grads = _gradients(output, values, wanted)[:, item, 0].to("cpu", torch.float64)
+        found[start : start + _ROWS] = (grads * own).sum(-1)[:, before + positions].numpy()
+    return found
+
+
+def _gradients(output: torch.Tensor, values: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
+    """The gradients of values [rows, ...], of several directions of the output at once."""
+    try:
+        (found,) = torch.autograd.grad(
+            output, values, wanted, retain_graph=True, is_grads_batched=True
+        )
+    except RuntimeError:  # an operation that has no batched gradient
+        each = [torch.autograd.grad(output, values, row, retain_graph=True)[0] for row in wanted]
+        found = torch.stack(each)
+    return found
+
+
+def _selection(heads: torch.Tensor, item: Item) -> Selection:
+    """The part of tensors [M, heads, T, n] that belongs to an item."""
+    tokens = heads.shape[2]
+    selection = item.select(len(heads), (tokens, tokens))
+    if selection.count != 1:
+        raise ValueError("it mixes several rows of an item, which are no one text")
+    return selection
+
+
+def head_gates(gated: Gated, item: Item) -> Floats:
+    """The gates of the recorded item, float32 [heads, T, d_v]."""
+    heads = gated.outputs[0]
+    selection = item.select(len(heads), (heads.shape[2], heads.shape[2]))
+    return joined(selection.cut(gated.gates, selection.queries))
+
+
+def _program(of: Strengths, selection: Selection) -> tuple[Recurrence, Floats, Floats]:
+    def vectors(tensor: torch.Tensor) -> Floats:
+        return joined(selection.cut(tensor, selection.keys))
+
+    def numbers(tensor: torch.Tensor | None) -> Floats | None:
+        return None if tensor is None else vectors(tensor[..., None])[..., 0]
+
+    program = Recurrence(
+        of.scale,
+        None if of.decay is None else vectors(of.decay),
+        numbers(of.write),
+        numbers(of.erase),
+        None if of.own is None else of.own.detach().to("cpu", torch.float32).numpy().copy(),
+    )
+    return program, vectors(of.query), vectors(of.key)
+
+
+def _coefficients_error(
+    call: MixingCall, selection: Selection, found: Floats, rows: np.ndarray
+) -> float | None:
+    """The largest difference of a coefficient, relative to its head's largest in these rows."""
+    if call.rerun is None:
+        return None
+    columns = np.unique(np.linspace(0, found.shape[2] - 1, _UNITS).round().astype(np.intp))
+    of_item, places = call.value[selection.windows], selection.keys[torch.from_numpy(columns)]
+    units = of_item.new_zeros(len(call.value), *of_item.shape[1:3], len(columns))
+    units[:, :, places, torch.arange(len(columns))] = 1
+    try:
+        output = call.rerun(units)
+    except Exception:  # a kernel of one width alone
+        return None
+    again = joined(selection.cut(output, selection.queries))[:, rows]
+    return _relative_error(found[:, :, columns], again)
+
+
+def _relative_error(found: Floats, expected: Floats) -> float:
+    """The largest difference of numbers [heads, ...], relative to the largest of their head."""
+    axes = tuple(range(1, expected.ndim))
+    largest = np.maximum(np.abs(expected).max(axis=axes), 1e-30)
+    difference = np.abs(found - expected).max(axis=axes) / largest
+    return float(np.max(difference))

@@ -1,0 +1,237 @@
+"""What a view shows in words: its choices, and the numbers that its status line has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from attnwidget.analysis import GridScores, running_text
+from attnwidget.counted import counted
+from attnwidget.plot.attention import Attention, Side
+from attnwidget.plot.shown import Shown
+from attnwidget.record import Floats, runs
+
+from .lines import Block, fitted, named, number, one_line, wrapped
+from .sources import sources
+
+_LINKS, _HEADS, _CELLS = 8, 8, 8
+# The most weights that are read: about a second, and so few that no display waits for them.
+_MOST_WEIGHTS, _MOST_AT_A_DISPLAY = 1 << 26, 1 << 22
+
+
+def describe_view(shown: Shown, *, at_display: bool = False) -> str:
+    """Say what a view shows: its choices, and the numbers of what is locked, or else the highest.
+
+    Args:
+        at_display: True to leave out numbers for which a display would wait.
+    """
+    most = _MOST_AT_A_DISPLAY if at_display else _MOST_WEIGHTS
+    return fitted(
+        [
+            Block("The view", 0, [*_choices(shown)]),
+            Block("its numbers", 1, [*_numbers(shown, most)]),
+            Block("the head", 2, [*_head(shown)]),
+        ]
+    )
+
+
+def alternative(said: str, shown: Shown) -> str:
+    """The alternative text of a picture: what it is of, and the first of its numbers."""
+    choices = {**shown.choices, "heads": [shown.choices["head"]]}
+    one = replace(shown, choices=choices) if shown.view == "head" else shown
+    first = next(_numbers(one, _MOST_AT_A_DISPLAY), "")
+    return f"{said}. {first.rstrip(';')}".rstrip()
+
+
+def _numbers(shown: Shown, most: int) -> Iterator[str]:
+    """The numbers that the view shows, without its choices."""
+    view, difference = shown.view, shown.choices["compared"] == "difference"
+    if view in ("model", "map"):
+        yield from _all_heads(shown)
+    elif view == "grid":
+        yield from _cells(shown.shown_grid)
+    elif view == "text" and not difference:
+        stack = shown.record.stack(shown.stack)
+        if sum(layer.num_heads for layer in stack.layers) * len(stack.keys) ** 2 <= most:
+            yield from _text(shown)
+    else:
+        attention = shown.attention
+        one = replace(attention, heads=[attention.head])
+        # The neuron view has one head; of many weights, it is the current one that is read.
+        attention = one if view == "neuron" or attention.size > most else attention
+        if attention.size <= most:
+            yield from _links(attention, shown.choices["key"])
+
+
+def _cells(grid: GridScores) -> Iterator[str]:
+    """The cells with the largest numbers, beside those of the null."""
+    of_rows, of_columns = grid.axes
+    size = np.nan_to_num(np.abs(grid.values)).ravel()
+    cells = []
+    for at in np.argsort(-size, kind="stable")[:_CELLS].tolist():
+        row, column = divmod(at, len(grid.columns))
+        beside = f" {column}" if of_columns == "position" else ""
+        place = f", {of_columns}{beside} {one_line(grid.columns[column])}" if of_columns else ""
+        null = "" if grid.null is None else f" (null {number(grid.null[row, column])})"
+        cells.append(f"{of_rows} {grid.rows[row]}{place} {number(grid.values[row, column])}{null}")
+    yield from wrapped(f"{one_line(grid.name)} at {grid.site}, largest:", cells, most=3)
+
+
+def _choices(shown: Shown) -> Iterator[str]:
+    choices, stack = shown.choices, shown.record.stack(shown.stack)
+    model = one_line(shown.manifest["model"]) or "an unnamed model"
+    texts = shown.manifest["texts"]
+    of = f"{model} over {counted(texts, 'text')}" if texts is not None else model
+    said = [
+        f"{shown.view} view of {of}",
+        f"stack {shown.stack}"
+        + (f" (of {count})" if (count := len(shown.record.stacks)) > 1 else ""),
+        f"layer {choices['layer']}, head {choices['head']}",
+        f"{len(stack.queries):,} x {len(stack.keys):,} tokens",
+    ]
+    if choices["heads"] is not None:
+        said.append(f"heads drawn {runs(choices['heads'])}")
+    if "compared" in shown.manifest:
+        said.append(f"compared: {choices['compared']}")
+    yield f"{'; '.join(said)}."
+    locked = [
+        f"{side} {named(tokens, choices[side])}"
+        for side, tokens in (("query", stack.queries), ("key", stack.keys))
+        if choices[side] is not None
+    ]
+    locked += [f"also {runs(sorted(choices['also']))}"] if choices["also"] else []
+    changed = [
+        f"{name} {value}"
+        for name in ("lens", "combine", "segments", "words", "parts", "part", "sort", "color")
+        if (value := choices[name]) not in ("attention", "none", "all", False, None, "sentences")
+        and value not in ("model", "pattern")
+    ]
+    off = [f"off {', '.join(f'{layer}-{head}' for layer, head in choices['off'])}"]
+    changed += off if choices["off"] else []
+    changed += [f"{counted(len(choices['cut']), 'link')} cut"] if choices["cut"] else []
+    yield f"Locked: {', '.join(locked) or 'nothing'}{'; '.join(['', *changed])}."
+
+
+def _links(attention: Attention, key: int | None) -> Iterator[str]:
+    """The links of what is locked; without a lock, those of the current head."""
+    current = attention.numbers(attention.current)
+    title = f"{attention.title(attention.current)}, {attention.measure}"
+    if not attention.locked:
+        yield from wrapped(f"{title}, highest without sinks:", _highest(attention, current), most=2)
+        return
+    side, by_query = attention.locked_side, attention.side == "query"
+    others = attention.keys if by_query else attention.queries
+    places = side.indices(attention.locked)
+    if not places:
+        return
+    locked_keys = attention.keys.indices([key]) if by_query and key is not None else []
+    for at in locked_keys:
+        value = float(_shown(attention, current)[places[0], at])
+        yield f"{title}: {_name(side, places[0])} → {_name(others, at)} {number(value, 3)}"
+    names = ", ".join(_name(side, at) for at in places)
+    for head in attention.drawn:
+        numbers = _shown(attention, attention.numbers(head))
+        strip = (numbers[places] if by_query else numbers[:, places].T).sum(axis=0)
+        best = [int(at) for at in np.argsort(-np.abs(strip), kind="stable")[:5] if strip[at] != 0]
+        lead = f"{attention.title(head)}, {attention.measure}: {names} {'→' if by_query else '←'}"
+        entries = (f"{_name(others, at)} {number(float(strip[at]), 3)}" for at in best)
+        yield from wrapped(lead, entries, most=1)
+
+
+def _name(side: Side, at: int) -> str:
+    """One of the tokens shown, or a word, with the position of its first token."""
+    place = side.shown[at]
+    position = place if side.units is None else side.units[place].start
+    return f"{one_line(side.labels[at], 24)} ({position})"
+
+
+def _shown(attention: Attention, numbers: Floats) -> Floats:
+    """The numbers of the tokens that are shown, [queries, keys]."""
+    shown: Floats = numbers[np.ix_(attention.queries.shown, attention.keys.shown)]
+    return shown
+
+
+def _highest(attention: Attention, numbers: Floats) -> Iterator[str]:
+    """The links that are largest in magnitude, but not to special tokens and the first one."""
+    found = _shown(attention, numbers)
+    queries, keys = attention.queries, attention.keys
+    is_self = attention.stack.queries == attention.stack.keys
+    rest = {*attention.keys.tokens.special, *([0] if is_self else [])}
+    sizes = np.abs(found) * [at not in rest for at in keys.shown]
+    for place in np.argsort(-sizes, axis=None, kind="stable")[:_LINKS]:
+        row, column = np.unravel_index(place, found.shape)
+        if sizes[row, column] > 0:
+            value = number(float(found[row, column]), 3)
+            yield f"{_name(queries, int(row))} → {_name(keys, int(column))} {value}"
+
+
+def _all_heads(shown: Shown) -> Iterator[str]:
+    heads = shown.heads
+    counts = Counter(_words(shown))
+    entries = (f"{word}: {count}" for word, count in counts.most_common())
+    yield from wrapped(f"{counted(len(heads.names), 'head')}, by word:", entries, most=2)
+    wanted = [shown.choices["sort"], shown.color]
+    wanted += [shown.places.get("x"), shown.places.get("y")] if shown.view == "map" else []
+    chosen = [name for name in dict.fromkeys(wanted) if name in heads.metrics]
+    for name in chosen or list(heads.metrics)[:1]:
+        metric = heads.metrics[name]
+        values = heads.values(metric)[heads.exist]
+        if not np.isfinite(values).any():
+            continue
+        order = [int(at) for at in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")]
+        known = [at for at in order if np.isfinite(values[at])]
+        digits, unit = metric["digits"], metric["unit"] and f" {metric['unit']}"
+        null = heads.null_range(metric)
+        beside = (
+            ""
+            if null is None
+            else f", 95% of the null {number(null[0], digits)} to {number(null[1], digits)}"
+        )
+        mean = number(float(np.nanmean(values)), digits)
+        lead = f"{metric['label']}{unit and ' in' + unit}, mean {mean}{beside}, highest:"
+        named_heads = [f"{heads.names[at]} {number(float(values[at]), digits)}" for at in known]
+        yield from wrapped(lead, named_heads[:_HEADS], most=1)
+        yield from wrapped("    lowest:", named_heads[::-1][:3], most=1)
+
+
+def _words(shown: Shown) -> Iterator[str]:
+    """The word of each head of the stack: that of its pattern, or the user's own."""
+    patterns = shown.manifest["patterns"]
+    kinds, own = patterns["kinds"], patterns.get("words", {}).get(shown.stack)
+    for place, layer in enumerate(patterns["values"][shown.stack]):
+        yield from (kinds[kind] for kind in layer) if own is None else own[place]
+
+
+def _text(shown: Shown) -> Iterator[str]:
+    """The parts of the prompt, for the tokens of the answer that are looked at, or for all rows."""
+    stack = shown.record.stack(shown.stack)
+    running, found = running_text(stack), shown.answer
+    if running is None or not running.sentences or not running.rows:
+        return
+    first, end = (0, len(running.rows)) if found is None else shown.looked_at(found)
+    if found is not None:
+        text = "".join(token.text for token in found.tokens[first:end])
+        yield f"Answer, tokens {first}–{end - 1}: “{one_line(text, 200)}”"
+    yield from sources(stack, running, slice(first, end), _LINKS)
+
+
+def _head(shown: Shown) -> Iterator[str]:
+    """The numbers of the current head."""
+    if shown.choices["compared"] == "difference":
+        return
+    heads, choices = shown.heads, shown.choices
+    place = heads.stack.numbers.index(choices["layer"]), choices["head"]
+    entries = []
+    for metric in heads.metrics.values():
+        value = heads.values(metric)[place]
+        if np.isfinite(value):
+            unit = metric["unit"] and f" {metric['unit']}"
+            null = heads.null(metric)[place]
+            beside = f" (null {number(float(null), metric['digits'])})" if np.isfinite(null) else ""
+            entries.append(
+                f"{metric['label']} {number(float(value), metric['digits'])}{unit}{beside}"
+            )
+    yield from wrapped(f"Head {choices['layer']}-{choices['head']}:", entries, most=6)

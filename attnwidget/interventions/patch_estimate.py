@@ -1,0 +1,264 @@
+"""Estimates of all patches of a grid from one backward pass: attribution patching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from typing import Any, SupportsIndex, get_args
+
+import numpy as np
+import torch
+
+from attnwidget.analysis import GridEstimate
+from attnwidget.analysis.grid_scores import By
+from attnwidget.arguments import checked, one_of, whole, whole_numbers
+from attnwidget.progress import progress_bar, step_done
+from attnwidget.running.forward import run_model
+from attnwidget.running.model import traceable
+from attnwidget.tracing import Address, Call, CallId, MixingCall, trace, undisturbed
+
+from .by_layer import Place
+from .edits import Chosen, without_heads
+from .gradients import check_gradients
+from .layer_places import Here, Streams
+from .patch_scan import Text, _Cell, _Grid
+from .residual import exact
+from .sites import SiteFinder
+from .substitution import outputs_with, read_at
+from .two_texts import Measured, TwoTexts, two_texts
+
+# (what is at the place, the gradient of the metric by it), [windows, heads, T, d], by layer.
+Gradients = Mapping[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]
+
+
+@checked(
+    at=one_of(*get_args(Place)),
+    by=one_of(By),
+    layers=whole_numbers,
+    steps=whole(0),
+    check=whole(0),
+    seed=whole(0),
+)
+@progress_bar("Estimating", "passes")
+def patch_estimate(
+    model: torch.nn.Module,
+    tokenizer: Any,
+    clean: Text,
+    corrupt: Text,
+    *,
+    metric: Measured = "logit difference",
+    token: str | SupportsIndex | None = None,
+    against: str | SupportsIndex | None = None,
+    position: int = -1,
+    at: Place = "residual pre",
+    by: By = "layer×position",
+    stack: str | None = None,
+    layers: Chosen = None,
+    steps: int = 0,
+    check: int = 16,
+    null: bool = True,
+    seed: int = 0,
+) -> GridEstimate:
+    """Estimate every cell of a `patch_scan` from a gradient, and compare some with exact patches.
+
+    For the texts of `patch_scan`::
+
+        aw.patch_estimate(model, tokenizer, clean, corrupt, token=" Mary", against=" John")
+
+    Attribution patching (Nanda 2023; Syed, Rager and Conmy 2023): one backward pass for all cells.
+    For the numbers a at a place, and the metric m, a cell has
+
+        Σ (a_clean - a_corrupt) · ∂m/∂a / (m_clean - m_corrupt),
+
+    the sum over what the cell patches, with the gradient for the corrupt text: the first order of
+    the share that the patch restores. It errs where the metric is no straight line between both
+    (Kramár et al. 2024): a softmax that is saturated for the corrupt text has next to no gradient
+    by queries and keys, and effects that cancel out hide each other; at early layers and in the
+    residual stream, whose patches are large, most of all. So some cells are patched exactly, and
+    the result has the rank correlation with these (`agreement`).
+
+    With steps, the gradient is the mean over as many texts between both, whose embeddings (what
+    the first layer gets) are (1 - t) corrupt + t clean, t = 1/(2·steps), 3/(2·steps), …: integrated
+    gradients, by as many forward and backward passes (Sundararajan et al. 2017; of activations from
+    inputs as by Hanna, Pezzelle and Belinkov 2024).
+
+    Args:
+        model, tokenizer, clean, corrupt, token, against, position, at, by, stack, layers: see
+            `patch_scan`.
+        metric: as for `patch_scan`; your own returns a tensor that has a gradient.
+        steps: the number of texts between both; 0 for the gradient at the corrupt one alone.
+        check: of how many cells the exact number is measured, by as many rows of a batch: one drawn
+            from each of as many equal parts of the cells, by rows, whose estimate is not 0.
+        null: True for estimates of permuted positions as well, as for `patch_scan`.
+        seed: of the permutations, and of the cells that are drawn.
+
+    Raises:
+        TypeError, ValueError, IndexError: see `patch_scan`; or there are no gradients here.
+    """
+    model = traceable(model)
+    check_gradients(model)
+    with undisturbed(model):
+        texts = two_texts(model, tokenizer, clean, corrupt, metric, token, against, position, stack)
+        source = texts.read(at, texts.clean)
+        of_source = source.layers[texts.stack]
+        grid = _Grid(at, by, of_source, layers)
+        found = _gradients(texts, at, steps)
+        values = np.zeros(grid.shape) * np.nan
+        nulls = values.copy()
+        cells: list[_Cell] = []
+        for cell in grid.cells(permuted=null, texts=0, seed=seed):
+            own, gradient = found[cell.layer]
+            change = of_source[cell.layer][:, cell.heads][:, :, cell.taken].astype(np.float64)
+            change -= own[:, cell.heads][:, :, cell.positions]
+            number = (change * gradient[:, cell.heads][:, :, cell.positions]).sum()
+            (values if cell.null is None else nulls)[cell.place] = texts.share(float(number))
+            if cell.null is None:
+                cells.append(cell)
+        measured = np.zeros(grid.shape) * np.nan
+        drawn = _drawn([cell for cell in cells if values[cell.place] != 0], check, seed)
+        for cell, number in zip(drawn, texts.patched(drawn, at, source, check or 1), strict=True):
+            measured[cell.place] = number
+    between = f", the mean over {steps} texts between both" if steps else " for the corrupt text"
+    has_null = null and not np.isnan(nulls).all()
+    return GridEstimate(
+        "estimate",
+        f"The share of {texts.name} that a patch at {at!r} of the corrupt text would restore, "
+        f"estimated from the gradient{between}: {texts.both}",
+        at,
+        by,
+        grid.rows,
+        grid.columns(texts.labels(grid.length)),
+        values,
+        nulls if has_null else None,
+        "permuted positions" if has_null else None,
+        texts.corrupt.described,
+        missing=source.missing,
+        exact=measured,
+    )
+
+
+def _drawn(cells: list[_Cell], count: int, seed: int) -> list[_Cell]:
+    """One cell of each of so many equal parts, at random."""
+    random = np.random.default_rng(seed)
+    parts = np.array_split(np.arange(len(cells)), max(1, min(count, len(cells))))
+    return [cells[random.choice(part)] for part in parts if count and len(part)]
+
+
+def _gradients(texts: TwoTexts, at: Place, steps: int) -> Gradients:
+    """What is at a place of the corrupt text, and the gradient there, by layer."""
+    total: dict[int, np.ndarray[Any, Any]] = {}
+    for each, number in between(texts, steps):
+        probes = _Probes(texts, at)
+        with torch.enable_grad(), each(), probes.following():
+            output = run_model(texts.model, texts.corrupt.batch, all_logits=True)
+        gradients = gradients_by(texts, output, list(probes.added.values()))
+        by_key = dict(zip(probes.added, gradients, strict=True))
+        for layer, keys in probes.layers().items():
+            whole = torch.cat([by_key[key] for key in keys], dim=1)
+            total[layer] = total.get(layer, 0) + exact(whole).numpy() / number
+        step_done()
+    own = texts.read(at, texts.corrupt).layers[texts.stack]
+    return {layer: (own[layer], total[layer]) for layer in own}
+
+
+def between(texts: TwoTexts, steps: int) -> Iterator[tuple[Callable[[], Any], int]]:
+    """(a context in which the corrupt text is one between both, the number of these).
+
+    Without steps, it is the corrupt text itself.
+    """
+    if not steps:
+        yield ExitStack, 1
+        return
+    stack = texts.stack
+    clean, corrupt = (
+        torch.tensor(texts.read("embedding", text).layers[stack][0])
+        for text in (texts.clean, texts.corrupt)
+    )
+    for step in range(steps):
+        share = (step + 0.5) / steps
+        mixed = (1 - share) * corrupt + share * clean
+        streams = Streams(texts.model, texts.sites.found)
+        streams.visit("embedding", stack, 0, partial(_put, mixed))
+        yield streams.following, steps
+
+
+def _put(mixed: torch.Tensor, here: Here) -> torch.Tensor:
+    return mixed.to(here.own)
+
+
+def gradients_by(
+    texts: TwoTexts, output: Any, tensors: list[torch.Tensor], *, keep: bool = False
+) -> list[torch.Tensor]:
+    """The gradient of the metric by tensors; zeros where it does not depend on them.
+
+    Raises:
+        ValueError: the metric has no gradient.
+    """
+    with torch.enable_grad():
+        number = texts.metric(output)
+    if not (isinstance(number, torch.Tensor) and number.requires_grad and number.numel() == 1):
+        raise ValueError(
+            f"{texts.name} is no tensor with a gradient: the metric has to return one, as "
+            "output.logits[0, -1, 5], and not float(...) of it"
+        )
+    found = torch.autograd.grad(number, tensors, allow_unused=True, retain_graph=keep)
+    return [
+        torch.zeros_like(tensor) if gradient is None else gradient
+        for tensor, gradient in zip(tensors, found, strict=True)
+    ]
+
+
+class _Probes(SiteFinder):
+    """Adds zeros at a place of all layers of a stack, whose gradient is that by what is there.
+
+    Attributes:
+        added: the zeros, by call, or by the number of the layer.
+    """
+
+    def __init__(self, texts: TwoTexts, at: Place) -> None:
+        super().__init__()
+        self.added: dict[CallId | int, torch.Tensor] = {}
+        self._texts = texts
+        self._at: Place = at
+        self._sites = [site for site in texts.sites.found if site.stack == texts.stack]
+
+    def layers(self) -> dict[int, list[CallId | int]]:
+        """The keys of what was added to each layer."""
+        if without_heads(self._at):
+            return {key: [key] for key in self.added if isinstance(key, int)}
+        return {site.layer: [*site.ids] for site in self._sites if site.id in self.added}
+
+    @contextmanager
+    def following(self) -> Iterator[None]:
+        """Add the zeros within this context."""
+        if without_heads(self._at):
+            streams = Streams(self._texts.model, self._texts.sites.found)
+            layers = 0 if self._at == "embedding" else None
+            streams.visit(self._at, self._texts.stack, layers, self._in_stream)
+            with streams.following():
+                yield
+            return
+        with trace(self._texts.model, self, 1):
+            yield
+
+    def _in_stream(self, here: Here) -> torch.Tensor:
+        return here.own + self._zeros(here.layer, here.own)
+
+    def _zeros(self, key: CallId | int, own: torch.Tensor) -> torch.Tensor:
+        self.added[key] = torch.zeros_like(own, requires_grad=True)
+        return self.added[key]
+
+    def found(self, address: Address, call: Call | MixingCall | None) -> torch.Tensor | None:
+        of_stack = any(address.id in site.ids for site in self._sites)
+        if call is None or call.passed_on is None or not of_stack:
+            return None
+        if self._at == "head":
+            return call.passed_on + self._zeros(address.id, call.passed_on)
+        if isinstance(call, MixingCall):
+            return None
+        try:
+            own = read_at(call, self._at)
+        except ValueError:  # the grid does not have it either
+            return None
+        return outputs_with(call, self._at, own + self._zeros(address.id, own))[1]

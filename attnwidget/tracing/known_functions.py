@@ -1,0 +1,105 @@
+"""Functions of a model's code that are known by their arguments, whatever their names."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from types import FunctionType, MethodType
+from typing import Any, TypeAlias
+
+import torch
+
+from .calls import Observer
+from .modules import ModuleStack
+from .replacement import marked, replace, unwrapped
+
+# (function, module, arguments by name, result) -> the call. The function may be run again.
+Reader: TypeAlias = "Callable[[Callable[..., Any], torch.nn.Module, dict[str, Any], Any], Any]"
+
+# By the arguments that tell a function, its reader; the first that fits counts.
+Readers: TypeAlias = "Mapping[frozenset[str], Reader]"
+
+
+@contextmanager
+def calls_of(
+    readers: Readers,
+    stack: ModuleStack,
+    observe: Observer,
+    paused: Callable[[], AbstractContextManager[None]],
+) -> Iterator[None]:
+    """Pass every call of such functions to `observe` within this context.
+
+    They are functions of the files of the model's classes, methods of these, and attributes of its
+    modules. The function and its observation run within `paused()`.
+    """
+    running = False
+
+    def observed(function: Callable[..., Any]) -> Callable[..., Any]:
+        function = unwrapped(function)
+        signature, reader = inspect.signature(function), reader_of(readers, function)
+        assert reader is not None
+
+        def alone(*args: Any, **kwargs: Any) -> Any:
+            nonlocal running
+            before, running = running, True
+            try:
+                return function(*args, **kwargs)
+            finally:
+                running = before
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            module = stack.innermost
+            if running or stack.elsewhere or not stack.owns(module):
+                return function(*args, **kwargs)
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            with paused():
+                result = alone(*args, **kwargs)
+                read = functools.partial(reader, alone, module, bound.arguments, result)
+                return observe(module, functools.cache(read), result)
+
+        return marked(call, function)
+
+    modules = list(stack.model.modules())
+    kinds = {type(module) for module in modules}
+    # A user's class, or one that a library has made, may inherit what another file calls.
+    named = {each.__module__ for kind in kinds for each in kind.__mro__}
+    files = [vars(sys.modules[file]) for file in sorted(named & sys.modules.keys())]
+    known = functools.partial(_names, readers)
+    # A class of torch or of Python has none.
+    methods = {
+        kind: {
+            name
+            for each in kind.__mro__
+            if each.__module__.partition(".")[0] not in ("torch", "builtins")
+            for name in known(vars(each))
+        }
+        for kind in kinds
+    }
+    functions = [(code, name) for code in files for name in known(code)]
+    with ExitStack() as undo:
+        for code, name in functions:
+            replace(code, name, observed, undo)
+        for module in modules if functions or any(methods.values()) else []:
+            for name in {*known(vars(module)), *methods[type(module)]}:
+                replace(module, name, observed, undo)
+        yield
+
+
+def _names(readers: Readers, names: Mapping[str, Any]) -> Iterable[str]:
+    return [name for name, each in names.items() if reader_of(readers, each) is not None]
+
+
+def reader_of(readers: Readers, function: Any) -> Reader | None:
+    """The reader of a function that is known by its arguments; None for anything else."""
+    if not isinstance(function, (FunctionType, MethodType)):
+        return None
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None:
+        return None
+    arguments = set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    return next((reader for told, reader in readers.items() if told <= arguments), None)

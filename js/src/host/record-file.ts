@@ -1,0 +1,233 @@
+/**
+ * Reads the file of a record, which `attnwidget/record/storage.py` writes, as the content of a page.
+ *
+ * What Python computes of a record is not in its file: thumbnails and numbers of heads, running text
+ * and words. So this is enough for the head view and the neuron view. Layers are read from the file
+ * as they are shown.
+ */
+
+import type { Block, Part } from "../data/codec.ts";
+
+/** Version 5 of manifests, and the versions of files that are read. */
+const MANIFEST = 5;
+const NEWEST = 3;
+
+const LARGEST_HEADER = 2 ** 25;
+
+export const NO_RECORD = "It is neither a record nor a page of attnwidget.";
+
+/** What a page shows of a file. */
+export interface OpenedRecord {
+  readonly manifest: unknown;
+  readonly views: readonly string[];
+  /** By the name of a stack and the number of a layer, "self.0". */
+  readonly blocks: ReadonlyMap<string, () => Promise<Block>>;
+}
+
+/** An element of a page in place of a layer that is elsewhere. */
+export interface Elsewhere extends Element {
+  block?: () => Promise<Block>;
+}
+
+interface FileArray {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly data_offsets: readonly [number, number];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the page checks the manifest and the blocks made of it.
+type Json = any;
+
+/** A lens that the browser computes, as Python describes it; `attnwidget/page/viewer.py` writes it. */
+type Lens = Readonly<Record<string, unknown>>;
+
+export async function readRecordFile(file: Blob, lenses: readonly Lens[]): Promise<OpenedRecord> {
+  const size = Number(new DataView(await bytesOf(file, 0, 8)).getBigUint64(0, true));
+  if (size > LARGEST_HEADER) throw new Error(NO_RECORD);
+  const header = JSON.parse(new TextDecoder().decode(await bytesOf(file, 8, 8 + size)));
+  const described = header.__metadata__?.["attnwidget-record"];
+  if (described === undefined) {
+    throw new Error(
+      header.__metadata__?.["attnwidget-profile"] === undefined
+        ? NO_RECORD
+        : "It is a profile, whose atlas Python makes: a page of attnwidget.save_html opens here.",
+    );
+  }
+  const content: Json = JSON.parse(described);
+  if (content.version > NEWEST) throw new Error("A newer version of attnwidget wrote it.");
+  const read = async (name: string) => {
+    const { dtype, shape, data_offsets }: FileArray = header[name];
+    const [start, end] = data_offsets.map((at) => 8 + size + at);
+    return { dtype, shape, bytes: new Uint8Array(await bytesOf(file, start, end)) };
+  };
+  const shapeOf = (name: string | undefined): readonly number[] | null =>
+    name === undefined ? null : header[name].shape;
+  const blocks = new Map<string, () => Promise<Block>>();
+  const stacks: Json[] = [];
+  for (const stack of content.stacks) {
+    const layers = [];
+    for (const layer of stack.layers) {
+      layers.push(await layerOf(layer, shapeOf, read));
+      blocks.set(`${stack.name}.${layer.number}`, () => blockOf(layer, read));
+    }
+    const same = JSON.stringify(stack.queries) === JSON.stringify(stack.keys);
+    const [queries, keys] = [tokensOf(stack.queries), same ? null : tokensOf(stack.keys)];
+    stacks.push({ name: stack.name, queries, keys, sampled: null, layers });
+  }
+  const byStack = (value: unknown) =>
+    Object.fromEntries(
+      stacks.map(({ name, layers }) => [
+        name,
+        layers.map(({ heads }: Json) => Array(heads).fill(value)),
+      ]),
+    );
+  const { model, missing, images = [], replay } = content;
+  const manifest = {
+    ...{ version: MANIFEST, model, missing, stacks, images, texts: null },
+    lenses,
+    replay: replay && { difference: replay.difference, reason: replay.reason },
+    // The views that show them are not offered.
+    metrics: [{ ...METRIC, values: byStack(null) }],
+    patterns: { kinds: [""], values: byStack(0) },
+  };
+  return { manifest, blocks, views: ["head", "neuron"] };
+}
+
+const METRIC = {
+  ...{ name: "entropy", label: "", unit: "", digits: 2, signed: false },
+  ...{ directions: null, description: "" },
+};
+
+const bytesOf = (file: Blob, start: number, end: number) => file.slice(start, end).arrayBuffer();
+
+function tokensOf({ labels, segments, special, patches, boxes, generated }: Json) {
+  // The one token of an answer that is not read is none of these.
+  const own = generated === labels.length ? null : generated;
+  return { labels, segments, special, words: null, patches, boxes, generated: own };
+}
+
+type ReadArray = (
+  name: string,
+) => Promise<{ dtype: string; shape: readonly number[]; bytes: Uint8Array<ArrayBuffer> }>;
+
+const floatsOf = ({ bytes }: Awaited<ReturnType<ReadArray>>) => new Float32Array(bytes.buffer);
+
+async function layerOf(
+  { number, arrays, program, rotary, labels = null, fidelity }: Json,
+  shapeOf: (name: string | undefined) => readonly number[] | null,
+  read: ReadArray,
+) {
+  const recurrence = program && "recurrence" in program;
+  const queries = shapeOf(arrays.queries);
+  const matrices = shapeOf(arrays.weights ?? arrays.coefficients);
+  const strengths = shapeOf(arrays.decay ?? arrays.write ?? arrays.erase ?? arrays.own);
+  const [heads] = (recurrence && strengths) || queries || (matrices as readonly number[]);
+  // Coefficients stand alone.
+  const vectors = arrays.coefficients === undefined ? queries : null;
+  const list = async (name: string | undefined) =>
+    name === undefined ? null : [...floatsOf(await read(name))];
+  const sinks = await list(arrays.sinks);
+  const weights = !program && arrays.weights !== undefined && (await read(arrays.weights));
+  const errors = [fidelity.weights_error, fidelity.output_error].filter((each) => each !== null);
+  return {
+    ...{ number, heads, bytes: 0, key_heads: shapeOf(arrays.keys)?.[0] ?? heads },
+    dim: vectors?.[2] ?? null,
+    rotary: vectors && rotary,
+    program:
+      program && !recurrence
+        ? {
+            ...program,
+            sinks:
+              sinks === null ? null : sinks.map((sink) => (Number.isFinite(sink) ? sink : null)),
+            bias: arrays.bias !== undefined,
+            relative: arrays.relative !== undefined,
+          }
+        : null,
+    sums: weights ? sumsOf(floatsOf(weights), weights.shape[2]) : null,
+    ...(recurrence && {
+      signed: "coefficients",
+      recurrence: {
+        scale: program.recurrence,
+        query_heads: queries?.[0],
+        decay: shapeOf(arrays.decay)?.[2] ?? 0,
+        write: arrays.write !== undefined,
+        erase: arrays.erase !== undefined,
+        own: await list(arrays.own),
+      },
+    }),
+    ...(arrays.coefficients !== undefined && { signed: "contributions", recurrence: null }),
+    fidelity: {
+      exact: errors.length ? errors.every((error) => error <= fidelity.tolerance) : null,
+      ...{ module: fidelity.module, tolerance: fidelity.tolerance, labels },
+    },
+  };
+}
+
+/** How far a row of weights may be from a sum of 1, as `SUM_TOLERANCE` in Python. */
+const SUM_TOLERANCE = 0.02;
+
+/** The least and the largest sum of a row; null if all are 1, or 0. */
+function sumsOf(weights: Float32Array, columns: number): readonly [number, number] | null {
+  let [least, most] = [Number.POSITIVE_INFINITY, 0];
+  for (let start = 0; start < weights.length; start += columns) {
+    const sum = weights.subarray(start, start + columns).reduce((all, own) => all + own, 0);
+    if (sum) [least, most] = [Math.min(least, sum), Math.max(most, sum)];
+  }
+  const far = Math.max(1 - least, most - 1) > SUM_TOLERANCE;
+  return far && most ? [least, most] : null;
+}
+
+/** The arrays of a layer that a view reads, as they are in the file. */
+async function blockOf({ arrays, program }: Json, read: ReadArray): Promise<Block> {
+  const [parts, buffers]: [Part[], Uint8Array[]] = [[], []];
+  const add = (name: string, dtype: Part["dtype"], shape: readonly number[], bytes: Uint8Array) => {
+    parts.push({ name, dtype, shape });
+    buffers.push(bytes);
+  };
+  const names =
+    arrays.coefficients === undefined
+      ? ["queries", "keys", "visible", "bias", "relative", "decay", "write", "erase"]
+      : [];
+  if (!program) names.push("weights");
+  for (const name of names.filter((each) => arrays[each] !== undefined)) {
+    const { dtype, shape, bytes } = await read(arrays[name]);
+    if (dtype === "BOOL") add(name, "bits", shape, packed(bytes));
+    else add(name, "f32", shape, bytes);
+  }
+  let largest = 0;
+  if (arrays.coefficients !== undefined) {
+    const array = await read(arrays.coefficients);
+    const { integers, steps } = inSteps(floatsOf(array), array.shape[0]);
+    add("coefficients", "i16", array.shape, new Uint8Array(integers.buffer));
+    add("steps", "f32", [steps.length], new Uint8Array(steps.buffer));
+    largest = Math.max(...steps) / 2;
+  }
+  return { parts, buffers, error: { largest } };
+}
+
+/** Booleans in bits, most significant bit first. */
+function packed(booleans: Uint8Array): Uint8Array {
+  const bits = new Uint8Array(Math.ceil(booleans.length / 8));
+  booleans.forEach((own, at) => {
+    if (own) bits[at >> 3] |= 128 >> (at & 7);
+  });
+  return bits;
+}
+
+/** The numbers of each head as integers times a step. */
+function inSteps(numbers: Float32Array, heads: number) {
+  const size = numbers.length / heads;
+  const integers = new Int16Array(numbers.length);
+  const steps = new Float32Array(heads);
+  for (let head = 0; head < heads; head++) {
+    const own = numbers.subarray(head * size, (head + 1) * size);
+    const step = own.reduce((most, each) => Math.max(most, Math.abs(each)), 0) / 32767;
+    steps[head] = step;
+    if (step)
+      integers.set(
+        own.map((each) => Math.round(each / step)),
+        head * size,
+      );
+  }
+  return { integers, steps };
+}

@@ -1,0 +1,193 @@
+"""aw.describe: what is there and what stands out, in at most 60 lines"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import attnwidget as aw
+from attnwidget.record import Stack, Tokens
+from tests.unit.records import FIDELITY, layer_of, program
+from tests.unit.signed import with_both
+
+LABELS = ("[CLS]", "a", "dog", "ran", "home", "it", "[SEP]")
+
+
+def planted(model: str = "planted") -> aw.AttentionRecord:
+    """Two heads: one that rests on [CLS], and one with a link from "it" to "dog"."""
+    weights = np.full((1, 2, 7, 7), 0.02, np.float32)
+    weights[0, 0, :, 0] = 0.88
+    weights[0, 1, :, 6] = 0.88
+    weights[0, 1, 5] = [0.02, 0.02, 0.88, 0.02, 0.02, 0.02, 0.02]
+    return aw.AttentionRecord.from_arrays(weights, LABELS, model=model)
+
+
+def with_special(record: aw.AttentionRecord) -> aw.AttentionRecord:
+    tokens = Tokens(LABELS, special=(0, 6))
+    return record.with_stacks({"self": Stack(tokens, tokens, record.stack().layers)})
+
+
+def line(text: str, start: str) -> str:
+    """The entry that begins so, with its further lines."""
+    found = [each for each in text.replace("\n    ", " ").splitlines() if each.startswith(start)]
+    assert len(found) == 1, text
+    return found[0]
+
+
+def test_what_stands_out_in_a_record() -> None:
+    record = with_special(planted())
+    text = aw.describe(record)
+    assert text.startswith("Record of planted: 1 stack (self), 1 layer, 2 heads.")
+    assert text == aw.describe(record)
+    assert " 5 it ·" in line(text, "Tokens:")
+    assert "it (5) → dog (2) 0.88 in 0-1" in line(
+        text, "Strongest weights of a head (not to sinks or the query itself):"
+    )
+    assert (
+        line(text, "Strongest weights, mean of all heads")
+        .split(": ")[1]
+        .startswith("it (5) → dog (2) 0.450")
+    )
+    # Six of seven rows of head 0-1 rest on [SEP].
+    assert "[SEP] (6) 0.39" in line(text, "Sinks by their place")
+    words = line(text, "Heads by word")
+    assert "rests on the first token: 1 of 2" in words
+    assert "rests on special tokens: 1 of 2" in words
+    assert "0-0 0.88 (even 0.14)" in words
+
+
+def test_numbers_of_layers_without_a_softmax() -> None:
+    record = with_both()
+    text = aw.describe(record)
+    section = text.split("\n\n")[2]
+    assert section.startswith("Stack linear: 3 layers, 0 to 2;")
+    assert "by signed coefficients, without a softmax." in section
+    numbers = np.stack([[record.coefficients(n, h, "linear") for h in range(4)] for n in range(3)])
+    below = -np.minimum(numbers, 0).sum(axis=-1) / np.abs(numbers).sum(axis=-1)
+    means = line(section, "Mean of all heads")
+    assert f"negative share {below.mean():.2f}" in means
+    assert f"sum of a row {numbers.sum(axis=-1).mean():.2f}" in means
+    assert "Strongest coefficients of a head" in section
+
+
+def test_many_stacks_stay_within_60_lines() -> None:
+    stack = with_special(planted()).stack()
+    record = aw.AttentionRecord({f"tower {n}": stack for n in range(12)}, missing=["m: why"] * 9)
+    lines = aw.describe(record).splitlines()
+    assert len(lines) <= 60
+    assert sum(each.startswith("Stack tower") for each in lines) == 12
+    assert lines[-1].startswith("Left out to stay within 60 lines:")
+    assert "    … 4 more" in lines
+
+
+def test_labels_and_reasons_cannot_add_lines() -> None:
+    tokens = Tokens(("a\nStack b: 9 layers", "\x1b[31m", "c"))
+    layer = aw.AttentionRecord.from_arrays(np.full((1, 1, 3, 3), 1 / 3), ["a", "b", "c"]).layer(0)
+    record = aw.AttentionRecord({"self": Stack(tokens, tokens, (layer,))}, model="m\nMissing: x")
+    text = aw.describe(record)
+    assert "\x1b" not in text
+    assert sum(each.startswith("Stack") for each in text.splitlines()) == 1
+
+
+def test_many_tokens_are_sampled() -> None:
+    count = 3000
+    layer = layer_of(program(mask="causal"))
+    queries = np.zeros((4, count, 8), np.float32)
+    long = type(layer)(queries, queries[:2], layer.program, None, FIDELITY, 0)
+    tokens = Tokens(tuple(map(str, range(count))))
+    text = aw.describe(aw.AttentionRecord({"self": Stack(tokens, tokens, (long,))}))
+    assert "Numbers are of 1398 evenly spread queries of 3,000." in text
+
+
+def test_a_comparison() -> None:
+    other = planted()
+    weights = np.stack([other.weights(0, head) for head in range(2)])
+    weights[1, 5] = [0.88, 0.02, 0.02, 0.02, 0.02, 0.02, 0.02]
+    labels = [*LABELS[:2], "cat", *LABELS[3:]]
+    b = aw.AttentionRecord.from_arrays(weights[None], labels, model="other")
+    text = aw.describe(aw.compare(planted(), b))
+    assert text.startswith("Comparison of A, planted, with B, other; B − A.")
+    assert line(text, "Stack self").endswith("1 of them different: dog | cat")
+    assert (
+        line(text, "Share of attention that lies elsewhere")
+        .split(": ")[1]
+        .startswith("0-1 0.12 (null ")
+    )
+    assert "it → dog | cat 0.88 to 0.02 (-0.86)" in line(text, "Links of 0-1")
+
+
+def test_a_profile_with_its_nulls(tmp_path: Path) -> None:
+    model, tokenizer = aw.default_model()
+    texts = ["The dog was tired because it ran.", "A bird sang in the old tree.", "Hello, world."]
+    profile = aw.profile(model, tokenizer, texts, null="position")
+    text = aw.describe(profile)
+    assert len(text.splitlines()) <= 60
+    assert text.startswith("Profile of all-MiniLM-L6-v2 over 3 texts, beside position; seed 0.")
+    first = profile.values("first").mean
+    layer, head = np.unravel_index(first.argmax(), first.shape)
+    null = profile.null_values("first").mean
+    said = line(text, "Each number")
+    assert (
+        f"first (share on first token): {first.mean():.2f}; {layer}-{head} {first.max():.2f}"
+    ) in said
+    assert f"position {null.mean():.2f}, {null[layer, head]:.2f} at {layer}-{head}" in said
+    words = [pattern.words for each in profile.patterns() for pattern in each]
+    count = words.count("rests on the first token")
+    assert f"rests on the first token: {count} of 72" in line(text, "Heads by word")
+    file = tmp_path / "profile.safetensors"
+    profile.save(file)
+    assert aw.describe(file) == text
+
+
+def test_a_path_and_what_has_no_words(tmp_path: Path) -> None:
+    file = tmp_path / "record.safetensors"
+    planted().save(file)
+    assert aw.describe(str(file)) == aw.describe(planted())
+    with pytest.raises(TypeError, match="int cannot be described: describe takes a record"):
+        aw.describe(3)
+
+
+@pytest.fixture
+def widget() -> aw.AttentionWidget:
+    return aw.AttentionWidget(with_special(planted()))
+
+
+def shown(widget: aw.AttentionWidget, **choices: Any) -> str:
+    for name, value in choices.items():
+        setattr(widget, name, value)
+    return widget.describe()
+
+
+def test_what_a_view_shows(widget: aw.AttentionWidget) -> None:
+    text = shown(widget, head=1)
+    assert text.startswith("head view of planted; stack self; layer 0, head 1; 7 x 7 tokens.")
+    assert (
+        "Layer 0 · Head 1, attention weight, highest without sinks: it (5) → dog (2) 0.880" in text
+    )
+    text = shown(widget, query=5)
+    assert "Locked: query it (5)." in text
+    assert "Layer 0 · Head 0, attention weight: it (5) → [CLS] (0) 0.880" in text
+    text = shown(widget, key=2, heads=[1])
+    assert "Layer 0 · Head 1, attention weight: it (5) → dog (2) 0.880" in text
+    assert "Head 0," not in text
+    assert aw.describe(widget) == text
+
+
+def test_the_heads_of_the_model_view_and_the_map(widget: aw.AttentionWidget) -> None:
+    text = shown(widget, view="model", sort="first")
+    assert "2 heads, by word: rests on the first token: 1; rests on special tokens: 1" in text
+    assert "share on first token, mean 0.450, highest: 0-0 0.880" in text
+    assert "distance in tokens" in shown(widget, view="map")
+
+
+def test_words_beside_the_widget(widget: aw.AttentionWidget, tmp_path: Path) -> None:
+    widget.head = 1
+    data, metadata = widget._repr_mimebundle_()
+    assert "it (5) → dog (2) 0.880" in data["text/plain"]
+    assert metadata["image/png"]["alt"].count("it (5) → dog (2) 0.880") == 1
+    pytest.importorskip("matplotlib")
+    widget.save_figure(tmp_path / "a.svg")
+    assert "<desc>Attention of planted" in (tmp_path / "a.svg").read_text("utf-8")
+    widget.save_figure(tmp_path / "a.png")
+    assert b"it (5)" in (tmp_path / "a.png").read_bytes()
