@@ -27,11 +27,12 @@ _MOST_TOKENS = 1024
 _ROWS = 16
 
 
-def recurrent_layer(call: MixingCall, item: Item, name: str, *, values: bool) -> Layer:
+def recurrent_layer(call: MixingCall, item: Item, name: str, *, values: bool, units: bool) -> Layer:
     """The layer of a call with strengths, with its errors.
 
-    Two things are compared, in rows that are spread over the text: coefficients times values with
-    the outputs, and single coefficients with what the function returns for unit vectors.
+    In rows that are spread over the text, coefficients times values are compared with the outputs;
+    and if `units`, single coefficients with what the function returns for unit vectors, which takes
+    as long as the call did.
 
     Raises:
         ValueError: an array holds NaN or infinity.
@@ -49,7 +50,7 @@ def recurrent_layer(call: MixingCall, item: Item, name: str, *, values: bool) ->
         ROUTE,
         name,
         "queries and keys",
-        _coefficients_error(call, selection, found, rows),
+        _coefficients_error(call, selection, found, rows) if units else None,
         _relative_error(found @ of_values, outputs),
         tolerance(call.output.dtype),
         len(rows),

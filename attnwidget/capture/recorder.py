@@ -200,6 +200,8 @@ class _Recorder(Handler):
         self._found: list[Gated] = []
         self._waiting: dict[Address, list[MixingCall]] = {}
         self._left_out: set[str] = set()
+        # The classes of modules whose function was run once more.
+        self._compared: set[type] = set()
 
     def attention(self, address: Address, read: Read) -> None:
         rotated = self.rotations.taken()
@@ -237,7 +239,12 @@ class _Recorder(Handler):
                 if call.strengths is None:
                     return self._wait(address, call)
                 item = self._item(address.id)
-                layer = recurrent_layer(call, item, address.module, values=self._values)
+                # A formula is that of a class; each layer's outputs are compared, too.
+                units = type(call.module) not in self._compared
+                self._compared.add(type(call.module))
+                layer = recurrent_layer(
+                    call, item, address.module, values=self._values, units=units
+                )
         except Exception as error:  # as above
             reason = str(error) or type(error).__name__
         if layer is not None and self._values:
