@@ -215,9 +215,10 @@ class _Model:
         self._names = pixels if usual is None else [usual]
         self._groups = list(zip(titles(groups), groups, strict=True))
         has_text = inputs.batch.text is not None
+        # Layers with a softmax come first, as in a record.
         self._of_text = [
             title
-            for title, group in self._groups
+            for title, group in sorted(self._groups, key=lambda each: each[1].signed)
             if has_text and not group.cross and _reads_text(group)
         ]
         self._towers = [
