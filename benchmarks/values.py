@@ -221,8 +221,13 @@ def _outcome(each: Comparison) -> str:
         return "differs"
     if each.refusal is None:
         return "not compared: no module received the outputs of all heads as they are"
-    values = "has no values" in each.refusal
-    return "refused: capture finds no values" if values else "refused: no output projection found"
+    why = {
+        "has no values": "capture finds no values",
+        "has no softmax": "no softmax",
+        "behind its heads": "a gate or a norm behind its heads",
+    }
+    found = next((words for part, words in why.items() if part in each.refusal), None)
+    return f"refused: {found or 'no output projection found'}"
 
 
 def _markdown(exact: Layers, others: Layers) -> str:
