@@ -72,7 +72,8 @@ def _layer(common: Common, side: int, heads: Sequence[tuple[int, int]], number: 
     weights = [joined_weights(stack.layer(own), head, queries, keys) for own, head in heads]
     fidelities = [stack.layer(own).fidelity for own, _ in heads]
     least_exact = max(fidelities, key=_error)
-    fidelity = summed_fidelity(least_exact, max(map(len, keys)))
+    kept = "coefficients" if first.signed else "weights"
+    fidelity = summed_fidelity(least_exact, max(map(len, keys)), kept)
     return numbers_alone(first, np.stack(weights), fidelity, number)
 
 

@@ -55,7 +55,7 @@ class GridScores(Tabular):
         most = ""
         if not np.isnan(self.values).all():
             row, column = self._most()
-            most = f", most {self.values[row, column]:.3g} at {self._named(row, column)}"
+            most = f", most {self.values[row, column]:.3g} at {self.place(row, column)}"
         known = int((~np.isnan(self.values)).sum())
         part = "" if known == self.values.size else f", {known} of {self.values.size} known"
         beside = f"; beside {self.null_label}" if self.null_label else ""
@@ -66,7 +66,8 @@ class GridScores(Tabular):
         row, column = divmod(int(np.nanargmax(np.abs(self.values))), len(self.columns))
         return row, column
 
-    def _named(self, row: int, column: int) -> str:
+    def place(self, row: int, column: int) -> str:
+        """A cell in words, as "layer 3, position 9 John"."""
         of_rows, of_columns = self.axes
         at = f"{of_rows} {self.rows[row]}"
         if not of_columns:

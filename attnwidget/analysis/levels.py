@@ -154,7 +154,9 @@ def _grouped(stack: Stack, queries: Sequence[Unit], keys: Sequence[Unit]) -> Sta
 
 
 def _layer(layer: Layer, queries: Sequence[Unit], keys: Sequence[Unit]) -> Layer:
-    fidelity = summed_fidelity(layer.fidelity, max(unit.end - unit.start for unit in keys))
+    most = max(unit.end - unit.start for unit in keys)
+    kept = "coefficients" if layer.signed else "weights"
+    fidelity = summed_fidelity(layer.fidelity, most, kept)
     heads = [
         summed(summed(layer.head_numbers(n), keys, 1), queries, 0) for n in range(layer.num_heads)
     ]
@@ -167,13 +169,13 @@ def numbers_alone(like: Layer, numbers: Floats, fidelity: Fidelity, number: int)
     return Layer(None, None, None, weights, fidelity, number, coefficients=coefficients)
 
 
-def summed_fidelity(fidelity: Fidelity, most: int) -> Fidelity:
-    """The fidelity of weights that are sums over up to `most` keys."""
+def summed_fidelity(fidelity: Fidelity, most: int, kept: str = "weights") -> Fidelity:
+    """The fidelity of weights, or coefficients, that are sums over up to `most` keys."""
     # An error of each token's weight, in the same direction, adds up in a sum over keys.
     error = fidelity.weights_error
     return replace(
         fidelity,
-        kept="weights",
+        kept=kept,
         weights_error=None if error is None else error * most,
         output_error=None,
         tolerance=fidelity.tolerance * most,

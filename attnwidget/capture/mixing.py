@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from attnwidget.record import Fidelity, Floats, Layer, Recurrence, sample_rows
+from attnwidget.record.fidelity import RECURRENCE
 from attnwidget.running.items import Item, Selection, joined
 from attnwidget.running.projection import linear_matrix
 from attnwidget.running.tolerance import tolerance
@@ -15,7 +16,7 @@ from attnwidget.tracing import MixingCall, Strengths
 
 from .gated import Gated
 
-ROUTE = "recurrence"
+ROUTE = RECURRENCE
 OF_CHANNELS = "contributions of channels"
 
 # The unit vectors of which the function is run once more: enough to find a wrong formula.

@@ -74,6 +74,12 @@ def _heading(name: str, stack: Stack, found: Measured) -> Iterator[str]:
     of_keys = sorted({layer.num_kv_heads for layer in stack.layers})
     each = " or ".join(map(str, counts))
     shared = "" if of_keys == counts else f", over {' or '.join(map(str, of_keys))} key heads"
+    heads = counted(len(found.heads), "head")
+    heads = (
+        f"{heads}{shared}"
+        if len(stack.layers) == 1
+        else f"{each} {'head' if counts == [1] else 'heads'} in each{shared}, {heads}"
+    )
     kind = "a softmax's weights"
     if stack.signed:
         kind = "signed coefficients, without a softmax"
@@ -83,10 +89,7 @@ def _heading(name: str, stack: Stack, found: Measured) -> Iterator[str]:
         if found.is_self
         else f"{len(stack.queries):,} queries attend to {counted(len(stack.keys), 'key')}"
     )
-    yield (
-        f"Stack {name}: {layers}; {each} heads in each{shared}, "
-        f"{len(found.heads)} heads; {sides} by {kind}."
-    )
+    yield f"Stack {name}: {layers}; {heads}; {sides} by {kind}."
     later = np.arange(found.mean.shape[1]) > found.rows[:, None]
     if found.is_self:
         causal = not found.visible[later].any()
@@ -269,8 +272,9 @@ def _words(stack: Stack, found: Measured) -> Iterator[str]:
 
 
 def _extremes(found: Measured) -> Iterator[str]:
+    # Those of one head are the means.
     entries = []
-    for name, values in found.metrics.items():
+    for name, values in found.metrics.items() if len(found.heads) > 1 else ():
         if name == "entropy_first":
             continue
         ends = int(np.nanargmax(values)), int(np.nanargmin(values))

@@ -87,7 +87,7 @@ class LogitLens(Tabular):
         first = int(behind[-1]) + 1 if len(behind) else 0
         said = f"rank {ranks[-1]:.0f} in the end"
         if first < len(ranks):
-            said = f"first from {self.rows[first]} on" if first else "first in all rows"
+            said = f"first from layer {self.rows[first]} on" if first else "first in all rows"
         return (
             f"<LogitLens, {len(self.rows)} rows × {len(self.tokens)} positions; at the last, "
             f"{self.followed[-1]!r} {said}>"

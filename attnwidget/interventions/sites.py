@@ -155,9 +155,8 @@ def sites_of(sites: Sequence[Site], stack: str | None, layers: Chosen = None) ->
         where = "" if stack is None else f" in stack {stack!r}"
         others = {site.stack for site in sites if site.layer == absent[0]}
         hint = f"; stack {min(others)!r} has it" if others else ""
-        raise ValueError(
-            f"no layer {absent[0]}{where}; there are {spans(tuple(sorted(present)))}{hint}"
-        )
+        there = f"there {'is' if len(present) == 1 else 'are'} {spans(tuple(sorted(present)))}"
+        raise ValueError(f"no layer {absent[0]}{where}; {there}{hint}")
     return [site for site in found if site.layer in listed(layers, [site.layer])]
 
 

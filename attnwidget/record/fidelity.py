@@ -6,6 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal, NoReturn
 
+# The route of layers without a softmax that have heads, or sums of their coefficients.
+RECURRENCE = "recurrence"
+
 
 @dataclass(frozen=True)
 class Fidelity:
@@ -14,7 +17,8 @@ class Fidelity:
     Attributes:
         route: the source of the numbers, e.g. "attention interface" or "given".
         module: the name of the attention module in the model, or "".
-        kept: "queries and keys" (weights follow from the score program) or "weights".
+        kept: "queries and keys" (weights follow from the score program), "weights" or
+            "coefficients".
         weights_error: max |recorded - the model's own| attention weight over the checked rows. For
             a record from arrays, the largest share of a row's attention that queries and keys move
             to other keys than the weights do, also where the weights were kept for that reason.

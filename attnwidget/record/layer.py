@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from .fidelity import Fidelity
+from .fidelity import RECURRENCE, Fidelity
 from .recurrence import Recurrence
 from .scores import Floats, ScoreProgram
 
@@ -74,7 +74,8 @@ class Layer:
             pairs; None if it rotates none, or the model's numbers do not confirm the pairs.
         coefficients: float32 [heads, Tq, Tk], in place of weights, of a layer without a softmax
             and without a program, whose channels mix tokens each by itself: the share of each key
-            along the layer's whole output. Those of a query sum to 1 over all heads.
+            along the layer's whole output. Those of a query sum to 1 over all heads. Or sums of
+            the coefficients of heads, to words or segments: see `of_channels`.
         gates: float32 [heads, Tq, d_v], by which a head's average is multiplied before the
             projection, where a gate or a norm stands between the two; None where nothing does, or
             that was not asked for.
@@ -200,6 +201,11 @@ class Layer:
     def signed(self) -> bool:
         """True for a layer without a softmax: it has coefficients in place of weights."""
         return self.coefficients is not None or isinstance(self.program, Recurrence)
+
+    @property
+    def of_channels(self) -> bool:
+        """True if its coefficients are contributions of channels, not sums of those of heads."""
+        return self.coefficients is not None and self.fidelity.route != RECURRENCE
 
     @property
     def _kept(self) -> Floats | None:

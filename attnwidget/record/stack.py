@@ -52,7 +52,7 @@ class Stack:
     @property
     def of_channels(self) -> bool:
         """True if its coefficients are contributions of channels: see `Layer.coefficients`."""
-        return self.layers[0].coefficients is not None
+        return self.layers[0].of_channels
 
     @property
     def numbers(self) -> tuple[int, ...]:

@@ -190,7 +190,8 @@ class Choices(traitlets.HasTraits):
         reasons = [reason for own in lenses[name].values() for reason in own]
         layers = sum(len(self._record.stack(stack).layers) for stack in self._record.stacks)
         if layers == sum(len(reason["layers"]) for reason in reasons):
-            first = reasons[0]
+            # That of the stack that is shown, if it is one of these.
+            first = next(iter(lenses[name].get(self.stack, ())), reasons[0])
             raise TraitError(
                 f"lens {name!r} is not known: layer {first['layers'][0]} {first['sentence']}"
             )

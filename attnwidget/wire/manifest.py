@@ -288,7 +288,8 @@ def _signed(layer: Layer) -> dict[str, Any]:
         return {}
     found = layer.program
     if not isinstance(found, Recurrence):
-        return {"signed": "contributions", "recurrence": None}
+        kind = "contributions" if layer.of_channels else "coefficients"
+        return {"signed": kind, "recurrence": None}
     assert layer.queries is not None
     recurrence = {
         "scale": found.scale,

@@ -1,5 +1,7 @@
 """Records of layers without a softmax, whose coefficients have signs, without a model."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from attnwidget import AttentionRecord
@@ -23,8 +25,9 @@ def recurrent(number: int = 0, length: int = LENGTH, heads: int = HEADS) -> Laye
 
 
 def kept(coefficients: Floats, number: int = 0) -> Layer:
-    """Coefficients as they are, [heads, Tq, Tk]."""
-    return Layer(None, None, None, None, SIGNED, number, coefficients=coefficients)
+    """Contributions of channels, [heads, Tq, Tk]."""
+    fidelity = replace(SIGNED, route="contributions of channels", kept="coefficients")
+    return Layer(None, None, None, None, fidelity, number, coefficients=coefficients)
 
 
 def linear(*layers: Layer) -> Stack:

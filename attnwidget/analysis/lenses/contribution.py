@@ -39,7 +39,8 @@ def contributions(layer: Layer) -> Floats:
     Raises:
         ValueError: the layer has no values or no output projection.
     """
-    if layer.coefficients is not None:
+    if layer.of_channels:
+        assert layer.coefficients is not None
         return layer.coefficients
     values, projection = _parts(layer)
     mixed: Floats = np.stack([layer.head_numbers(head) for head in range(layer.num_heads)])
@@ -92,7 +93,7 @@ def _parts(layer: Layer) -> tuple[Numbers, Numbers]:
 
 def _why_not(record: AttentionRecord, stack: str, layer: int) -> WhyNot | None:
     own = record.layer(layer, stack)
-    return None if own.coefficients is not None else why_no_parts(own)
+    return None if own.of_channels else why_no_parts(own)
 
 
 class _ByLayer(Sequence[Floats]):

@@ -88,6 +88,12 @@ def head_outputs(layer: Layer) -> Floats:
 
 def why_no_parts(layer: Layer) -> WhyNot | None:
     """The reason why it is not known what a layer's values add to its output; None if it is."""
+    if layer.of_channels:
+        return WhyNot(
+            "mixes each channel",
+            "mixes each channel by itself, so that no value has one coefficient: its map is of "
+            "contributions already, see `contributions`",
+        )
     if layer.values is None:
         return WhyNot(
             "needs capture(values=True)",

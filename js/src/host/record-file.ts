@@ -155,7 +155,11 @@ async function layerOf(
         own: await list(arrays.own),
       },
     }),
-    ...(arrays.coefficients !== undefined && { signed: "contributions", recurrence: null }),
+    ...(arrays.coefficients !== undefined && {
+      // Those of words are sums of coefficients of heads.
+      signed: fidelity.route === "recurrence" ? "coefficients" : "contributions",
+      recurrence: null,
+    }),
     fidelity: {
       exact: errors.length ? errors.every((error) => error <= fidelity.tolerance) : null,
       ...{ module: fidelity.module, tolerance: fidelity.tolerance, labels },

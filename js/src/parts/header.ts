@@ -92,7 +92,7 @@ export function header(
   );
 }
 
-/** The least room for choices in the header, in CSS pixels: with less, all are behind the button. */
+/** The least room for a menu of choices in the header, in CSS pixels: with less, it opens below. */
 const ROOM = 240;
 
 /** The choices of the view: in the row of the header, and behind a button those without room. */
@@ -107,6 +107,7 @@ function options(
   const element = el("div", { class: "options", tabindex: -1 }, ...choices, tools);
   const room = el("div", { class: "room" }, element);
   const open = (isOpen: boolean) => {
+    room.classList.toggle("below", isOpen && room.clientWidth < ROOM);
     element.classList.toggle("open", isOpen);
     button.setAttribute("aria-expanded", `${isOpen}`);
   };
@@ -129,7 +130,9 @@ function options(
   const fit = () => {
     // With the room that it takes.
     button.hidden = false;
-    room.classList.toggle("below", room.clientWidth < ROOM);
+    const isOpen = element.classList.contains("open");
+    // The places of the choices are those in the row.
+    open(false);
     const { right } = room.getBoundingClientRect();
     const { bottom } = button.getBoundingClientRect();
     for (const control of controls()) {
@@ -137,7 +140,7 @@ function options(
       control.classList.toggle("over", at.top >= bottom || at.right > right);
     }
     button.hidden = !element.querySelector(".over");
-    if (button.hidden) open(false);
+    open(isOpen && !button.hidden);
   };
   scope.scopedEffect((own) => {
     shown.value;

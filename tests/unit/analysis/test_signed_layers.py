@@ -10,9 +10,11 @@ from attnwidget.analysis import (
     CONTRIBUTION,
     LENSES,
     HeadSummary,
+    by_segments,
     by_words,
     combined_heads,
     compare,
+    contributions,
     flow,
     mixing_ratio,
     on_image,
@@ -173,3 +175,12 @@ def test_two_records_are_compared_by_coefficients() -> None:
     softmax = AttentionRecord({"linear": both.stack("self")})
     with pytest.raises(ValueError, match="b has no softmax"):
         compare(softmax, both)
+
+
+def test_coefficients_of_words_are_no_contributions() -> None:
+    of_words = by_segments(with_both(), [(1, 3, "a")], stack="linear")
+    [first, *_] = of_words.stack("linear").layers
+    assert (first.signed, first.of_channels) == (True, False)
+    assert reading(ATTENTION, of_words.stack("linear")) is COEFFICIENTS
+    with pytest.raises(ValueError, match="has no values"):
+        contributions(first)

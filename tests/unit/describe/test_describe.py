@@ -191,3 +191,18 @@ def test_words_beside_the_widget(widget: aw.AttentionWidget, tmp_path: Path) -> 
     assert "<desc>Attention of planted" in (tmp_path / "a.svg").read_text("utf-8")
     widget.save_figure(tmp_path / "a.png")
     assert b"it (5)" in (tmp_path / "a.png").read_bytes()
+
+
+def test_a_grid() -> None:
+    values = np.zeros((1, 7))
+    values[0, [2, 5]] = 0.25, -0.75
+    names = ("restored", "The share that a patch restores", "mlp", "layer×position", ("0",), LABELS)
+    null = np.full((1, 7), 0.01)
+    grid = aw.analysis.GridScores(*names, values, null, "permuted positions", "a text")
+    text = aw.show(grid, with_special(planted())).describe()
+    assert "The share that a patch restores; of a text." in text
+    assert line(text, "Largest of 7 cells").startswith(
+        "Largest of 7 cells (95% of permuted positions: 0.010 to 0.010): "
+        "layer 0, position 5 it -0.750 (null 0.010); layer 0, position 2 dog 0.250 (null 0.010);"
+    )
+    assert "attention weight" not in text

@@ -91,6 +91,11 @@ function firstWord({ shown }: State): number {
 }
 
 function noVectors({ info }: LayerData): ViewContent {
+  if (info.signed === "contributions")
+    return notice(
+      "This layer mixes each channel by itself, and has no queries and keys: the head view shows " +
+        "its contributions.",
+    );
   if (info.signed) {
     const where = info.bare ? "is in this page" : "was recorded";
     return notice(
