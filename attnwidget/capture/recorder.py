@@ -37,7 +37,6 @@ from .gated import Gated, GatedOutputs
 from .mixing import head_gates, layer_of_channels, recurrent_layer
 from .rotary import Rotation, Rotations, rotary
 
-
 _NOT_PROJECTED = (
     "it mixes tokens by no softmax, and no linear layer that returns its module's output receives "
     "its channels, so that it has no contributions"
