@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Receiver(NamedTuple):
-    """What a later head reads.
+    """The queries, keys or values of a later head.
 
     Attributes:
         layer: its number.

@@ -78,7 +78,7 @@ class GridScores(Tabular):
 
     @property
     def axes(self) -> tuple[str, str]:
-        """What rows and columns are; "" for one column alone."""
+        """The words for rows and columns; "" for one column alone."""
         first, _, second = self.by.partition("×")
         return ("layer", "head") if self.by == "head" else (first, second)
 

@@ -201,7 +201,7 @@ def row_sum(batch: RowBatch, keys: Tokens) -> RowValues:
 
 
 def metrics_of(stack: Stack, metrics: Mapping[str, Metric] = METRICS) -> dict[str, Metric]:
-    """Those of the metrics that are defined for a stack, and those that only such a stack has.
+    """The metrics that are defined for a stack, with those that only such a stack has.
 
     They are told by whether it has a softmax and whether tokens attend to each other.
     """

@@ -60,13 +60,13 @@ def heard(sound: Sound, groups: Sequence[Group]) -> tuple[Sound, tuple[Picture, 
 
 
 def _end_of(sound: Sound) -> int:
-    """Where a sound ends that is followed by nothing but the same number."""
+    """The end of a sound that is followed by nothing but the same number."""
     other = (sound.values != sound.values[-1, -1]).any(dim=0).nonzero()
     return int(other[-1]) + 1 if len(other) else 0
 
 
 def _spectrum(sound: Sound) -> torch.Tensor:
-    """How loud each frequency is, from 0 to 1: [frequencies, time], from the lowest."""
+    """The loudness of each frequency, from 0 to 1: [frequencies, time], from the lowest."""
     values = sound.values.detach().to("cpu", torch.float32)
     if sound.sampled:
         size = max(16, round(_WINDOW * sound.rate))

@@ -1,4 +1,4 @@
-"""What is there and what stands out, in words: for a reader without eyes on it, or a program.
+"""Descriptions in words, for a reader without eyes on a view, or a program.
 
 In come a record, a profile, a comparison or what a view shows; out goes plain text of at most 60
 lines in a fixed order, in which nothing is called large or strong without its number. Open

@@ -47,7 +47,7 @@ def _head(record: AttentionRecord) -> Iterator[Block]:
 
 
 def missing_block(missing: Iterable[str]) -> Block:
-    """What could not be read, with its reasons."""
+    """The lines on attention that could not be read, with its reasons."""
     reasons = [one_line(reason, 300) for reason in missing]
     if not reasons:
         return Block("What is missing", 0, ["Missing: nothing that was asked for."])

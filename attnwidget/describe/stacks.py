@@ -39,7 +39,7 @@ _RULE_OF = {
 
 
 def stack_blocks(record: AttentionRecord, name: str) -> Iterator[Block]:
-    """What is there in a stack, and what stands out."""
+    """The lines on a stack: its layers, and what stands out in them."""
     stack = record.stack(name)
     found = measured(stack)
 
@@ -325,7 +325,7 @@ def _receivers(stack: Stack, found: Measured) -> Iterator[str]:
 
 
 def _each_query(stack: Stack, found: Measured, most: int) -> Iterator[str]:
-    """Of each query, the key with most attention; of many, the queries by their key."""
+    """The key with most attention of each query; of many, the queries by their key."""
     mean = np.where(found.linked, found.mean, 0)
     best = {row: int(mean[row].argmax()) for row in range(len(mean)) if mean[row].any()}
     if len(found.rows) <= _FEW_QUERIES:

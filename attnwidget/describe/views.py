@@ -1,4 +1,4 @@
-"""What a view shows in words: its choices, and the numbers that its status line has."""
+"""Descriptions of views in words: their choices, and the numbers of their status lines."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ class _Pass(SiteFinder):
                 )
 
     def receivers(self, output: Any) -> tuple[tuple[Receiver, ...], torch.Tensor]:
-        """What reads, and the gradient by the stream along each: float64 [receivers, numbers]."""
+        """The receivers, and the gradient by the stream of each: float64 [receivers, numbers]."""
         read = [tensor for tensors in self._read.values() for tensor in tensors]
         gradients = iter(gradients_by(self._texts, output, read, keep=True))
         found: list[Receiver] = []

@@ -255,7 +255,7 @@ class _Edit:
         mean: Callable[[], torch.Tensor],
         head: int | None = None,
     ) -> torch.Tensor:
-        """What replaces what is at a place, [M, heads, T, d], at the chosen tokens or all.
+        """The replacement of what is at a place, [M, heads, T, d], at the chosen tokens or all.
 
         Args:
             mean: returns what mode "mean", or another one, replaces it by.
@@ -643,7 +643,7 @@ def _last(seen: torch.Tensor) -> torch.Tensor:
 
 
 def _mean(edit: Edit, call: Call | MixingCall, own: torch.Tensor, site: Site) -> torch.Tensor:
-    """What a mode other than "zero" replaces what is at the place of an edit by."""
+    """The replacement, by a mode other than "zero", of what is at the place of an edit."""
     assert isinstance(edit, Ablate)
     if edit.at == "head" or isinstance(call, MixingCall):
         return replacement(edit.mode, call, cross=site.kind.cross)

@@ -53,7 +53,7 @@ class GatedProjections:
             self._found.entered(module, args)
 
     def left(self, module: torch.nn.Module, output: Any) -> Any:
-        """What a module returns with the heads multiplied, if it is the projection's output."""
+        """The output of a module with the heads multiplied, if it is that of the projection."""
         if not self._waiting or self._running:
             return None
         for gated in list(self._found.left(module, output)):

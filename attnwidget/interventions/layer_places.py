@@ -35,7 +35,7 @@ _ITEMS, _TOKENS = 2, 16
 
 
 class Here(NamedTuple):
-    """What is at a place of a layer.
+    """The numbers at a place of a layer.
 
     Attributes:
         layer: its number.
@@ -65,7 +65,7 @@ class _Call(NamedTuple):
 
 @dataclass(frozen=True)
 class _Part:
-    """What a layer adds to the stream.
+    """A part that a layer adds to the stream.
 
     Attributes:
         call: that which returns it.
@@ -328,7 +328,7 @@ class _Stream:
         return None if new is own else with_stream(output, new)
 
     def _visited(self, place: Place, own: torch.Tensor, part: _Part | None = None) -> torch.Tensor:
-        """What the visits at a place of the current layer make of what is there."""
+        """The numbers at a place of the current layer, after all visits."""
         for visit in self.visits:
             if visit.place != place or self._layer not in listed(visit.layers, [self._layer]):
                 continue

@@ -146,7 +146,7 @@ def _drawn(cells: list[_Cell], count: int, seed: int) -> list[_Cell]:
 
 
 def _gradients(texts: TwoTexts, at: Place, steps: int) -> Gradients:
-    """What is at a place of the corrupt text, and the gradient there, by layer."""
+    """The numbers at a place of the corrupt text, and the gradient there, by layer."""
     total: dict[int, np.ndarray[Any, Any]] = {}
     for each, number in between(texts, steps):
         probes = _Probes(texts, at)

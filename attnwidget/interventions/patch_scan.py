@@ -1,4 +1,4 @@
-"""Where in a text, and at which place, another text's numbers bring back what its output was."""
+"""Grids of patches: the share of an output that another text's numbers bring back, by place."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def _like(model: torch.nn.Module, tokenizer: Any, text: Text, given: OneText, na
 
 
 def _where(a: Tokens, b: Tokens) -> str:
-    """Where two texts have different numbers of tokens, in words."""
+    """The place where two texts have different numbers of tokens, in words."""
     try:
         found = align(a, b, "tokens")
     except ValueError:
@@ -301,7 +301,7 @@ def _labels(corrupt: OneText, clean: OneText, length: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Cell:
-    """What is patched in one row of a batch.
+    """The patch of one row of a batch.
 
     Attributes:
         place: the cell's row and column.
@@ -464,7 +464,7 @@ class _Editor(Handler):
         return self._patched(site.layer, call.passed_on, head)
 
     def _patched(self, layer: int, own: torch.Tensor, head: int | None = None) -> torch.Tensor:
-        """What is at the place of a layer, [rows * windows, heads, T, d], with its cells patched.
+        """The numbers at a place, [rows * windows, heads, T, d], with its cells patched.
 
         Args:
             head: the number of the only head of `own` in its layer; None for all.

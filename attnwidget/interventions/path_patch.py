@@ -1,4 +1,4 @@
-"""What a head does to the output by way of what some later heads read."""
+"""Path patching: the effect of a head by way of what some later heads read."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def path_patch(
 
 
 def _outputs(texts: TwoTexts) -> dict[CallId, torch.Tensor]:
-    """What every head of the model returns for the corrupt text."""
+    """The outputs of every head of the model for the corrupt text."""
     reader = _Reader()
     with trace(texts.model, reader, 1):
         run_model(texts.model, texts.corrupt.batch, all_logits=True)

@@ -88,7 +88,7 @@ class ProjectionInputs:
 
 
 def scaled(received: torch.Tensor, factors: torch.Tensor, width: int) -> torch.Tensor:
-    """What a projection receives, [..., heads * width], with heads multiplied by factors."""
+    """The input of a projection, [..., heads * width], with heads multiplied by factors."""
     columns = factors.to(received).repeat_interleave(width, dim=-1)
     rows = received.reshape(-1, *columns.shape[1:])
     # Zero is zero also where the numbers are not finite.

@@ -1,4 +1,4 @@
-"""What is at a place of all layers, read from a pass of a model."""
+"""Readings of a place in all layers, from a pass of a model."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def read_pass(
     sites: Sequence[Site] | None = None,
     stack: str | None = None,
 ) -> HeadOutputs:
-    """What is at a place of all layers in a pass.
+    """The numbers at a place of all layers in a pass.
 
     Args:
         rows: the number of texts.

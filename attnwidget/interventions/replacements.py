@@ -1,4 +1,4 @@
-"""What stands for a head that is switched off, or for what is at another place."""
+"""Replacements of the outputs of heads, or of what is at another place."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def patched(
     positions: Sequence[int] | None = None,
     first: int = 0,
 ) -> torch.Tensor:
-    """What was there in another run, in the shape of what is there in this one [M, heads, T, d].
+    """The numbers of another run, in the shape of those of this one [M, heads, T, d].
 
     Args:
         at: the place.

@@ -1,4 +1,4 @@
-"""What is at a place of an attention call, and the call with something else there."""
+"""Places of an attention call: the numbers there, and the call with others."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class TwoTexts:
 
     @property
     def both(self) -> str:
-        """What the numbers 0 and 1 are, in words."""
+        """The meaning of the numbers 0 and 1, in words."""
         return (
             f"0 is that of the corrupt text, {self.before:.4g}, and 1 that of the clean one, "
             f"{self.after:.4g}"
@@ -61,7 +61,7 @@ class TwoTexts:
         return _labels(self.corrupt, self.clean, length)
 
     def read(self, at: Place, text: OneText) -> HeadOutputs:
-        """What is at a place of all layers for a text.
+        """The numbers at a place of all layers for a text.
 
         Raises:
             ValueError: the model has no such place.

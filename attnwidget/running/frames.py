@@ -68,7 +68,7 @@ class Sound:
         return Tokens(labels, patches=Patches(tuple(grids), tuple(range(count)), soft=True))
 
     def begin(self, stride: int) -> int:
-        """Where the first token begins, in samples or frames."""
+        """The place where the first token begins, in samples or frames."""
         return 0 if self.padded is None else int(self.padded.kept[0]) * stride
 
     def _with_padding(self, count: int) -> int:

@@ -19,7 +19,7 @@ from .towers import is_cross
 
 @dataclass(frozen=True)
 class Detected:
-    """What a detection model found: a box for each of its queries.
+    """The findings of a detection model: a box for each of its queries.
 
     Attributes:
         tower, length: the part of the model whose last queries these are, and its tokens' number.

@@ -57,7 +57,7 @@ def _item(values: torch.Tensor, item: int, dimensions: int) -> torch.Tensor:
 
 
 def _strides(model: torch.nn.Module) -> tuple[tuple[int, int], ...]:
-    """How much of a sound a token stands for and reads, after each convolution that strides."""
+    """The lengths that a token stands for and reads, after each convolution that strides."""
     strides = [(1, 1)]
     for name, module in model.named_modules():
         if isinstance(module, torch.nn.Conv1d) and module.stride[0] > 1 and tower(name) != "vision":

@@ -155,7 +155,7 @@ def stack_of(record: AttentionRecord, grid: GridScores, partners: Mapping[str, s
 
 
 def _other_text(columns: Sequence[str], tokens: Tokens) -> str:
-    """Why columns are not these tokens; "" if they are."""
+    """The reason why columns are not these tokens; "" if they are."""
     if len(columns) != len(tokens):
         return f"it has {len(columns)} positions, and the record {len(tokens)} tokens"
     for at, (column, label) in enumerate(zip(columns, tokens.labels, strict=True)):

@@ -135,7 +135,7 @@ def _lens(record: AttentionRecord, lens: Lens) -> SentLens:
 
 
 def lens_words(lens: Lens) -> SentLens:
-    """What is said of a lens whatever the record."""
+    """The words of a lens, whatever the record."""
     return {
         "name": lens.name,
         "label": lens.label,

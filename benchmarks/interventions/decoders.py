@@ -28,7 +28,7 @@ _EQUAL = "equal"
 
 @dataclass(frozen=True)
 class Result:
-    """Of a decoder: "equal", or what is off or refused, and the modules that write to its stream
+    """The result of a decoder: "equal", or what is off or refused, and the modules that write to its stream
     beside heads, with its soft cap."""
 
     name: str

@@ -5,7 +5,7 @@ import { ownName, type StackInfo } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { choice, toggle } from "../../parts/choice.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
-import { brief, capitalized, colored, hint, type Phrase } from "../../parts/text.ts";
+import { brief, colored, hint, type Phrase } from "../../parts/text.ts";
 import { goTo, goToStack, openHead } from "../../state/navigation.ts";
 import { within } from "../../state/state.ts";
 import { reveal } from "../model/grid.ts";
@@ -180,7 +180,7 @@ export function gridView(context: Context): View {
   const ofNull = toggle(scope, "", "Show the numbers of the null in their place (n)", nulls);
   scope.effect(() => {
     ofNull.hidden = !random.value;
-    ofNull.textContent = capitalized(random.value?.label ?? "");
+    ofNull.textContent = `Null: ${random.value?.label ?? ""}`;
   });
   const legend: ReadonlySignal<Phrase> = computed(() => {
     const { peak, written, between, grid } = cells.value;

@@ -142,7 +142,7 @@ describe("positions", () => {
     await userEvent.keyboard("n");
     await expect.poll(colors).toEqual(rgb(0.02));
     await expect
-      .element(page.getByRole("button", { name: "Permuted positions" }))
+      .element(page.getByRole("button", { name: "Null: permuted positions" }))
       .toHaveAttribute("aria-pressed", "true");
   });
 });
