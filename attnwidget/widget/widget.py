@@ -228,7 +228,7 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
         return {"text/plain": words, "image/png": picture}, {"image/png": {"alt": alt}}
 
     def _words(self) -> str:
-        """The description of the view, in lines; "" if there is none, for the widget is displayed."""
+        """The description of the view, in lines; "" if it fails, for the widget is displayed."""
         from attnwidget.describe.views import describe_view
 
         try:

@@ -28,8 +28,8 @@ _EQUAL = "equal"
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a decoder: "equal", or what is off or refused, and the modules that write to its stream
-    beside heads, with its soft cap."""
+    """The result of a decoder: "equal", or what is off or refused; the modules that write to its
+    stream beside heads; and its soft cap."""
 
     name: str
     lens: str
