@@ -186,7 +186,10 @@ assert np.nanargmax(heads.values) == 9 * row + 3 and heads.null[row, 3] > 0.8 * 
 assert (mean[[19, 20, 23, 23], [2, 0, 0, 1], [2, 2, 0, 0]] > 0.4).all()
 assert mean[23, 3, 2] > 0.6 and mean[24, 4, 0] > 0.6 and mean[29, 1, :3].max() < 0.05
 assert mean[17, 4, 3] > high[3]
-assert mean[..., 4:].argmin() == (9 * 23 + 3) * 2 + 1 and mean[23, 3, 5] < -2.5 < -0.5 < mean[23, 3, 4]
+assert mean[..., 4:].argmin() == (9 * 23 + 3) * 2 + 1 and mean[23, 3, 5] < -2.5
+assert abs(mean[23, 3, 4]) < 0.4 and changes[:, 3, 1].min() > 1.5
+others = np.delete(changes.mean(axis=0), 3, axis=0)
+assert changes[:, 3].mean(axis=0)[1] > 2.2 and np.abs(others[:, 1]).max() < 1 and others.max() < 0.3
 assert (mean[[23, 23, 29], [0, 1, 1], 4] > 1).all() and mean[24, 4, 4] < -1
 assert np.abs(mean[[19, 20], [2, 0], 4:]).max() < 0.25
 assert [edges.top(1)[0][n] for n in range(5)] == [20, 0, 23, "queries", 0]
