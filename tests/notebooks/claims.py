@@ -175,6 +175,28 @@ for runs in (minilm, gte):
         assert null.accuracy.value < score.cumulative[0] < score.accuracy.value
         assert abs(null.accuracy.value - null.cumulative[0]) < 0.03
 """,
+    "where_in_the_text": """
+assert 5.5 < differences[0] < 6.7 and -6 < differences[1] < -5
+found = dict(zip(scores.rows, scores.values, strict=True))
+assert all(0.97 < found[str(n)][9] < 1.03 for n in range(0, 19, 3)) and found["24"][13] > 0.85
+assert np.abs(scores.values[:, 10:13]).max() < 0.08 and scores.null[:, 9].max() > 0.5
+assert estimate.agreement > 0.9 and np.abs(estimate.values[:17]).max() < 0.05
+row = late.index(23)
+assert np.nanargmax(heads.values) == 9 * row + 3 and heads.null[row, 3] > 0.8 * heads.values[row, 3]
+assert (mean[[19, 20, 23, 23], [2, 0, 0, 1], [2, 2, 0, 0]] > 0.4).all()
+assert mean[23, 3, 2] > 0.6 and mean[24, 4, 0] > 0.6 and mean[29, 1, :3].max() < 0.05
+assert mean[17, 4, 3] > high[3]
+assert mean[..., 4:].argmin() == (9 * 23 + 3) * 2 + 1 and mean[23, 3, 5] < -2.5
+assert abs(mean[23, 3, 4]) < 0.4 and changes[:, 3, 1].min() > 1.5
+others = np.delete(changes.mean(axis=0), 3, axis=0)
+assert changes[:, 3].mean(axis=0)[1] > 2.2 and np.abs(others[:, 1]).max() < 1 and others.max() < 0.3
+assert (mean[[23, 23, 29], [0, 1, 1], 4] > 1).all() and mean[24, 4, 4] < -1
+assert np.abs(mean[[19, 20], [2, 0], 4:]).max() < 0.25
+assert [edges.top(1)[0][n] for n in range(5)] == [20, 0, 23, "queries", 0]
+assert np.argsort(-paths.values.ravel())[:2].tolist() == [9, 2]
+assert copied.values[:7, 5].min() > 0.9 and copied.values[8, -1] > 0.6
+assert divmod(int(copiers.values.argmax()), 9) == (23, 0) and copiers.values.max() < 0.3
+""",
     "export": "assert (again.weights(2, 9) == record.weights(2, 9)).all()",
 }
 
