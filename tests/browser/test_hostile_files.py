@@ -25,7 +25,7 @@ ELEMENTS = {"svg", "title", "rect", "path", "image", "text", "g", "clipPath"}
 ELEMENTS |= {"linearGradient", "stop"}
 # Further elements of a figure by matplotlib.
 MATPLOTLIB = {"defs", "style", "polygon", "use", "tspan", "pattern", "metadata"}
-MATPLOTLIB |= {"RDF", "Work", "type", "format", "creator", "Agent"}
+MATPLOTLIB |= {"RDF", "Work", "type", "format", "creator", "Agent", "description", "desc"}
 
 FIND = """() => [...document.querySelectorAll("*")].map(
   (node) => [node.localName, node.childElementCount ? "" : node.textContent])"""

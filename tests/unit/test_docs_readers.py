@@ -326,5 +326,6 @@ def test_every_field_of_the_protocol_is_named() -> None:
         "null",
         "interval",
         "replay",  # of a generated text
+        *("grids", "stack", "axes", "rows", "columns"),  # of grids beside a record
         *EFFECT,
     }

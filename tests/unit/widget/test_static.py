@@ -85,7 +85,7 @@ def test_a_wrong_selection_is_an_error_at_once(record: aw.AttentionRecord) -> No
 def test_every_cell_carries_the_program_and_little_else(record: aw.AttentionRecord) -> None:
     [(_, program)] = _page(aw.show(record, static=True)).all("script", "data-program")
     cell = aw.show(record, static=True)._repr_html_()
-    assert len(program) < 196_000
+    assert len(program) < 198_000
     assert len(cell) < len(program) + 40_000
 
 

@@ -121,7 +121,7 @@ def test_what_is_shown_is_drawn(record: AttentionRecord) -> None:
     np.testing.assert_array_equal(axes.images[0].get_array(), grid.values)
     assert axes.get_title() == "restored at residual pre"
     assert widget._preview().startswith(b"\x89PNG")
-    assert "largest: layer 1, position 2 token2 1.25 (null 0.01)" in widget.describe()
+    assert "layer 1, position 2 token2 1.250 (null 0.010)" in widget.describe()
 
 
 @pytest.mark.parametrize(
