@@ -11,7 +11,7 @@ from zipfile import ZipFile
 from tests.release.environment import ROOT
 from tests.support import PATIENCE_SECONDS
 
-BUNDLES = {f"attnwidget/static/{name}.js" for name in ("widget", "start", "page")}
+BUNDLES = {f"attnwidget/static/{name}.js" for name in ("widget", "start", "page", "viewer")}
 
 
 def _files(*patterns: str) -> set[str]:
