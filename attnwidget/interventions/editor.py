@@ -290,7 +290,7 @@ class _Edit:
         return site
 
     def mixing_site(self, address: Address) -> Site | None:
-        """As `site`, of a call without a softmax."""
+        """The site of a call without a softmax; None if it is not to be changed: see `site`."""
         if self.in_stream:
             return None
         return next((each for each in self._sites if each.holds(address, signed=True)), None)
@@ -558,7 +558,7 @@ class _Editor(Handler):
     def _mixed_tokens(
         self, edit: _Edit, address: Address, call: MixingCall
     ) -> tuple[int, torch.Tensor | None]:
-        """As `_tokens`, of a call without a softmax, which reads a state in generation."""
+        """The tokens of a call without a softmax, which reads a state in generation: see `_tokens`."""
         intervention = edit.intervention
         assert isinstance(intervention, Edit)
         if intervention.positions is None:

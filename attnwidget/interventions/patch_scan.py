@@ -138,8 +138,7 @@ def patch_scan(
         sources = [read(each.batch) for each in (other, *unrelated)]
         before = measure(row_of(plain, 0, rows))
         after = measure(run_model(model, other.batch, all_logits=True))
-        if not abs(after - before) > 1e-6 * max(abs(after), abs(before)):
-            raise ValueError(f"{name} is {before:.4g} for both texts: there is nothing to restore")
+        _check_differs(name, before, after)
         grid = _Grid(at, by, sources[0].layers[stack], layers)
         single, output = finder, plain
         if rows > 1:
@@ -193,6 +192,12 @@ def patch_scan(
         given.described,
         missing=sources[0].missing,
     )
+
+
+def _check_differs(name: str, before: float, after: float) -> None:
+    """Raise a ValueError if a metric is the same for both texts."""
+    if not abs(after - before) > 1e-6 * max(abs(after), abs(before)):
+        raise ValueError(f"{name} is {before:.4g} for both texts: there is nothing to restore")
 
 
 def _like(model: torch.nn.Module, tokenizer: Any, text: Text, given: OneText, name: str) -> OneText:

@@ -13,7 +13,17 @@ from attnwidget.running.one_text import OneText, one_text
 
 from .by_layer import HeadOutputs, Place
 from .difference import row_of
-from .patch_scan import Text, _Cell, _Editor, _labels, _like, _metric, _read, _stack
+from .patch_scan import (
+    Text,
+    _Cell,
+    _check_differs,
+    _Editor,
+    _labels,
+    _like,
+    _metric,
+    _read,
+    _stack,
+)
 from .scan import repeated
 from .sites import SiteFinder, Sites, followed
 
@@ -109,8 +119,7 @@ def two_texts(
     plain, sites, _ = followed(model, given.batch, SiteFinder())
     before = float(measure(plain))
     after = float(measure(run_model(model, other.batch, all_logits=True)))
-    if not abs(after - before) > 1e-6 * max(abs(after), abs(before)):
-        raise ValueError(f"{name} is {before:.4g} for both texts: there is nothing to restore")
+    _check_differs(name, before, after)
     return TwoTexts(
         model, other, given, measure, name, before, after, sites, _stack(sites.found, stack)
     )

@@ -180,7 +180,7 @@ export class LayerData {
     return all.subarray(j * dim, (j + 1) * dim);
   }
 
-  /** How strongly a head writes the value of token j; 1 without such a strength. */
+  /** The strength by which a head writes the value of token j; 1 without such a strength. */
   write(head: number, j: number): number {
     return this.#arrays.get("write")?.values[head * this.numKeys + j] ?? 1;
   }

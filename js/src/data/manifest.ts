@@ -211,7 +211,7 @@ const program = (heads: number) =>
 
 export type Program = Read<ReturnType<typeof program>>;
 
-/** How a layer without a softmax mixes tokens; `Recurrence` in Python says what each field means. */
+/** The program of a layer without a softmax; `Recurrence` in Python explains each field. */
 const recurrence = (heads: number, dim: number) =>
   fields({
     scale: number,
@@ -245,7 +245,7 @@ const layer = also(
     bytes: index,
     /** True if the page has weights alone although a program gives them. */
     bare: optional(flag),
-    /** What a layer without a softmax has in place of weights, of either sign. */
+    /** The numbers that a layer without a softmax has in place of weights, of either sign. */
     signed: optional(oneOf(["coefficients", "contributions"])),
     /** The least and the largest sum of a row of weights; null if all are 1. */
     sums: maybe(tuple(number, number)),
@@ -663,7 +663,7 @@ const scoreGrid = (stacks: readonly StackInfo[]) =>
       unit: isolated(text()),
       digits: integer(0, MOST_DIGITS),
       stack: oneOf(stacks.map(({ name }) => name)),
-      /** What rows and columns are; "" for one column alone. */
+      /** The words for rows and columns; "" for one column alone. */
       axes: tuple(text(), oneOf(["head", "position", ""])),
       /** The label, layer and head of each; null where a row is of none. */
       rows: list(tuple(text(), orNull(index), orNull(index)), integer(1, MOST_CELLS)),

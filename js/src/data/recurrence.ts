@@ -14,7 +14,7 @@ export interface HeadRecurrence {
   /** [T, dim], row by row. */
   readonly queries: Float32Array;
   readonly keys: Float32Array;
-  /** What each token leaves of the state; null for all of it. */
+  /** The share of the state that each token leaves; null for all of it. */
   readonly kept: Decay | null;
   /** [T]; null for 1, and for 0. */
   readonly write: Float32Array | null;

@@ -5,7 +5,7 @@ import { type Asked, addressOf, askedOf } from "../state/address.ts";
 
 /** A view of the page. */
 export interface Addressed {
-  /** What differs from the view as the page opens. */
+  /** The choices that differ from the view as the page opens. */
   place(): Asked;
   goTo(asked: Asked): void;
 }

@@ -16,7 +16,7 @@ const LARGEST_HEADER = 2 ** 25;
 
 export const NO_RECORD = "It is neither a record nor a page of attnwidget.";
 
-/** What a page shows of a file. */
+/** The content of a page that shows a file. */
 export interface OpenedRecord {
   readonly manifest: unknown;
   readonly views: readonly string[];
@@ -167,7 +167,7 @@ async function layerOf(
   };
 }
 
-/** How far a row of weights may be from a sum of 1, as `SUM_TOLERANCE` in Python. */
+/** The largest distance of a row's sum from 1, as `SUM_TOLERANCE` in Python. */
 const SUM_TOLERANCE = 0.02;
 
 /** The least and the largest sum of a row; null if all are 1, or 0. */

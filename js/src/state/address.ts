@@ -6,13 +6,13 @@ import { isPair, partsOf } from "../data/shown.ts";
 import { CHOICES, type Choices, NO_SIZE, PAIR, SCHEMA, SIMILARITY } from "./choices.ts";
 import type { State } from "./state.ts";
 
-/** What an address asks of one view: values by their names, neither of them checked. */
+/** The wishes of an address for one view: values by their names, neither of them checked. */
 export type Asked = ReadonlyMap<string, string>;
 
 /** The most characters that are read; no reader's choices take as many. */
 const LONGEST = 2 ** 16;
 
-/** What an address asks of each of so many views: "layer=3" of the first, "2.layer=3" of the second. */
+/** The wishes of an address for each of so many views: "layer=3" for the first, "2.layer=3" for the second. */
 export function askedOf(fragment: string, views: number): readonly Asked[] {
   const all = Array.from({ length: views }, () => new Map<string, string>());
   // Of more, none is read, and that is said as of an unknown name.

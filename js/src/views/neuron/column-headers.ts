@@ -136,7 +136,7 @@ function queryHeader({
   };
 }
 
-/** What makes a coefficient of p · k. */
+/** The factors that make a coefficient of p · k. */
 const product = ({ write, own }: NonNullable<LayerInfo["recurrence"]>): readonly string[] =>
   write ? [`p·k × write${own ? " + own" : ""}`, "× write"] : own ? ["p·k + own"] : [];
 

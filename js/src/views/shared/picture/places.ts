@@ -14,7 +14,7 @@ export interface Box extends Size {
   readonly top: number;
 }
 
-/** What a patch is called: a sound has a single row. */
+/** The name of a patch: a sound has a single row. */
 export const pieceOf = ({ rows }: Pick<Shape, "rows">): string => (rows === 1 ? "frame" : "patch");
 
 /** The place of a patch on a picture of this size. */
