@@ -558,7 +558,7 @@ class _Editor(Handler):
     def _mixed_tokens(
         self, edit: _Edit, address: Address, call: MixingCall
     ) -> tuple[int, torch.Tensor | None]:
-        """The tokens of a call without a softmax, which reads a state in generation: see `_tokens`."""
+        """The tokens of a call without a softmax, which reads a state in generation (`_tokens`)."""
         intervention = edit.intervention
         assert isinstance(intervention, Edit)
         if intervention.positions is None:
