@@ -30,6 +30,7 @@ from attnwidget.tracing import (
     Sources,
     Trace,
     is_attention,
+    is_shifted,
     joined_as,
     mixing_names,
     runs,
@@ -318,16 +319,24 @@ class SiteFinder(Handler):
         self._leave_out_pieces()
         for seen in self._calls:
             groups.setdefault(seen.group(kind_of(model, seen.id), rows), []).append(seen)
-        parts: list[tuple[_Calls, list[_Seen]]] = []
+        parts: list[tuple[_Calls, list[tuple[int, _Seen]]]] = []
         for calls in groups.values():
             kind = kind_of(model, calls[0].id)
             images = images_in_turn(kind, [seen.id for seen in calls])
-            group = _Calls(kind, without_softmax=calls[0].signed)
-            parts += [(group, calls[number::images]) for number in range(images)]
+            for first in range(images):
+                own = calls[first::images]
+                numbered = zip(numbers([seen.id.module for seen in own]), own, strict=True)
+                by_order: dict[bool, list[tuple[int, _Seen]]] = {}
+                for number, seen in numbered:
+                    shifted = is_shifted(model.get_submodule(seen.id.module))
+                    by_order.setdefault(shifted, []).append((number, seen))
+                for shifted, some in by_order.items():
+                    group = _Calls(kind, shifted=shifted, without_softmax=calls[0].signed)
+                    parts.append((group, some))
         named = titles([group for group, _ in parts])
         by_call: dict[CallId, Site] = {}
-        for name, (group, calls) in zip(named, parts, strict=True):
-            for number, seen in zip(numbers([c.id.module for c in calls]), calls, strict=True):
+        for name, (group, numbered_calls) in zip(named, parts, strict=True):
+            for number, seen in numbered_calls:
                 heads = seen.shape[1], seen.key_heads
                 by_call[seen.id] = Site(
                     name, number, *seen.id, group.kind, *heads, seen.signed, seen.further

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import torch
 
 from attnwidget.record import Layer, ScoreProgram, Stack, Tokens
-from attnwidget.tracing import CallId
+from attnwidget.tracing import CallId, is_shifted
 
 from .model import traits
 from .sides import Side, Sides
@@ -88,6 +88,7 @@ class Group:
         modules, layers: the layers in order, None for those that are not recorded.
         calls: the attention calls of those that are.
         windows: True if they attend within windows.
+        shifted: True if the grid of tokens is rolled before.
         shares_tower: True if the tower also attends over sequences of other lengths.
     """
 
@@ -96,6 +97,7 @@ class Group:
     layers: list[Layer | None] = field(default_factory=list)
     calls: list[CallId] = field(default_factory=list)
     windows: bool = False
+    shifted: bool = False
     shares_tower: bool = False
 
     @property
@@ -150,7 +152,8 @@ def grouped(
         group.calls.append(call)
     for alike, group in latest.items():
         group.add(waiting[alike], None)
-    out = [part for group in groups.values() for part in _of_each_image(group)]
+    of_images = [part for group in groups.values() for part in _of_each_image(group)]
+    out = [part for group in of_images for part in _of_each_order(model, group)]
     per_kind = Counter((group.kind, group.signed) for group in out)
     for group in out:
         group.shares_tower = per_kind[group.kind, group.signed] > 1
@@ -168,6 +171,29 @@ def _of_each_image(group: Group) -> list[Group]:
             group.windows,
         )
         for number in range(images)
+    ]
+
+
+def _of_each_order(model: torch.nn.Module, group: Group) -> list[Group]:
+    """Layers whose windows are shifted have their tokens in another order than the others.
+
+    Either part has all modules, so that its layers are numbered among these.
+    """
+    shifted = [is_shifted(model.get_submodule(module)) for module in group.modules]
+    recorded = [layer is not None for layer in group.layers]
+    return [
+        replace(
+            group,
+            layers=[
+                layer if of == part else None
+                for of, layer in zip(shifted, group.layers, strict=True)
+            ],
+            calls=[
+                call for call in group.calls if is_shifted(model.get_submodule(call.module)) == part
+            ],
+            shifted=part,
+        )
+        for part in dict.fromkeys(of for of, kept in zip(shifted, recorded, strict=True) if kept)
     ]
 
 
@@ -263,7 +289,9 @@ def titles(groups: list[Group]) -> list[str]:
 
 
 def _with_kind(group: Group, name: str) -> str:
-    """The name of a stack, which says that its layers are linear in their values."""
+    """The name of a stack, which says that its layers are linear in their values, or shifted."""
+    if group.shifted:
+        name = f"{name} shifted"
     if not group.signed:
         return name
     return "linear" if name == "self" else f"{name} linear"

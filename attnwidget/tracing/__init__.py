@@ -24,6 +24,7 @@ from .handler import Handler, PassEnded, Receiver, Receivers
 from .modules import can_generate, is_attention
 from .pieces import Piece, Sources, goes_on, joined_as, runs
 from .recurrences import mixing_names
+from .shifts import is_shifted
 from .tracer import Trace, changes_of, is_changed, trace, undisturbed
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "head_values",
     "is_attention",
     "is_changed",
+    "is_shifted",
     "joined_as",
     "mixing_names",
     "runs",

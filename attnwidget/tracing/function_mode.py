@@ -24,6 +24,7 @@ from .layout import Layout
 from .masks import check_seen, seen_scores
 from .modules import ModuleStack, is_attention
 from .provenance import Scores, Weights
+from .shifts import Rolls
 
 SDPA = "scaled_dot_product_attention"
 
@@ -39,6 +40,7 @@ class AttentionMode(TorchFunctionMode):
 
     Attributes:
         products: the names of the modules that multiplied two tensors of the model's own.
+        rolls: of grids of tokens.
     """
 
     def __init__(
@@ -59,6 +61,7 @@ class AttentionMode(TorchFunctionMode):
         # Tensors that scores and others were put together to.
         self._joined: WeakIdKeyDictionary = WeakIdKeyDictionary()
         self.products: set[str] = set()
+        self.rolls = Rolls()
 
     @contextmanager
     def following(self) -> Iterator[None]:
@@ -370,6 +373,10 @@ class AttentionMode(TorchFunctionMode):
             ordered = origin.ordered and _name(func) not in _PERMUTATIONS.split()
             self._origins[out] = replace(origin, latest=latest, column=index, ordered=ordered)
 
+    def _roll(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
+        arguments = {**dict(zip(("input", "shifts", "dims"), args, strict=False)), **kwargs}
+        self.rolls.add(out, arguments["shifts"], arguments.get("dims"))
+
     def _sdpa(self, out: torch.Tensor, _func: Any, args: Any, kwargs: Any) -> None:
         names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale")
         arguments = {**dict(zip(names, args, strict=False)), **kwargs}
@@ -483,8 +490,8 @@ _VIEWS = """
     view view_as reshape reshape_as expand expand_as unsqueeze squeeze flatten unflatten getitem
 """
 
-# Functions that give a tensor its origin, or complete a call.
-_SOURCES = frozenset(("matmul", "bmm", "mm", "baddbmm", "einsum", "softmax", "exp", SDPA))
+# Functions that give a tensor its origin, or complete a call, or move tokens.
+_SOURCES = frozenset(("matmul", "bmm", "mm", "baddbmm", "einsum", "softmax", "exp", "roll", SDPA))
 
 _Follow = Callable[[AttentionMode, Any, Any, Any, Any], None]
 
@@ -502,6 +509,7 @@ _FOLLOWED: dict[str, _Follow] = {
     "mul": AttentionMode._multiply,
     "div": AttentionMode._multiply,
     "tanh": AttentionMode._tanh,
+    "roll": AttentionMode._roll,
     "scaled_dot_product_attention": AttentionMode._sdpa,
     **dict.fromkeys(f"{_COPIES} {_CHANGES}".split(), AttentionMode._change),
     **dict.fromkeys(f"{_PERMUTATIONS} {_VIEWS}".split(), AttentionMode._view),

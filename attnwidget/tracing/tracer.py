@@ -51,6 +51,7 @@ class Trace:
         # The calls of each route so far.
         self._by_interface = self._by_functions = 0
         self._calls: Counter[tuple[str, int]] = Counter()
+        self._with_functions = True
 
     @property
     def called(self) -> set[str]:
@@ -70,6 +71,7 @@ class Trace:
     @contextmanager
     def following(self, *, interface_only: bool) -> Iterator[None]:
         """Report calls and modules to the handler within this context."""
+        self._with_functions = not interface_only
         if interface_only:
             with interface_calls(self.stack, self._of_interface, self.mode.paused):
                 yield
@@ -134,6 +136,8 @@ class Trace:
     def _reported(self, module: torch.nn.Module, read: Read, result: Any) -> tuple[Read, Any]:
         address = self._next(module)
         self._calls[address.module, address.step] += 1
+        if self._with_functions:
+            self.mode.rolls.note(module)
         read = functools.cache(read)
         read, result = self._with_bias(address, read, result)
         changed = self.handler.attention(address, read)
