@@ -10,7 +10,8 @@ EXPECTED = {
     "segformer": Status.SOFT,
     "qwen2_vl": Status.OWN,
     "blip-2": Status.RESAMPLER,
-    "maskformer-swin": Status.NONE,
+    "maskformer-swin": Status.EXACT,
+    "swin2sr": Status.NONE,
 }
 
 

@@ -101,7 +101,8 @@ def test_tokens_are_where_a_change_of_the_image_changes_them(name: str) -> None:
 
 def _swin(name: str, **options: Any) -> Model:
     config_class = getattr(transformers, f"{name}Config")
-    config = config_class(**SIZES, embed_dim=16, depths=[2], num_heads=[2], **options)
+    defaults = {"patch_size": PATCH, "image_size": 16, "depths": [2], "num_heads": [2]}
+    config = config_class(**{**defaults, **options}, embed_dim=16)
     return build(getattr(transformers, f"{name}Model"), config, "eager")
 
 
@@ -121,18 +122,71 @@ def _vit_det() -> Model:
     return build(transformers.VitDetModel, config, "eager")
 
 
-UNPLACED: dict[str, Callable[[], Model]] = {
-    "windows that shift": lambda: _swin("Swin", window_size=2),
-    "windows that shift, of the second version": lambda: _swin("Swinv2", window_size=2),
-    "one window that shifts": lambda: _swin("MaskFormerSwin", window_size=4),
-}
+SHIFTED = {"patch_size": 2, "image_size": 32, "depths": [2, 2], "num_heads": [2, 4]}
 
 
-@pytest.mark.parametrize("make", UNPLACED.values(), ids=UNPLACED)
-def test_no_image_where_tokens_have_no_certain_place(make: Callable[[], Model]) -> None:
-    record = capture(make(), None, {"pixel_values": _pixels()})
-    assert not record.images
-    assert all(record.stack(name).queries.patches is None for name in record.stacks)
+def _in_windows(rows: int, columns: int, shift: int) -> list[int | None]:
+    """The patch of each token: padded up to windows of 4 x 4, rolled, and cut into windows."""
+    grid = np.arange(rows * columns).reshape(rows, columns)
+    grid = np.pad(grid, ((0, -rows % 4), (0, -columns % 4)), constant_values=-1)
+    grid = np.roll(grid, (-shift, -shift), (0, 1))
+    cut = grid.reshape(len(grid) // 4, 4, -1, 4).swapaxes(1, 2)
+    return [None if patch < 0 else int(patch) for patch in cut.ravel()]
+
+
+@pytest.mark.parametrize("name", ["Swin", "Swinv2", "DonutSwin", "MaskFormerSwin"])
+@pytest.mark.parametrize(("rows", "columns"), [(16, 16), (12, 14)])
+def test_windows_that_shift(name: str, rows: int, columns: int) -> None:
+    """Stages of padded and whole windows; neighbours on the torus alone do not see each other."""
+    model = _swin(name, **SHIFTED, window_size=4)
+    record = capture(model, None, {"pixel_values": _pixels(2 * rows, 2 * columns)})
+    assert record.stacks == ("self 1", "self shifted 1", "self 2", "self shifted 2")
+    assert len(record.images) == 1
+    for stack in record.stacks:
+        stage, shift = int(stack[-1]), 2 if "shifted" in stack else 0
+        sides = rows // stage, columns // stage
+        patches = record.stack(stack).queries.patches
+        assert patches == Patches((Grid(*sides),), tuple(_in_windows(*sides, shift)))
+        layer = 1 if shift else 0
+        assert record.stack(stack).numbers == (layer,)
+        placed = [n for n, patch in enumerate(patches.of) if patch is not None]
+        place = np.array([divmod(patches.of[n] or 0, sides[1]) for n in placed])
+        far = (np.abs(place[:, None] - place) >= 4).any(axis=2)
+        assert record.weights(layer, 0, stack)[np.ix_(placed, placed)][far].max() < 1e-20
+
+
+@pytest.mark.parametrize("name", ["Swin", "Swinv2", "DonutSwin"])
+def test_shifted_tokens_are_where_a_change_of_the_image_changes_them(name: str) -> None:
+    model, pixels = _swin(name, **SHIFTED, window_size=4), _pixels(24, 28)
+    last = ("attention.output.dense", "attention.o_proj")
+    for module in [each for of, each in model.named_modules() if of.endswith(last)]:
+        torch.nn.init.zeros_(module.weight)  # attention adds nothing, so that no tokens mix
+        torch.nn.init.zeros_(module.bias)
+    record = capture(model, None, {"pixel_values": pixels})
+    for stack in record.stacks:
+        patches, [layer] = record.stack(stack).queries.patches, record.stack(stack).numbers
+        assert patches is not None
+        [grid] = patches.grids
+        number = np.arange(len(grid)).reshape(grid.rows, grid.columns)
+        of = np.array([-1 if patch is None else patch for patch in patches.of])
+        for bit in range(len(grid).bit_length()):
+            chosen = torch.from_numpy(np.kron(number >> bit & 1, np.ones((24 // grid.rows,) * 2)))
+            changed = capture(model, None, {"pixel_values": pixels + chosen.float()}, image=False)
+            away = changed.layer(layer, stack).queries - record.layer(layer, stack).queries
+            moved = np.abs(away).max(axis=(0, 2)) > 1e-6
+            assert (moved == ((of >= 0) & (of >> bit & 1 == 1))).all()
+
+
+@pytest.mark.parametrize("name", ["Swin", "MaskFormerSwin"])
+def test_one_window_as_large_as_the_image(name: str) -> None:
+    """Of MaskFormer's, it shifts."""
+    record = capture(_swin(name, window_size=4), None, {"pixel_values": _pixels()})
+    assert record.stack("self").queries.patches == Patches((Grid(4, 4),), tuple(range(16)))
+    shifts = name == "MaskFormerSwin"
+    assert record.stacks == (("self", "self shifted") if shifts else ("self",))
+    if shifts:
+        patches = record.stack("self shifted").queries.patches
+        assert patches == Patches((Grid(4, 4),), tuple(_in_windows(4, 4, 2)))
 
 
 def test_layers_within_windows_and_others() -> None:
@@ -169,11 +223,6 @@ def test_keys_that_stand_for_several_patches() -> None:
     assert record.stack("self 1").queries.patches == Patches((Grid(4, 4),), tuple(range(16)))
     assert record.stack("self 1").keys.patches == Patches((Grid(2, 2),), (0, 1, 2, 3))
     assert record.stack("self 2").queries.patches == Patches((Grid(2, 2),), (None, 0, 1, 2, 3))
-
-
-def test_windows_as_large_as_the_image_have_places() -> None:
-    record = capture(_swin("Swin", window_size=4), None, {"pixel_values": _pixels()})
-    assert record.stack().queries.patches == Patches((Grid(4, 4),), tuple(range(16)))
 
 
 def test_calls_with_tokens_in_the_same_order_are_searched_once() -> None:
