@@ -182,7 +182,6 @@ class _Site:
         fed: the token that each number of the pixels feeds.
         length: the number of tokens.
         cross: True for the keys of cross-attention.
-        windows: True if the layers attend within windows.
         others: what further calls of the layers have in place of `fed` and `length`.
     """
 
@@ -191,7 +190,6 @@ class _Site:
     fed: TokenOf
     length: int
     cross: bool = False
-    windows: bool = False
     others: tuple[tuple[TokenOf, int], ...] = ()
 
 
@@ -296,7 +294,6 @@ class _Model:
                     (group.calls[0], side),
                     *first,
                     others_keys,
-                    group.windows,
                     tuple(each for each in others if each is not None),
                 )
                 if len(self._fed(site)) > 1 or self._share(site) > _MOST_SHARED:
@@ -309,8 +306,7 @@ class _Model:
         """The status of some tokens, and why they have no place."""
         most = self._share(site)
         if most <= _MOST_SHARED and self._elsewhere(site):
-            windows = "as windows that shift" if site.windows else "as frames or windows"
-            return Status.NONE, f"layers have their tokens at several places, {windows}"
+            return Status.NONE, "layers have their tokens at several places, as frames or windows"
         patches, _ = self._patches(site)
         if patches is not None:
             return (Status.SOFT if patches.soft else Status.EXACT), ""
