@@ -94,7 +94,7 @@ def capture(
     Returns:
         A record with one stack, "self", or several ("encoder", "decoder" and "cross"; "text" and
         "vision" or "audio"; "linear" without a softmax), numbered where a tower attends over
-        sequences of several lengths.
+        sequences of several lengths, and "shifted" of layers whose windows are shifted.
         Its layers have the model's own numbers; layers without attention are left out.
         `record.fidelity` has each layer's route of capture and errors, and says whether its stack
         and labels were read from the model; `record.missing` lists attention that could not be

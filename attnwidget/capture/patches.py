@@ -195,7 +195,7 @@ def _of_text(group: Group) -> bool:
     return not group.cross and sides.queries.own in _TEXT
 
 
-def _names_without_patch(model: torch.nn.Module, count: int) -> list[str]:
+def _names_without_patch(model: torch.nn.Module, count: int, windows: bool) -> list[str]:
     """The names of tokens without a patch, as far as the model's parameters tell; else numbers."""
     parameters = {
         name.rsplit(".", 1)[-1]: parameter for name, parameter in model.named_parameters()
@@ -209,5 +209,7 @@ def _names_without_patch(model: torch.nn.Module, count: int) -> list[str]:
     named = list(chain.from_iterable(kinds))
     if len(named) == count:
         return named
+    if windows and not named:  # what fills up the last windows, as no pixel feeds it
+        return [f"[PAD {n}]" for n in range(1, count + 1)]
     first = [name for name in named if name == "[CLS]"]
     return [*first, *(f"[{n}]" for n in range(1, count + 1))][:count]

@@ -235,7 +235,8 @@ def _shown_grid(attention: Attention, patches: Patches) -> int:
 def _first(attention: Attention) -> int:
     """The first query without a patch that is shown, or that of the patch in the middle.
 
-    With a mask, the last: only that one may see all others. Of a text, it writes on.
+    Within windows, the first without a patch is padding. With a mask, it is the last query: only
+    that one may see all others. Of a text, it writes on.
     """
     stack, patches = attention.stack, attention.stack.queries.patches
     program = stack.layer(attention.layer).program
@@ -246,7 +247,8 @@ def _first(attention: Attention) -> int:
     is_causal = stack.signed or (isinstance(program, ScoreProgram) and program.mask != "none")
     if is_causal or (last in alone and last not in stack.queries.special):
         return last
-    if alone or patches is None:
+    windows = isinstance(program, ScoreProgram) and program.blocks is not None
+    if (alone and not windows) or patches is None:
         return alone[0] if alone else last
     number = _shown_grid(attention, patches)
     grid, places = patches.grids[number], _numbers(patches.on_grid(number))

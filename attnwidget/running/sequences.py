@@ -57,13 +57,16 @@ class Places:
     Attributes:
         calls: of the queries and the keys of some attention calls, where they are known.
         text: of the text; None if none of its tokens has one.
-        others: the names of a tower's tokens without a place, by their number.
+        others: the names of a tower's tokens without a place, by their number, and whether they are
+            within windows.
         detected: the boxes of a detection model's queries; None for other models.
     """
 
     calls: Mapping[tuple[CallId, str], Patches] = field(default_factory=dict)
     text: Patches | None = None
-    others: Callable[[int], list[str]] = lambda count: [f"[{n}]" for n in range(1, count + 1)]
+    others: Callable[[int, bool], list[str]] = lambda count, _windows: [
+        f"[{n}]" for n in range(1, count + 1)
+    ]
     detected: Detected | None = None
 
     def of(self, group: Group, side: str, length: int) -> Tokens | None:
@@ -79,7 +82,7 @@ class Places:
         ):
             return None
         others = tuple(position for position, place in enumerate(patches.of) if place is None)
-        names = iter(self.others(len(others)))
+        names = iter(self.others(len(others), group.windows))
         labels = (
             next(names) if place is None else label_of(patches, position)
             for position, place in enumerate(patches.of)

@@ -147,6 +147,8 @@ def test_windows_that_shift(name: str, rows: int, columns: int) -> None:
         sides = rows // stage, columns // stage
         patches = record.stack(stack).queries.patches
         assert patches == Patches((Grid(*sides),), tuple(_in_windows(*sides, shift)))
+        padding = [label for label in record.stack(stack).queries.labels if "PAD" in label]
+        assert padding == [f"[PAD {n + 1}]" for n in range(patches.of.count(None))]
         layer = 1 if shift else 0
         assert record.stack(stack).numbers == (layer,)
         placed = [n for n, patch in enumerate(patches.of) if patch is not None]

@@ -29,6 +29,8 @@ export function firstQuery(
   const isText = withoutPatch.includes(last) && !queries.special.includes(last);
   const isCausal = (program?.mask ?? "none") !== "none";
   if (isCausal || isText) return last;
+  // Within windows, it is padding.
+  if (program?.blocks && grid) return middleOf(grid);
   return withoutPatch[0] ?? Math.max(0, grid ? middleOf(grid) : -1);
 }
 
