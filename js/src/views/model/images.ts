@@ -58,7 +58,7 @@ export function headImages({ scope, state, store, palette }: Context) {
     const { queries, layers } = now;
     const tokens = shownTokens(state.segments.value, now).queries;
     const withoutPatch = tokens.filter((at) => queries.patches?.of[at] == null);
-    const on = withoutPatch.length ? null : patchesOn(manifest, now, state.grid.value);
+    const on = patchesOn(manifest, now, state.grid.value);
     return { stack: now, queries: [firstQuery(now, layers[0], withoutPatch, on?.query ?? null)] };
   });
   scope.scopedEffect((own) => {
