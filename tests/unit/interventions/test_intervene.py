@@ -340,6 +340,21 @@ def test_layers_that_share_their_weights_are_called_one_after_the_other() -> Non
         run(model, Ablate(2, 2))
 
 
+def test_layers_with_shifted_windows_are_those_of_the_record() -> None:
+    built = zoo.build("swin")
+    stack = "self shifted 2"
+    effect = aw.ablate(built.model, None, built.inputs, heads=[(1, 0), (1, 1)], stack=stack)
+    assert effect.record is not None
+    before, after = effect.record
+    changed = [
+        name
+        for name in before.stacks
+        for number in before.stack(name).numbers
+        if not np.array_equal(before.weights(number, 0, name), after.weights(number, 0, name))
+    ]
+    assert list(dict.fromkeys(changed)) == ["self 3", "self shifted 3", "self 4"]
+
+
 def test_layers_that_names_do_not_tell_apart() -> None:
     lilt, swin = (zoo.build(name) for name in ("lilt", "swin"))
     for built, reason in ((lilt, "several times in a pass"), (swin, "another number of tokens")):

@@ -608,6 +608,12 @@ def test_the_first_patch_of_an_image_and_its_key(pictured: AttentionRecord) -> N
     assert "[CLS]" not in caption
     both = pictured.weights(0, 0) + pictured.weights(0, 1)
     assert seen(query=0, combine="mean", heads=[0, 1]) == pytest.approx(both[0, 1:] / 2)
+    # Within windows, a token without a patch is padding.
+    stack, windows = pictured.stack(), ScoreProgram(scale=0.3, blocks=(3, 3))
+    layers = tuple(replace(layer, program=windows) for layer in stack.layers)
+    cut = AttentionRecord({"self": replace(stack, layers=layers)}, images=pictured.images)
+    drawn = numbers(axes_of(cut, "head", heads=[0]), 1).ravel()
+    assert drawn == pytest.approx(cut.weights(0, 0)[at, 1:])
     # With a causal mask, no token but the last sees the whole image.
     stack, causal = pictured.stack(), ScoreProgram(scale=0.3, mask="causal")
     layers = tuple(replace(layer, program=causal) for layer in stack.layers)

@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 import { page } from "vitest/browser";
 import { Absent } from "../../../src/data/resource-cache.ts";
+import { firstQuery } from "../../../src/views/shared/picture/shade.ts";
 import { eventually } from "../../support/eventually.ts";
 import { parts } from "../../support/locators.ts";
 import { type App, find, mountModel, pixel } from "../../support/mounted.ts";
@@ -80,4 +81,17 @@ test("is offered where there is an image, and its layers", async () => {
   await expect
     .element(page.getByRole("combobox", { name: "Show", exact: true }))
     .toHaveValue("matrix");
+});
+
+test("begins with the patch in the middle within windows, whose other tokens are padding", () => {
+  const tokens = { labels: ["[PAD 1]", "0,0", "0,1"], special: [0] };
+  const grid = { rows: 1, columns: 2, of: [null, 0, 1] };
+  const first = (blocks: [number, number] | null) =>
+    firstQuery(
+      { queries: tokens } as never,
+      { program: { mask: "none", blocks } } as never,
+      [0],
+      grid,
+    );
+  expect([first([3, 3]), first(null)]).toEqual([2, 0]);
 });
