@@ -27,6 +27,8 @@ const NOTE_OF_PROFILE =
   "Opened from a profile: its texts and the similarity of heads need Python and the model. " +
   "An atlas that attnwidget.save_html writes opens here with them.";
 
+const NO_TEXT = "The file of a profile has no text: an atlas has some.";
+
 const JSON_SCRIPT = { type: "application/json" };
 
 /** What `attnwidget/page/viewer.py` says of lenses, metrics and patterns. */
@@ -46,8 +48,13 @@ async function readOurs(file: Blob): Promise<Element[]> {
   const { lenses, of_profiles, patterns } = known;
   const { manifest, overview } = await readProfile(ours.content, bytesOf, of_profiles, patterns);
   const whole = { version: MANIFEST, lenses: lenses.slice(0, 1), ...manifest };
-  readManifest(whole);
-  return [contentOf(whole, overview, ["model", "map"], NOTE_OF_PROFILE)];
+  const read = readManifest(whole);
+  const layers = read.stacks.flatMap(({ name, layers }) =>
+    layers.map(({ number }) =>
+      layerOf(`${name}.${number}`, () => Promise.reject(new Error(NO_TEXT))),
+    ),
+  );
+  return [contentOf(whole, overview, ["model", "map"], NOTE_OF_PROFILE), ...layers];
 }
 
 async function recordOf(ours: OurFile, known: Known): Promise<Element[]> {
@@ -70,14 +77,16 @@ async function recordOf(ours: OurFile, known: Known): Promise<Element[]> {
     ...{ ...manifest, metrics: numbers.metrics, patterns: numbers.patterns },
     lenses: [{ ...attention, ...scaled }, ...lenses],
   };
-  const layers = [...blocks].map(([key, block]) => {
-    const place = { ...JSON_SCRIPT, "data-record": 0, "data-block": key };
-    const element: Elsewhere = el("script", place);
-    element.block = block;
-    return element;
-  });
+  const layers = [...blocks].map(([key, block]) => layerOf(key, block));
   const views = ["head", "model", "neuron", "map"];
   return [contentOf(whole, numbers.overview, views, NOTE), ...layers];
+}
+
+/** An element in place of a block, which stays in the file. */
+function layerOf(key: string, block: () => Promise<Block>): Element {
+  const element: Elsewhere = el("script", { ...JSON_SCRIPT, "data-record": 0, "data-block": key });
+  element.block = block;
+  return element;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: of a manifest that is being made.
