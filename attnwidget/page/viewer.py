@@ -1,4 +1,4 @@
-"""The viewer: a page without a record, which opens records, profiles and saved pages from a reader's disk."""
+"""The viewer: a page without a record, which opens a reader's records, profiles and saved pages."""
 
 from __future__ import annotations
 

@@ -108,7 +108,8 @@ export async function readRecord(
   stacks.forEach((stack, at) => {
     stack.sampled = sampled[at];
   });
-  const { model, missing, images = [], replay } = content;
+  // Version 1 had one image.
+  const { model, missing, image, images = image ? [image] : [], replay } = content;
   const manifest = {
     ...{ version: MANIFEST, model, missing, stacks, images, texts: null, lenses },
     replay: replay && { difference: replay.difference, reason: replay.reason },
@@ -122,8 +123,15 @@ function tokensOf({ labels, segments, special, words, patches, boxes, generated 
   // The one token of an answer that is not read is none of these.
   const own = generated === labels.length ? null : generated;
   const joined = words && wordsOf(labels, words);
-  return { labels, segments, special, words: joined, patches, boxes, generated: own };
+  const placed =
+    patches && (patches.grids ? patches : { ...patches, soft: false, grids: [onImage(patches)] });
+  return { labels, segments, special, words: joined, patches: placed, boxes, generated: own };
 }
+
+/** The one grid of the first version. */
+const onImage = ({ rows, columns }: Json) => ({
+  ...{ rows, columns, image: 0, box: [0, 0, 1, 1], name: "" },
+});
 
 /** The words that tokens make, as `attnwidget/analysis/words.py` has them. */
 export function wordsOf(labels: readonly string[], words: readonly (number | null)[]) {

@@ -27,7 +27,7 @@ const NOTE_OF_PROFILE =
   "Opened from a profile: its texts and the similarity of heads need Python and the model. " +
   "An atlas that attnwidget.save_html writes opens here with them.";
 
-const NO_TEXT = "The file of a profile has no text: an atlas has some.";
+const NO_TEXT = "The file of a profile has no text to show it in: an atlas has some.";
 
 const JSON_SCRIPT = { type: "application/json" };
 
