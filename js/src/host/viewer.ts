@@ -21,11 +21,11 @@ import {
 } from "./record-file.ts";
 import { headNumbers, type MetricWords, type ShareRules } from "./record-numbers.ts";
 
-const WITH_PYTHON = "attnwidget view RECORD -o PAGE writes a page with it, which opens here.";
+const WITH_PYTHON = "attnwidget view RECORD -o PAGE writes a page with them.";
 const NOTE = `Opened from a record: the text view and value-weighted norms need Python. ${WITH_PYTHON}`;
 const NOTE_OF_PROFILE =
   "Opened from a profile: its texts and the similarity of heads need Python and the model. " +
-  "An atlas that attnwidget.save_html writes opens here with them.";
+  "The atlas that attnwidget.save_html writes has them.";
 
 const NO_TEXT = "The file of a profile has no text to show it in: an atlas has some.";
 
@@ -124,9 +124,12 @@ const chooser = document.querySelector<HTMLElement>(".chooser");
 const input = document.querySelector<HTMLInputElement>(".chooser input");
 const alert = el("p", { role: "alert" });
 const said = el("p", { role: "status" });
-let isOpen = false;
+/** True from when a file is read on. */
+let isTaken = false;
 
 async function open(file: Blob, name: string): Promise<void> {
+  if (isTaken) return;
+  isTaken = true;
   try {
     // In safetensors, eight bytes of length and a JSON object.
     alert.remove();
@@ -140,11 +143,11 @@ async function open(file: Blob, name: string): Promise<void> {
     document.body.prepend(bar);
     document.body.classList.add("filled");
     document.body.append(...parts);
-    isOpen = true;
     await startProgram();
   } catch (error) {
     const isDamaged = [SyntaxError, TypeError, RangeError].some((kind) => error instanceof kind);
     said.textContent = "";
+    isTaken = false;
     fail(`${name} cannot be opened. ${isDamaged ? "It is damaged." : (error as Error).message}`);
   }
 }
@@ -179,7 +182,7 @@ addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => {
   event.preventDefault();
   const [file] = event.dataTransfer?.files ?? [];
-  if (file && !isOpen) void open(file, file.name);
+  if (file) void open(file, file.name);
 });
 const asked = new URLSearchParams(location.search).get("record");
 if (asked) void openFromAddress(asked);
