@@ -131,9 +131,9 @@ async function open(file: Blob, name: string): Promise<void> {
   if (isTaken) return;
   isTaken = true;
   try {
-    // In safetensors, eight bytes of length and a JSON object.
     alert.remove();
     chooser?.append(said);
+    // In safetensors, eight bytes of length and a JSON object.
     const isOurs = (await file.slice(8, 9).text()) === "{";
     const parts = await (isOurs ? readOurs(file) : readPage(file));
     document.title = name;
