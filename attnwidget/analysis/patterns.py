@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import asdict, dataclass
+from typing import Any, TypeAlias
 
 Nulls: TypeAlias = Mapping[str, Mapping[str, float]]
 """By null, by metric, the upper ends of a head's intervals; NaN or absent where unknown."""
@@ -172,3 +172,21 @@ def _reason(rule: Rule, values: Mapping[str, float], nulls: Nulls, *, rest: bool
 def _short(number: float) -> str:
     """A share with two decimals, as .93 or 1.00."""
     return f"{number:.2f}".removeprefix("0")
+
+
+def rules_as_json() -> dict[str, Any]:
+    """The rules of `pattern_of` and `head_pattern` as JSON, for a page that applies them itself."""
+
+    def sent(rules: tuple[Rule, ...]) -> list[dict[str, Any]]:
+        return [asdict(rule) | {"kind": _PLACES.index(rule.metric)} for rule in rules]
+
+    return {
+        "kinds": PATTERNS,
+        "mixed": _PLACES.index(_MIXED),
+        "shares": [(name, _PLACES.index(name)) for name in _SHARES],
+        "least": _LEAST_SHARE,
+        "resting": sent(RESTING_RULES),
+        "looking": sent(RULES),
+        "above_null": _ABOVE_NULL,
+        "least_rest": _LEAST_REST,
+    }

@@ -61,7 +61,8 @@ def _text_parser() -> argparse.ArgumentParser:
         f'"attnwidget {COMPARE} A B -o FILE" shows two of them and their difference; '
         f'"attnwidget {PROFILE} '
         '--texts FILE -o FILE" shows what every head does over many texts; '
-        f'"attnwidget {VIEWER} -o FILE" opens records and pages from a disk, in a browser alone; '
+        f'"attnwidget {VIEWER} -o FILE" opens records, profiles and pages from a disk, in a '
+        "browser alone; "
         f'"attnwidget {DOCTOR}" '
         "says what is installed, what is wrong with it, and what to do, with --json as JSON.",
     )
@@ -142,8 +143,8 @@ def _profile_parser() -> argparse.ArgumentParser:
 def _viewer_parser() -> argparse.ArgumentParser:
     parser = _parser(
         VIEWER,
-        "Write a page without a record, which opens records and saved pages from its reader's "
-        "disk. It needs no server, and sends nothing.",
+        "Write a page without a record, which opens records, profiles and saved pages from its "
+        "reader's disk. It needs no server, and sends nothing.",
     )
     _add_output(parser)
     return parser

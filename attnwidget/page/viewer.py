@@ -1,8 +1,11 @@
-"""The viewer: a page without a record, which opens records and saved pages from a reader's disk."""
+"""The viewer: a page without a record, which opens a reader's records, profiles and saved pages."""
 
 from __future__ import annotations
 
-from attnwidget.analysis import LENSES, BrowserLens
+from typing import Any
+
+from attnwidget.analysis import ALL_METRICS, LENSES, METRICS, SIGNED_METRICS, BrowserLens, Metric
+from attnwidget.analysis.patterns import rules_as_json
 from attnwidget.wire import lens_words
 
 from .document import as_json, page
@@ -30,9 +33,10 @@ color: LinkText; cursor: pointer }
 _CHOOSER = """\
 <div class="chooser">
 <h1>attnwidget viewer</h1>
-<p>Choose a record (<code>.safetensors</code>, of <code>record.save</code>) or a page that
-attnwidget has saved (<code>.html</code>), or drop it here.</p>
-<p><input type="file" accept=".safetensors,.html" aria-label="Record or page"></p>
+<p>Choose a record or a profile (<code>.safetensors</code>, of <code>record.save</code> or
+<code>profile.save</code>), or a page that attnwidget has saved (<code>.html</code>), or drop it
+here.</p>
+<p><input type="file" accept=".safetensors,.html" aria-label="Record, profile or page"></p>
 <p><small>The file stays in this browser: it is not uploaded.</small></p>
 <noscript>JavaScript, with which this page draws, is switched off.</noscript>
 </div>"""
@@ -40,8 +44,19 @@ attnwidget has saved (<code>.html</code>), or drop it here.</p>
 
 def viewer_html() -> str:
     """The HTML of the viewer."""
-    lenses = [lens_words(lens) for lens in LENSES if isinstance(lens, BrowserLens)]
-    described = f'<script type="application/json" data-lenses>{as_json(lenses)}</script>'
+    known = {
+        "lenses": [lens_words(lens) for lens in LENSES if isinstance(lens, BrowserLens)],
+        "metrics": [
+            *(_words(metric, of_softmax=metric.of_softmax or None) for metric in METRICS.values()),
+            *(_words(metric, of_softmax=False) for metric in SIGNED_METRICS.values()),
+        ],
+        "of_profiles": [
+            {"name": name, "digits": metric.digits, "directions": metric.directions}
+            for name, metric in ALL_METRICS.items()
+        ],
+        "patterns": rules_as_json(),
+    }
+    described = f'<script type="application/json" data-known>{as_json(known)}</script>'
     return page(
         "attnwidget viewer",
         _CHOOSER,
@@ -50,3 +65,17 @@ def viewer_html() -> str:
         more_policy=_POLICY,
         style=_STYLE,
     )
+
+
+def _words(metric: Metric, *, of_softmax: bool | None) -> dict[str, Any]:
+    """A metric that the viewer computes, and the stacks for which it is defined."""
+    return {
+        "name": metric.name,
+        "label": metric.label,
+        "unit": metric.unit,
+        "digits": metric.digits,
+        "directions": metric.directions,
+        "description": metric.description,
+        "self_only": metric.self_only,
+        "of_softmax": of_softmax,
+    }

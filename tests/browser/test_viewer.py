@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from playwright.sync_api import Browser, Page, expect
 
 import attnwidget as aw
 from attnwidget.cli.command import main
+from attnwidget.wire import encode_overview, encode_profile, heads_alone
 from tests import hostile
+from tests.browser.earlier import FOLDER, earlier_record
 from tests.browser.view import View
 from tests.support import OpenPage
 from tests.unit.records import LENGTH, layer_of, program, record_with_every_program
@@ -57,6 +60,44 @@ def _matrix(view: View, fragment: str) -> np.ndarray:
     return np.array([[float(cell) for cell in line.split("\t")[1:]] for line in lines])
 
 
+def _check_heads(page: Page, manifest: dict[str, Any], overview: bytes) -> None:
+    """The viewer says of heads what Python does."""
+    found, data = page.evaluate(
+        """async () => {
+          const content = JSON.parse(document.querySelector("[data-content]").textContent);
+          const [{ manifest, overview }] = content.records;
+          const shared = globalThis[Symbol.for("attnwidget.shared")];
+          return [manifest, Array.from(await shared.get(overview.data))];
+        }"""
+    )
+    # As JSON, without tuples.
+    expected = json.loads(json.dumps(manifest))
+    assert found["patterns"] == expected["patterns"]
+    assert [stack["keys"] for stack in found["stacks"]] == [s["keys"] for s in expected["stacks"]]
+    for own, other in zip(found["metrics"], expected["metrics"], strict=True):
+        assert {**own, "values": None} == {**other, "values": None}
+        assert own["values"].keys() == other["values"].keys()
+        for stack, layers in other["values"].items():
+            for row, numbers in zip(own["values"][stack], layers, strict=True):
+                # Kept coefficients are rounded, to 1/32,767 of the largest.
+                np.testing.assert_allclose(row, numbers, atol=1e-4, err_msg=own["name"])
+    peaks, known = (each["lenses"][0]["peaks"] or {} for each in (found, expected))
+    assert peaks.keys() == known.keys()
+    for stack, layers in known.items():
+        np.testing.assert_allclose(peaks[stack], layers, rtol=1e-5)
+    # Those of lenses that need Python follow.
+    overview = overview[: len(data)]
+    heads = [layer["heads"] for stack in expected["stacks"] for layer in stack["layers"]]
+    assert len(data) >= sum(heads)
+    # A weight between two levels may round to either.
+    levels = [np.frombuffer(each, np.uint8) for each in (bytes(data), overview)]
+    for shift in (0, 4):
+        a, b = (each >> shift & 15 for each in levels)
+        apart = np.abs(a.astype(int) - b)
+        assert apart.max() <= 1
+        assert (apart > 0).mean() < 0.01
+
+
 def test_it_is_small(viewer: Path) -> None:
     assert viewer.stat().st_size < 400_000
 
@@ -66,8 +107,9 @@ def test_every_program_of_a_record(page: Page, tmp_path: Path) -> None:
     record.save(tmp_path / "record.safetensors")
     view = _open(page, tmp_path / "record.safetensors")
     expect(page).to_have_title("record.safetensors")
-    expect(view.within.get_by_role("tab")).to_have_text(["Head", "Neuron"])
+    expect(view.within.get_by_role("tab")).to_have_text(["Head", "Model", "Neuron", "Map"])
     expect(page.get_by_role("note").filter(has_text="need Python")).to_be_visible()
+    _check_heads(page, *encode_overview(record))
     for number in record.stack("self").numbers:
         expected = record.weights(number, 2)
         found = _matrix(view, f"layer={number}&head=2")
@@ -89,11 +131,51 @@ def test_layers_without_a_softmax(page: Page, tmp_path: Path) -> None:
     )
     record.save(tmp_path / "record.safetensors")
     view = _open(page, tmp_path / "record.safetensors")
+    _check_heads(page, *encode_overview(record))
     for stack, number in (("linear", 1), ("mixed", 0), ("self", 0)):
         layer = record.layer(number, stack)
         expected = layer.head_coefficients(1) if layer.signed else layer.head_weights(1)
         found = _matrix(view, f"stack={stack}&layer={number}&head=1")
         np.testing.assert_allclose(found, expected, atol=1e-3, err_msg=stack)
+
+
+def test_an_earlier_record(page: Page) -> None:
+    view = _open(page, FOLDER / "record.safetensors")
+    _check_heads(page, *encode_overview(earlier_record()))
+    view.open("Map")
+    expect(view.within.get_by_role("tab", name="Map")).to_have_attribute("aria-selected", "true")
+
+
+@pytest.mark.parametrize("nulls", [None, "random weights"])
+def test_a_profile(page: Page, nulls: str | None, tmp_path: Path) -> None:
+    model, tokenizer = aw.default_model()
+    texts = ["The dog was tired.", "It ran, and it ran home.", "A cat slept; the dog ran."]
+    profile = aw.profile(model, tokenizer, texts, null=nulls)
+    profile.save(tmp_path / "profile.safetensors")
+    page.evaluate("location.hash = 'view=map&layer=2&head=5'")
+    view = _open(page, tmp_path / "profile.safetensors")
+    expect(view.within.get_by_role("tab")).to_have_text(["Model", "Map"])
+    expect(view.tab("Map")).to_have_attribute("aria-selected", "true")
+    expect(view.head).to_have_text("5")
+    alone = heads_alone(profile)
+    manifest, overview = encode_overview(alone, encode_profile(profile, alone))
+    _check_heads(page, manifest, overview)
+    view.open("Model")
+    expect(view.cell(2, 5)).to_have_attribute("aria-selected", "true")
+
+
+def test_each_view_by_its_link(page: Page, record: aw.AttentionRecord, tmp_path: Path) -> None:
+    record.save(tmp_path / "dog.safetensors")
+    page.context.set_offline(True)
+    page.evaluate("location.hash = 'view=map&layer=2&head=5'")
+    view = _open(page, tmp_path / "dog.safetensors")
+    for name in ("Map", "Model", "Neuron", "Head"):
+        page.evaluate(
+            "fragment => { location.hash = fragment }", f"view={name.lower()}&layer=2&head=5"
+        )
+        expect(view.tab(name)).to_have_attribute("aria-selected", "true")
+        expect(view.layer).to_have_text("2")
+        expect(view.head).to_have_text("5")
 
 
 def test_a_saved_page_with_all_its_views(page: Page, pair_page: Path) -> None:
@@ -134,7 +216,8 @@ def test_what_is_no_record_is_refused_with_its_reason(page: Page, tmp_path: Path
         "empty": (b"", "neither a record nor a page"),
         "bytes": (bytes(range(256)) * 4, "neither a record nor a page"),
         "other.safetensors": (safetensors({"format": "pt"}), "neither a record nor a page"),
-        "profile.safetensors": (safetensors({"attnwidget-profile": "{}"}), "It is a profile"),
+        "profile.safetensors": (safetensors({"attnwidget-profile": "{}"}), "is damaged"),
+        "newer": (safetensors({"attnwidget-profile": '{"version": 2}'}), "A newer version"),
         "new": (safetensors({"attnwidget-record": '{"version": 99}'}), "A newer version"),
         "odd.safetensors": (
             safetensors({"attnwidget-record": '{"version": 2, "stacks": 7}'}),

@@ -1,25 +1,25 @@
 /**
  * Reads the file of a record, which `attnwidget/record/storage.py` writes, as the content of a page.
  *
- * What Python computes of a record is not in its file: thumbnails and numbers of heads, running text
- * and words. So this is enough for the head view and the neuron view. Layers are read from the file
- * as they are shown.
+ * Thumbnails and numbers of heads, which are not in a file, are computed by `record-numbers.ts`.
+ * Layers are read from the file as they are shown.
  */
 
 import type { Block, Part } from "../data/codec.ts";
+import { sampledOf } from "./record-numbers.ts";
 
 /** Version 5 of manifests, and the versions of files that are read. */
-const MANIFEST = 5;
-const NEWEST = 3;
+export const MANIFEST = 5;
+const NEWEST = { record: 3, profile: 1 };
 
 const LARGEST_HEADER = 2 ** 25;
 
 export const NO_RECORD = "It is neither a record nor a page of attnwidget.";
 
-/** The content of a page that shows a file. */
+/** What a file says itself of the page that shows it. */
 export interface OpenedRecord {
-  readonly manifest: unknown;
-  readonly views: readonly string[];
+  /** Without the numbers of heads. */
+  readonly manifest: Json;
   /** By the name of a stack and the number of a layer, "self.0". */
   readonly blocks: ReadonlyMap<string, () => Promise<Block>>;
 }
@@ -38,30 +38,54 @@ interface FileArray {
 // biome-ignore lint/suspicious/noExplicitAny: the page checks the manifest and the blocks made of it.
 type Json = any;
 
-/** A lens that the browser computes, as Python describes it; `attnwidget/page/viewer.py` writes it. */
+/** A lens, as Python describes it. */
 type Lens = Readonly<Record<string, unknown>>;
 
-export async function readRecordFile(file: Blob, lenses: readonly Lens[]): Promise<OpenedRecord> {
+/** An array of a file. */
+interface Read {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** A safetensors file of ours: what its JSON text says, and its arrays. */
+export interface OurFile {
+  readonly kind: "record" | "profile";
+  readonly content: Json;
+  read(name: string): Promise<Read>;
+  shapeOf(name: string | undefined): readonly number[] | null;
+}
+
+export async function readFile(file: Blob): Promise<OurFile> {
   const size = Number(new DataView(await bytesOf(file, 0, 8)).getBigUint64(0, true));
   if (size > LARGEST_HEADER) throw new Error(NO_RECORD);
   const header = JSON.parse(new TextDecoder().decode(await bytesOf(file, 8, 8 + size)));
-  const described = header.__metadata__?.["attnwidget-record"];
-  if (described === undefined) {
-    throw new Error(
-      header.__metadata__?.["attnwidget-profile"] === undefined
-        ? NO_RECORD
-        : "It is a profile, whose atlas Python makes: a page of attnwidget.save_html opens here.",
-    );
-  }
-  const content: Json = JSON.parse(described);
-  if (content.version > NEWEST) throw new Error("A newer version of attnwidget wrote it.");
-  const read = async (name: string) => {
-    const { dtype, shape, data_offsets }: FileArray = header[name];
-    const [start, end] = data_offsets.map((at) => 8 + size + at);
-    return { dtype, shape, bytes: new Uint8Array(await bytesOf(file, start, end)) };
+  const described = (["record", "profile"] as const).find(
+    (kind) => header.__metadata__?.[`attnwidget-${kind}`] !== undefined,
+  );
+  if (described === undefined) throw new Error(NO_RECORD);
+  const content: Json = JSON.parse(header.__metadata__[`attnwidget-${described}`]);
+  if (content.version > NEWEST[described])
+    throw new Error("A newer version of attnwidget wrote it.");
+  return {
+    ...{ kind: described, content },
+    async read(name) {
+      const { dtype, shape, data_offsets }: FileArray = header[name];
+      const [start, end] = data_offsets.map((at) => 8 + size + at);
+      const bytes = new Uint8Array(await bytesOf(file, start, end));
+      // A part of a file ends early.
+      if (bytes.length < end - start) throw new RangeError();
+      return { dtype, shape, bytes };
+    },
+    shapeOf: (name) => (name === undefined ? null : header[name].shape),
   };
-  const shapeOf = (name: string | undefined): readonly number[] | null =>
-    name === undefined ? null : header[name].shape;
+}
+
+/** @param lenses those that the browser computes, as `attnwidget/page/viewer.py` writes them */
+export async function readRecord(
+  { content, read, shapeOf }: OurFile,
+  lenses: readonly Lens[],
+): Promise<OpenedRecord> {
   const blocks = new Map<string, () => Promise<Block>>();
   const stacks: Json[] = [];
   for (const stack of content.stacks) {
@@ -74,37 +98,67 @@ export async function readRecordFile(file: Blob, lenses: readonly Lens[]): Promi
     const [queries, keys] = [tokensOf(stack.queries), same ? null : tokensOf(stack.keys)];
     stacks.push({ name: stack.name, queries, keys, sampled: null, layers });
   }
-  const byStack = (value: unknown) =>
-    Object.fromEntries(
-      stacks.map(({ name, layers }) => [
-        name,
-        layers.map(({ heads }: Json) => Array(heads).fill(value)),
-      ]),
-    );
-  const { model, missing, images = [], replay } = content;
+  const sampled = sampledOf(
+    stacks.map(({ queries, keys, layers }) => ({
+      queries: queries.labels.length,
+      keys: (keys ?? queries).labels.length,
+      heads: layers.reduce((sum: number, { heads }: Json) => sum + heads, 0),
+    })),
+  );
+  stacks.forEach((stack, at) => {
+    stack.sampled = sampled[at];
+  });
+  // Version 1 had one image.
+  const { model, missing, image, images = image ? [image] : [], replay } = content;
   const manifest = {
-    ...{ version: MANIFEST, model, missing, stacks, images, texts: null },
-    lenses,
+    ...{ version: MANIFEST, model, missing, stacks, images, texts: null, lenses },
     replay: replay && { difference: replay.difference, reason: replay.reason },
-    // The views that show them are not offered.
-    metrics: [{ ...METRIC, values: byStack(null) }],
-    patterns: { kinds: [""], values: byStack(0) },
   };
-  return { manifest, blocks, views: ["head", "neuron"] };
+  return { manifest, blocks };
 }
-
-const METRIC = {
-  ...{ name: "entropy", label: "", unit: "", digits: 2, signed: false },
-  ...{ directions: null, description: "" },
-};
 
 const bytesOf = (file: Blob, start: number, end: number) => file.slice(start, end).arrayBuffer();
 
-function tokensOf({ labels, segments, special, patches, boxes, generated }: Json) {
+function tokensOf({ labels, segments, special, words, patches, boxes, generated }: Json) {
   // The one token of an answer that is not read is none of these.
   const own = generated === labels.length ? null : generated;
-  return { labels, segments, special, words: null, patches, boxes, generated: own };
+  const joined = words && wordsOf(labels, words);
+  const placed =
+    patches && (patches.grids ? patches : { ...patches, soft: false, grids: [onImage(patches)] });
+  return { labels, segments, special, words: joined, patches: placed, boxes, generated: own };
 }
+
+/** The one grid of the first version. */
+const onImage = ({ rows, columns }: Json) => ({
+  ...{ rows, columns, image: 0, box: [0, 0, 1, 1], name: "" },
+});
+
+/** The words that tokens make, as `attnwidget/analysis/words.py` has them. */
+export function wordsOf(labels: readonly string[], words: readonly (number | null)[]) {
+  const parts: string[][] = [];
+  const of = labels.map((label, at) => {
+    if (words[at] === null || at === 0 || words[at] !== words[at - 1]) parts.push([]);
+    parts[parts.length - 1].push(label);
+    return parts.length - 1;
+  });
+  return { labels: parts.map(joined), of };
+}
+
+function joined([first, ...rest]: readonly string[]): string {
+  if (!rest.length) return first;
+  // The signs of tokens inside a word.
+  const inside = rest.map((label) => whole(label.replace(/^(?:##(?=[^#]))?\u25cc?/, "")));
+  const text = whole(first) + inside.join("");
+  // A space that is a token of its own.
+  return text.replace(/^\u2423+/, "") || text;
+}
+
+/** The text of a token; a character that several share, as "🦜 1/3", belongs to the first. */
+const whole = (label: string): string =>
+  label
+    .split(" + ")
+    .map((part) => /^(.+) 1\/\d+$/.exec(part)?.[1] ?? (/^.+ \d+\/\d+$/.test(part) ? "" : part))
+    .join("");
 
 type ReadArray = (
   name: string,

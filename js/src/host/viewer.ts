@@ -4,39 +4,110 @@
  * It makes of a file what the page of a record has in it, and then starts the same program.
  */
 
+import { oncePerPage } from "../basics/once-per-page.ts";
+import type { Block } from "../data/codec.ts";
+import { readManifest } from "../data/read-manifest.ts";
+import { Store } from "../data/store.ts";
 import { el } from "../parts/dom.ts";
+import { type Rules, readProfile } from "./profile-file.ts";
 import { startProgram, textOf } from "./program.ts";
-import { type Elsewhere, NO_RECORD, readRecordFile } from "./record-file.ts";
+import {
+  type Elsewhere,
+  MANIFEST,
+  NO_RECORD,
+  type OurFile,
+  readFile,
+  readRecord,
+} from "./record-file.ts";
+import { headNumbers, type MetricWords, type ShareRules } from "./record-numbers.ts";
 
-const NOTE =
-  "Opened from a record: its model, map and text views, words and value-weighted norms need Python. " +
-  "A page that it writes, as attnwidget view RECORD -o PAGE does, opens here with all of them.";
+const WITH_PYTHON = "attnwidget view RECORD -o PAGE writes a page with them.";
+const NOTE = `Opened from a record: the text view and value-weighted norms need Python. ${WITH_PYTHON}`;
+const NOTE_OF_PROFILE =
+  "Opened from a profile: its texts and the similarity of heads need Python and the model. " +
+  "The atlas that attnwidget.save_html writes has them.";
+
+const NO_TEXT = "The file of a profile has no text to show it in: an atlas has some.";
 
 const JSON_SCRIPT = { type: "application/json" };
 
-/** Put a record into the page. */
-async function readRecord(file: Blob): Promise<Element[]> {
-  const { manifest, views, blocks } = await readRecordFile(file, JSON.parse(textOf("lenses")));
-  const widget = { record: 0, choices: {}, metrics: [], arcs: [], note: NOTE };
+/** What `attnwidget/page/viewer.py` says of lenses, metrics and patterns. */
+interface Known {
+  readonly lenses: readonly Readonly<Record<string, unknown>>[];
+  readonly metrics: readonly MetricWords[];
+  readonly of_profiles: readonly MetricWords[];
+  readonly patterns: Rules & ShareRules;
+}
+
+/** Put a record or a profile into the page. */
+async function readOurs(file: Blob): Promise<Element[]> {
+  const known: Known = JSON.parse(textOf("known"));
+  const ours = await readFile(file);
+  if (ours.kind === "record") return recordOf(ours, known);
+  const bytesOf = async (name: string) => (await ours.read(name)).bytes;
+  const { lenses, of_profiles, patterns } = known;
+  const { manifest, overview } = await readProfile(ours.content, bytesOf, of_profiles, patterns);
+  const whole = { version: MANIFEST, lenses: lenses.slice(0, 1), ...manifest };
+  const read = readManifest(whole);
+  const layers = read.stacks.flatMap(({ name, layers }) =>
+    layers.map(({ number }) =>
+      layerOf(`${name}.${number}`, () => Promise.reject(new Error(NO_TEXT))),
+    ),
+  );
+  return [contentOf(whole, overview, ["model", "map"], NOTE_OF_PROFILE), ...layers];
+}
+
+async function recordOf(ours: OurFile, known: Known): Promise<Element[]> {
+  const { manifest, blocks } = await readRecord(ours, known.lenses);
+  // The numbers of heads are still to come.
+  const values = Object.fromEntries(manifest.stacks.map(numberless));
+  const [metric] = known.metrics;
+  const metrics = [{ ...metric, signed: false, values }];
+  const start = { ...manifest, metrics, patterns: { kinds: [""], values } };
+  const read = readManifest(start);
+  const store = new Store(read, null, {
+    block: (stack, layer) => (blocks.get(`${stack}.${layer}`) as () => Promise<Block>)(),
+  });
+  const numbers = await headNumbers(read, store, known.metrics, known.patterns, (at, all) => {
+    said.textContent = `Reading layer ${at} of ${all} …`;
+  });
+  const [attention, ...lenses] = known.lenses;
+  const scaled = Object.keys(numbers.peaks).length ? { peaks: numbers.peaks } : {};
+  const whole = {
+    ...{ ...manifest, metrics: numbers.metrics, patterns: numbers.patterns },
+    lenses: [{ ...attention, ...scaled }, ...lenses],
+  };
+  const layers = [...blocks].map(([key, block]) => layerOf(key, block));
+  const views = ["head", "model", "neuron", "map"];
+  return [contentOf(whole, numbers.overview, views, NOTE), ...layers];
+}
+
+/** An element in place of a block, which stays in the file. */
+function layerOf(key: string, block: () => Promise<Block>): Element {
+  const element: Elsewhere = el("script", { ...JSON_SCRIPT, "data-record": 0, "data-block": key });
+  element.block = block;
+  return element;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: of a manifest that is being made.
+const numberless = ({ name, layers }: any) => [
+  name,
+  layers.map(({ heads }: { heads: number }) => Array(heads).fill(0)),
+];
+
+/** @param overview the thumbnails, which do not go through text */
+function contentOf(manifest: object, overview: Uint8Array, views: string[], note: string) {
+  const widget = { record: 0, choices: {}, metrics: [], arcs: [], note };
+  // The program asks for what was unpacked of this text.
+  const packed = { bytes: overview.length, data: "of the file" };
+  void oncePerPage(packed.data, () => Promise.resolve(overview));
   const content = {
     views,
     complete: true,
-    records: [{ manifest, overview: null }],
+    records: [{ manifest, overview: packed }],
     widgets: [widget],
   };
-  const layers = [...blocks].map(([key, block]) => {
-    const element: Elsewhere = el("script", {
-      ...JSON_SCRIPT,
-      "data-record": 0,
-      "data-block": key,
-    });
-    element.block = block;
-    return element;
-  });
-  return [
-    el("script", { ...JSON_SCRIPT, "data-content": true }, JSON.stringify(content)),
-    ...layers,
-  ];
+  return el("script", { ...JSON_SCRIPT, "data-content": true }, JSON.stringify(content));
 }
 
 /** Take over what a saved page has in it; its own scripts do not run. */
@@ -52,13 +123,19 @@ async function readPage(file: Blob): Promise<Element[]> {
 const chooser = document.querySelector<HTMLElement>(".chooser");
 const input = document.querySelector<HTMLInputElement>(".chooser input");
 const alert = el("p", { role: "alert" });
-let isOpen = false;
+const said = el("p", { role: "status" });
+/** True from when a file is read on. */
+let isTaken = false;
 
 async function open(file: Blob, name: string): Promise<void> {
+  if (isTaken) return;
+  isTaken = true;
   try {
+    alert.remove();
+    chooser?.append(said);
     // In safetensors, eight bytes of length and a JSON object.
-    const isRecord = (await file.slice(8, 9).text()) === "{";
-    const parts = await (isRecord ? readRecord(file) : readPage(file));
+    const isOurs = (await file.slice(8, 9).text()) === "{";
+    const parts = await (isOurs ? readOurs(file) : readPage(file));
     document.title = name;
     const again = el("button", { type: "button" }, "Open another");
     again.addEventListener("click", () => location.assign(location.pathname));
@@ -66,12 +143,12 @@ async function open(file: Blob, name: string): Promise<void> {
     document.body.prepend(bar);
     document.body.classList.add("filled");
     document.body.append(...parts);
-    isOpen = true;
     await startProgram();
   } catch (error) {
-    const why =
-      error instanceof SyntaxError || error instanceof TypeError ? "It is damaged." : null;
-    fail(`${name} cannot be opened. ${why ?? (error as Error).message}`);
+    const isDamaged = [SyntaxError, TypeError, RangeError].some((kind) => error instanceof kind);
+    said.textContent = "";
+    isTaken = false;
+    fail(`${name} cannot be opened. ${isDamaged ? "It is damaged." : (error as Error).message}`);
   }
 }
 
@@ -105,7 +182,7 @@ addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => {
   event.preventDefault();
   const [file] = event.dataTransfer?.files ?? [];
-  if (file && !isOpen) void open(file, file.name);
+  if (file) void open(file, file.name);
 });
 const asked = new URLSearchParams(location.search).get("record");
 if (asked) void openFromAddress(asked);
