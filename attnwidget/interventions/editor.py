@@ -210,8 +210,7 @@ class _Edit:
         """Have what is in a stream of layers changed."""
         edit, stack = self.intervention, self._sites[0].stack
         assert isinstance(edit, Edit)
-        first = edit.at == "embedding"
-        streams.visit(edit.at, stack, 0 if first else edit.layers, partial(self._in_stream, stack))
+        streams.visit(edit.at, stack, edit.layers, partial(self._in_stream, stack))
 
     def _in_stream(self, stack: str, here: Here) -> torch.Tensor:
         edit, own = self.intervention, here.own

@@ -98,6 +98,8 @@ class Streams:
     def visit(self, place: Place, stack: str, layers: Chosen, function: Visit) -> None:
         """Call a function at a place of some layers, in the order of these calls.
 
+        Embeddings are what the first layer gets, whichever layers are named.
+
         Raises:
             ValueError: the attention of the stack is in no list of modules.
         """
@@ -114,9 +116,10 @@ class Streams:
                 f"each of which could get what the one before returned ({sorted(lists) or 'none'})"
             )
         [name] = lists
+        named = None if place == "embedding" else layers
         if name not in self._of_list:
             self._of_list[name] = _Stream(self._model, name, self._sites)
-        self._of_list[name].visits.append(_Visit(place, stack, layers, function))
+        self._of_list[name].visits.append(_Visit(place, stack, named, function))
 
     @contextmanager
     def following(self) -> Iterator[None]:

@@ -171,7 +171,7 @@ def _read_streams(
         return here.own
 
     for each in usual_stacks(sites) if stack is None else [stack]:
-        streams.visit(at, each, 0 if at == "embedding" else None, partial(keep, each))
+        streams.visit(at, each, None, partial(keep, each))
     with streams.following():
         run_it()
     streams.check_called()
