@@ -9,7 +9,7 @@ from typing import cast
 import torch
 
 from attnwidget.running.stacks import Kind, kind_of
-from attnwidget.tracing import Address, CallId, MixingCall, Read
+from attnwidget.tracing import Address, MixingCall, Read
 
 from .change_words import Change
 from .chosen import chosen_heads, last_seen, within
@@ -186,7 +186,7 @@ class AppliedEdit:
         """Raise a ValueError if layers of one name attend over sequences of several lengths."""
         if not self._by_name or address.step > 0 or self.in_stream:
             return
-        kind = kind_of(self._model, CallId(address.module, address.call))
+        kind = kind_of(self._model, address.id)
         if kind not in {site.kind for site in self._sites}:
             return
         try:

@@ -19,10 +19,10 @@ from attnwidget.running.model import traceable
 from attnwidget.tracing import Address, Call, FunctionCall, MixingCall, trace, undisturbed
 
 from .cells import others
+from .frozen import exact
 from .gradients import check_gradients
 from .layer_places import Here, Streams
 from .patch_estimate import between, gradients_by
-from .residual import exact
 from .sites import SiteFinder
 from .substitution import outputs_with
 from .two_texts import Measured, Text, TwoTexts, two_texts

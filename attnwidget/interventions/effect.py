@@ -149,10 +149,11 @@ class Effect:
             IndexError: there is no such position.
         """
         before, after = (logits[position] for logits in self._both())
-        p, q = (np.exp(_log_probabilities(logits[None])[0]) for logits in (before, after))
+        both = (Softmax.of(logits[None].astype(np.float64)) for logits in (before, after))
+        p, q = (each.exponentials[0] / each.sums[0] for each in both)
         shown = dict.fromkeys([*_largest(before, count), *_largest(after, count)])
         changes = [
-            Change(self.label(n), float(p[n]), float(q[n]), _rank(before, n), _rank(after, n))
+            Change(self.label(n), float(p[n]), float(q[n]), rank(before, n), rank(after, n))
             for n in shown
         ]
         return sorted(changes, key=lambda change: -max(change.before, change.after))
@@ -161,13 +162,6 @@ class Effect:
         if self.logits is None:
             raise ValueError("this model makes no predictions: see `moved`")
         return self.logits
-
-
-def _log_probabilities(logits: Floats) -> Doubles:
-    exact = logits.astype(np.float64)
-    exact -= exact.max(axis=1, keepdims=True)
-    result: Doubles = exact - np.log(np.exp(exact).sum(axis=1, keepdims=True))
-    return result
 
 
 def _largest(logits: Floats, count: int) -> list[int]:
@@ -179,5 +173,6 @@ def _largest(logits: Floats, count: int) -> list[int]:
     return largest
 
 
-def _rank(logits: Floats, number: int) -> int:
+def rank(logits: Floats, number: int) -> int:
+    """The rank of a class among all, from 1."""
     return int((logits > logits[number]).sum()) + 1

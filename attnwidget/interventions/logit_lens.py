@@ -17,9 +17,10 @@ from attnwidget.record import Floats
 from attnwidget.running.forward import run_model
 from attnwidget.running.model import traceable
 from attnwidget.running.one_text import one_text
+from attnwidget.running.vocabulary import label_of, token_id, unembedding_of
 from attnwidget.tracing import undisturbed
 
-from .attribution import label_of, token_id, unembedding_of
+from .effect import rank
 from .measure import read_output
 from .streams import find_stream
 
@@ -150,18 +151,14 @@ class _Row:
             exact = row.astype(np.float64)
             exact -= exact.max()
             logs = exact - np.log(np.exp(exact).sum())
-            ranks[at], log_probabilities[at] = _rank(row, ids[at]), logs[ids[at]]
+            ranks[at], log_probabilities[at] = rank(row, ids[at]), logs[ids[at]]
             for number, shift in enumerate(shifts):
-                elsewhere[number, at - shift] = _rank(row, ids[at - shift])
+                elsewhere[number, at - shift] = rank(row, ids[at - shift])
             likeliest = np.argpartition(-row, top - 1)[:top]
             best[at] = likeliest[np.argsort(-row[likeliest], kind="stable")]
             probabilities[at] = np.exp(logs[best[at]])
         null = np.median(elsewhere, axis=0)
         return cls(ranks, log_probabilities, null, best, probabilities)
-
-
-def _rank(row: Floats, token: int) -> int:
-    return int((row > row[token]).sum()) + 1
 
 
 @progress_bar("Reading", "layers")

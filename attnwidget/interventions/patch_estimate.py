@@ -22,10 +22,10 @@ from .by_layer import HeadOutputs, Place
 from .cell_patches import CellPatches
 from .cells import Cell, Grid
 from .edits import Chosen, without_heads
+from .frozen import exact
 from .gradients import check_gradients
 from .layer_places import Here, Streams
 from .repeated_text import repeated
-from .residual import exact
 from .sites import SiteFinder
 from .substitution import outputs_with, read_at
 from .two_texts import Measured, Text, TwoTexts, two_texts

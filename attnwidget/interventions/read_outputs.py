@@ -211,4 +211,4 @@ class _Reader(SiteFinder):
             except ValueError as error:
                 self.refused[address.module] = str(error)
                 return
-        self.outputs[CallId(address.module, address.call)] = _kept(own)
+        self.outputs[address.id] = _kept(own)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from typing import Any
 
 import torch
 
@@ -65,3 +66,15 @@ def repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:
         for name, value in batch.tensors.items()
     }
     return TextBatch(repeated, batch.texts * rows, batch.rows * rows), rows
+
+
+def row_of(output: Any, row: int, rows: int) -> Any:
+    """The output for one row of a batch, as for a batch of that row alone."""
+    if isinstance(output, torch.Tensor):
+        return output[row : row + 1] if output.ndim and len(output) == rows else output
+    if isinstance(output, Mapping):
+        fields = {name: row_of(value, row, rows) for name, value in output.items()}
+        return type(output)(**fields)
+    if isinstance(output, (list, tuple)):
+        return tuple(row_of(value, row, rows) for value in output)
+    return output

@@ -18,6 +18,7 @@ from attnwidget.analysis import RunningText, mean_rows, place_ratios, sentence_o
 from attnwidget.capture import record_of
 from attnwidget.progress import on_step
 from attnwidget.record import AttentionRecord
+from attnwidget.running.caches import cache_name, cache_of_all
 from attnwidget.running.forward import run_inputs, run_model
 from attnwidget.running.generation import Generation, drawn_again, generated
 from attnwidget.running.inputs import Inputs, on_device
@@ -26,7 +27,7 @@ from attnwidget.running.one_text import OneText, one_item
 from attnwidget.session import ipython
 from attnwidget.tracing import can_generate, is_changed, trace, undisturbed
 
-from .answer_cuts import AnswerCuts, cache_name, cache_of_all
+from .answer_cuts import AnswerCuts
 from .editor import editing, intervene
 from .edits import KnockOut
 from .effect import Doubles, Effect, Predicts, Softmax

@@ -15,13 +15,12 @@ from attnwidget.counted import counted
 from attnwidget.record import Tokens
 from attnwidget.running.forward import run_model
 from attnwidget.running.one_text import OneText, one_text
+from attnwidget.running.vocabulary import label_of, token_id
 
-from .attribution import label_of, token_id
 from .by_layer import HeadOutputs, Place
-from .difference import row_of
 from .measure import kept_positions
 from .read_outputs import read_pass
-from .repeated_text import RepeatedText
+from .repeated_text import RepeatedText, row_of
 from .sites import Site, Sites, sites_of, usual_stacks
 
 Text = str | Mapping[str, Any]
