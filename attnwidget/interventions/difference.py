@@ -10,8 +10,8 @@ import torch
 from attnwidget.analysis import Numbers
 from attnwidget.running.one_text import OneText
 
-from .measure import answer_of, kept_positions, no_answer
 from .repeated_text import row_of
+from .text_output import answer_of, kept_positions, no_answer
 
 
 class Difference:

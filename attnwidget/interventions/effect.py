@@ -151,7 +151,7 @@ class Effect:
         before, after = (logits[position] for logits in self._both())
         both = (Softmax.of(logits[None].astype(np.float64)) for logits in (before, after))
         p, q = (each.exponentials[0] / each.sums[0] for each in both)
-        shown = dict.fromkeys([*_largest(before, count), *_largest(after, count)])
+        shown = dict.fromkeys([*largest(before, count), *largest(after, count)])
         changes = [
             Change(self.label(n), float(p[n]), float(q[n]), rank(before, n), rank(after, n))
             for n in shown
@@ -164,7 +164,7 @@ class Effect:
         return self.logits
 
 
-def _largest(logits: Floats, count: int) -> list[int]:
+def largest(logits: Floats, count: int) -> list[int]:
     """The places of the largest, in order; of equal ones, the first."""
     count = min(count, len(logits))
     least = np.partition(logits, len(logits) - count)[len(logits) - count]

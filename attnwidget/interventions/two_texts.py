@@ -18,10 +18,10 @@ from attnwidget.running.one_text import OneText, one_text
 from attnwidget.running.vocabulary import label_of, token_id
 
 from .by_layer import HeadOutputs, Place
-from .measure import kept_positions
 from .read_outputs import read_pass
 from .repeated_text import RepeatedText, row_of
 from .sites import Site, Sites, sites_of, usual_stacks
+from .text_output import kept_positions
 
 Text = str | Mapping[str, Any]
 
