@@ -167,7 +167,7 @@ def logit_attribution(
     """
     model = traceable(model)
     unembedding = unembedding_of(model)
-    given = one_text(model, tokenizer, text, None, None, 0)
+    given = one_text(model, tokenizer, text)
     padded = given.row.target if traits(model).has_decoder else given.row.text
     kept = padded.kept if padded is not None else torch.zeros(0)
     if not -len(kept) <= position < len(kept):

@@ -37,6 +37,12 @@ from .substitution import read_at, with_at
 
 
 class CallEditor(Handler):
+    """Applies interventions in their order.
+
+    Attributes:
+        projections, gated: the output projections in which heads are scaled.
+    """
+
     def __init__(self, edits: list[AppliedEdit], change: str) -> None:
         self.change = change
         self.projections = ProjectionInputs()

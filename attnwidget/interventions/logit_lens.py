@@ -179,7 +179,7 @@ def logit_lens(
     """
     model = traceable(model)
     unembedding_of(model)
-    given = one_text(model, tokenizer, text, None, None, 0)
+    given = one_text(model, tokenizer, text)
     wanted = None if token is None else token_id(tokenizer, token)
 
     def read(output: Any) -> tuple[tuple[str, ...], Floats]:

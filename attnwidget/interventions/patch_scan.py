@@ -103,6 +103,7 @@ def patch_scan(
             model, tokenizer, clean, corrupt, metric, token, against, position, stack, batch_size
         )
         given, repeated = texts.corrupt, texts.repeated
+        assert repeated is not None
         all_logits = callable(metric) or position != -1 or _ends_in_padding(given)
         unrelated = [
             like(model, tokenizer, text, given, "a text of null") for text in texts_of_null

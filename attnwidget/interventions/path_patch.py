@@ -125,8 +125,9 @@ def path_patch(
             if (cell.layer, cell.heads[0]) in chosen
         ]
         repeated = texts.repeated
+        assert repeated is not None
         rows = repeated.rows
-        path = _Path(texts, _outputs(texts), wanted, into, source)
+        path = _Path(texts, rows, _outputs(texts), wanted, into, source)
         for first in range(0, len(cells), rows):
             path.cells = cells[first : first + rows]
             lowest = min(cell.layer for cell in path.cells)
@@ -199,12 +200,13 @@ class _Path(CellPatches):
     def __init__(
         self,
         texts: TwoTexts,
+        rows: int,
         held: dict[CallId, torch.Tensor],
         receivers: dict[int, list[int]],
         into: Into,
         source: HeadOutputs,
     ) -> None:
-        super().__init__(texts, "head", texts.repeated.rows, [source])
+        super().__init__(texts, "head", rows, [source])
         self.is_second = False
         self._held = held
         self._receivers = receivers

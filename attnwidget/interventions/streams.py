@@ -1,6 +1,6 @@
-"""The stack of layers that a model's predictions are read from, found by following a pass.
+"""The stream in what layers get and return, and the stack that predictions are read from.
 
-Layers are a list of modules, each of which receives what the one before returned. Classes and names
+The stack is found by following a pass. Layers are a list of modules, each of which receives what the one before returned. Classes and names
 are not read.
 """
 

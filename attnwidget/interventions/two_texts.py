@@ -20,7 +20,7 @@ from attnwidget.running.vocabulary import label_of, token_id
 from .by_layer import HeadOutputs, Place
 from .read_outputs import read_pass
 from .repeated_text import RepeatedText, row_of
-from .sites import Site, Sites, sites_of, usual_stacks
+from .sites import Site, SiteFinder, Sites, followed, sites_of, usual_stacks
 from .text_output import kept_positions
 
 Text = str | Mapping[str, Any]
@@ -38,7 +38,8 @@ class TwoTexts:
         metric: from the output for one text to a number.
         name: of the metric.
         before, after: the metric of the corrupt text, and of the clean one.
-        repeated: the corrupt text in rows, which can be patched.
+        sites: the attention calls of the model.
+        repeated: the corrupt text in rows, which can be patched; None where none is.
         stack: the name of the chosen stack.
     """
 
@@ -49,13 +50,9 @@ class TwoTexts:
     name: str
     before: float
     after: float
-    repeated: RepeatedText
+    sites: Sites
+    repeated: RepeatedText | None
     stack: str
-
-    @property
-    def sites(self) -> Sites:
-        """The attention calls of the model."""
-        return self.repeated.sites
 
     def share(self, number: float) -> float:
         """A change of the metric as a share of that from the corrupt text to the clean one."""
@@ -107,26 +104,31 @@ def two_texts(
     against: str | SupportsIndex | None,
     position: int,
     stack: str | None,
-    batch_size: int = 1,
+    batch_size: int | None = None,
 ) -> TwoTexts:
     """Run an undisturbed model on both texts.
 
     Args:
-        batch_size: the rows of the corrupt text in a batch.
+        batch_size: the rows of the corrupt text in a batch; None for no such batch.
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.patch_scan`.
     """
-    given = one_text(model, tokenizer, corrupt, None, None, 0)
+    given = one_text(model, tokenizer, corrupt)
     other = like(model, tokenizer, clean, given, "clean")
     measure, name = _metric(model, tokenizer, given, metric, token, against, position)
-    repeated = RepeatedText(model, given.batch, batch_size)
-    chosen = _stack(repeated.sites.found, stack)
-    before = float(measure(row_of(repeated.plain, 0, repeated.rows)))
+    repeated = None
+    if batch_size is None:
+        plain, sites, _ = followed(model, given.batch, SiteFinder())
+    else:
+        repeated = RepeatedText(model, given.batch, batch_size)
+        plain, sites = row_of(repeated.plain, 0, repeated.rows), repeated.sites
+    chosen = _stack(sites.found, stack)
+    before = float(measure(plain))
     after = float(measure(run_model(model, other.batch, all_logits=True)))
     if not abs(after - before) > 1e-6 * max(abs(after), abs(before)):
         raise ValueError(f"{name} is {before:.4g} for both texts: there is nothing to restore")
-    return TwoTexts(model, other, given, measure, name, before, after, repeated, chosen)
+    return TwoTexts(model, other, given, measure, name, before, after, sites, repeated, chosen)
 
 
 def like(model: torch.nn.Module, tokenizer: Any, text: Text, given: OneText, name: str) -> OneText:
@@ -135,7 +137,7 @@ def like(model: torch.nn.Module, tokenizer: Any, text: Text, given: OneText, nam
     Raises:
         ValueError: it has another number of tokens.
     """
-    found = one_text(model, tokenizer, text, None, None, 0)
+    found = one_text(model, tokenizer, text)
     own, other = found.batch.texts[0], given.batch.texts[0]
     for a, b in ((own.tokens, other.tokens), (own.target, other.target)):
         if a is not None and b is not None and len(a) != len(b):
