@@ -1,7 +1,7 @@
 """The stream in what layers get and return, and the stack that predictions are read from.
 
-The stack is found by following a pass. Layers are a list of modules, each of which receives what the one before returned. Classes and names
-are not read.
+The stack is found by following a pass. Layers are a list of modules, each of which receives what
+the one before returned. Classes and names are not read.
 """
 
 from __future__ import annotations
