@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from transformers import DynamicCache
 
+from attnwidget.running.caches import cache_name, cache_of_all
 from attnwidget.running.model import CACHES, run, traits
 from attnwidget.running.one_text import OneText
 from attnwidget.running.replay import in_half_precision
@@ -21,7 +21,7 @@ from attnwidget.tracing import Address, Handler, ReadMixing, trace, undisturbed
 from .effect import Doubles
 from .left_out import without_links
 from .off import Cut
-from .scan import repeated
+from .repeated_text import repeated
 from .sites import Site, SiteFinder, with_those_beside
 
 # In bytes, of the cache, the mask of a layer, and the logits of a batch of cuts.
@@ -342,26 +342,6 @@ class _CutLinks(Handler):
 def _rows(value: torch.Tensor, count: int) -> torch.Tensor:
     """A tensor of one item, for so many; positions of several axes have items second."""
     return value.expand(*[count if size == 1 else size for size in value.shape[:-1]], -1).clone()
-
-
-def cache_name(model: torch.nn.Module) -> str:
-    """The name of a model's argument for a cache, which newer versions of transformers changed."""
-    return "cache" if "cache" in traits(model).parameters else "past_key_values"
-
-
-def cache_of_all(model: torch.nn.Module) -> Any:
-    """A cache of all tokens, for a model whose own keeps a window of them; None for others."""
-    config: Any = getattr(model, "config", None)
-    config = getattr(config, "get_text_config", lambda: config)()
-    kinds = set(getattr(config, "layer_types", None) or ())
-    windows = getattr(config, "sliding_window", None)
-    if (
-        traits(model).has_decoder
-        or not windows
-        or not kinds <= {"full_attention", "sliding_attention"}
-    ):
-        return None
-    return DynamicCache()
 
 
 def _chunks(cuts: Sequence[Cut], each: int) -> Iterator[Sequence[Cut]]:

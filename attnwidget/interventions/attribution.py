@@ -11,14 +11,14 @@ import numpy as np
 import torch
 
 from attnwidget.analysis import HeadScores, Numbers, Tabular, data_frame
-from attnwidget.arguments import whole_number
 from attnwidget.progress import progress_bar
-from attnwidget.running.labels import text_tokenizer, token_labels
 from attnwidget.running.model import traceable, traits
 from attnwidget.running.one_text import one_text
+from attnwidget.running.vocabulary import label_of, token_id, unembedding_of
 from attnwidget.tracing import undisturbed
 
-from .residual import exact, margin, read_residual
+from .frozen import exact
+from .residual import margin, read_residual
 from .scan import ablation_scan
 from .sites import empty_rows
 
@@ -167,7 +167,7 @@ def logit_attribution(
     """
     model = traceable(model)
     unembedding = unembedding_of(model)
-    given = one_text(model, tokenizer, text, None, None, 0)
+    given = one_text(model, tokenizer, text)
     padded = given.row.target if traits(model).has_decoder else given.row.text
     kept = padded.kept if padded is not None else torch.zeros(0)
     if not -len(kept) <= position < len(kept):
@@ -278,44 +278,3 @@ def _after(raw: torch.Tensor, logits: torch.Tensor, dtype: torch.dtype) -> _Afte
         "this model changes its logits after the unembedding by neither a factor nor a soft cap, "
         "so that they have no parts"
     )
-
-
-def unembedding_of(model: torch.nn.Module) -> torch.nn.Module:
-    """The module that makes logits of tokens.
-
-    Raises:
-        ValueError: the model has none.
-    """
-    found = getattr(model, "get_output_embeddings", lambda: None)()
-    if found is None:
-        raise ValueError(
-            f"{type(model).__name__} has no unembedding, so it has no logits of tokens"
-        )
-    unembedding: torch.nn.Module = found
-    return unembedding
-
-
-def token_id(tokenizer: Any, token: str | SupportsIndex) -> int:
-    """The id of a token: a string that is one token, or its id.
-
-    Raises:
-        TypeError: it is a string, and there is no tokenizer.
-        ValueError: it is several tokens.
-    """
-    if not isinstance(token, str):
-        return whole_number(token)
-    if tokenizer is None:
-        raise TypeError("token is a string, so a tokenizer is needed")
-    ids = text_tokenizer(tokenizer)(token, add_special_tokens=False)["input_ids"]
-    if len(ids) != 1:
-        labels = token_labels(tokenizer, ids)
-        raise ValueError(
-            f"{token!r} is {len(ids)} tokens ({', '.join(map(repr, labels))}); give one, mostly "
-            "with the space before it, as ' Mary'"
-        )
-    return int(ids[0])
-
-
-def label_of(tokenizer: Any, token: int) -> str:
-    """The label of a token's id: the id itself without a tokenizer."""
-    return str(token) if tokenizer is None else token_labels(tokenizer, [token])[0]

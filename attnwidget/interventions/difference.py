@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,7 +10,8 @@ import torch
 from attnwidget.analysis import Numbers
 from attnwidget.running.one_text import OneText
 
-from .measure import answer_of, kept_positions, no_answer
+from .repeated_text import row_of
+from .text_output import answer_of, kept_positions, no_answer
 
 
 class Difference:
@@ -104,15 +105,3 @@ class Difference:
         if self._field == "logits":
             return found.float().log_softmax(dim=-1)
         return found.cpu().double()
-
-
-def row_of(output: Any, row: int, rows: int) -> Any:
-    """The output for one row of a batch, as for a batch of that row alone."""
-    if isinstance(output, torch.Tensor):
-        return output[row : row + 1] if output.ndim and len(output) == rows else output
-    if isinstance(output, Mapping):
-        fields = {name: row_of(value, row, rows) for name, value in output.items()}
-        return type(output)(**fields)
-    if isinstance(output, (list, tuple)):
-        return tuple(row_of(value, row, rows) for value in output)
-    return output

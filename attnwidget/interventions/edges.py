@@ -18,14 +18,14 @@ from attnwidget.running.forward import run_model
 from attnwidget.running.model import traceable
 from attnwidget.tracing import Address, Call, FunctionCall, MixingCall, trace, undisturbed
 
+from .cells import others
+from .frozen import exact
 from .gradients import check_gradients
 from .layer_places import Here, Streams
 from .patch_estimate import between, gradients_by
-from .patch_scan import Text, _others
-from .residual import exact
 from .sites import SiteFinder
 from .substitution import outputs_with
-from .two_texts import Measured, TwoTexts, two_texts
+from .two_texts import Measured, Text, TwoTexts, two_texts
 
 INTO = ("queries", "keys", "values")
 
@@ -95,8 +95,8 @@ def edge_attribution(
         ]
         length = next(iter(outputs[0].values())).shape[2]
         every = list(range(length))
-        others = _others(every, length, np.random.default_rng(seed))
-        orders = [every, *([others] if null and length > 1 else [])]
+        elsewhere = others(every, length, np.random.default_rng(seed))
+        orders = [every, *([elsewhere] if null and length > 1 else [])]
         totals: list[Any] = [0.0] * len(orders)
         for each, count in between(texts, steps):
             pass_ = _Pass(texts)

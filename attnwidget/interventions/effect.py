@@ -149,10 +149,11 @@ class Effect:
             IndexError: there is no such position.
         """
         before, after = (logits[position] for logits in self._both())
-        p, q = (np.exp(_log_probabilities(logits[None])[0]) for logits in (before, after))
-        shown = dict.fromkeys([*_largest(before, count), *_largest(after, count)])
+        both = (Softmax.of(logits[None].astype(np.float64)) for logits in (before, after))
+        p, q = (each.exponentials[0] / each.sums[0] for each in both)
+        shown = dict.fromkeys([*largest(before, count), *largest(after, count)])
         changes = [
-            Change(self.label(n), float(p[n]), float(q[n]), _rank(before, n), _rank(after, n))
+            Change(self.label(n), float(p[n]), float(q[n]), rank(before, n), rank(after, n))
             for n in shown
         ]
         return sorted(changes, key=lambda change: -max(change.before, change.after))
@@ -163,14 +164,7 @@ class Effect:
         return self.logits
 
 
-def _log_probabilities(logits: Floats) -> Doubles:
-    exact = logits.astype(np.float64)
-    exact -= exact.max(axis=1, keepdims=True)
-    result: Doubles = exact - np.log(np.exp(exact).sum(axis=1, keepdims=True))
-    return result
-
-
-def _largest(logits: Floats, count: int) -> list[int]:
+def largest(logits: Floats, count: int) -> list[int]:
     """The places of the largest, in order; of equal ones, the first."""
     count = min(count, len(logits))
     least = np.partition(logits, len(logits) - count)[len(logits) - count]
@@ -179,5 +173,6 @@ def _largest(logits: Floats, count: int) -> list[int]:
     return largest
 
 
-def _rank(logits: Floats, number: int) -> int:
+def rank(logits: Floats, number: int) -> int:
+    """The rank of a class among all, from 1."""
     return int((logits > logits[number]).sum()) + 1

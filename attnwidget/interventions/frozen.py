@@ -90,7 +90,7 @@ class _Frozen(torch.autograd.Function):
     def backward(ctx: Any, gradient: torch.Tensor) -> Any:
         if torch.equal(ctx.read, ctx.made):
             return gradient, None, None, None
-        read, made = _exact(ctx.read), _exact(ctx.made)
+        read, made = exact(ctx.read), exact(ctx.made)
         factors, bias = _form(ctx.module, ctx.read)
         shifted = made - bias
         # Where means are near 0, a norm that subtracts them and one that does not are alike.
@@ -107,7 +107,7 @@ class _Frozen(torch.autograd.Function):
                 f"{type(ctx.module).__name__}, which parts of the logit go through, is neither a "
                 "LayerNorm nor an RMSNorm, so that its output has no parts"
             )
-        toward = _exact(gradient)
+        toward = exact(gradient)
         ctx.note(float((toward * bias).sum()))
         back: torch.Tensor = scale * factors * toward
         if centred:
@@ -128,9 +128,9 @@ class _Passed(torch.autograd.Function):
         # A module that takes more than this, as an index of experts, is taken to have no bias: if
         # it has one, the sum of the layer does not hold.
         with suppress(Exception):
-            constant = _exact(_quiet(ctx.module, torch.zeros_like(ctx.row)))
+            constant = exact(_quiet(ctx.module, torch.zeros_like(ctx.row)))
             if bool(constant.any()):
-                ctx.note(float((_exact(gradient) * constant).sum()))
+                ctx.note(float((exact(gradient) * constant).sum()))
         return gradient, None, None, None
 
 
@@ -141,8 +141,8 @@ def _form(module: torch.nn.Module, read: torch.Tensor) -> tuple[torch.Tensor, to
     signs[..., 1::2] = -1
     if signs.shape[-1] % 2:
         signs[..., -2:] = signs.new_tensor([1.0, -2.0])
-    bias = _exact(_quiet(module, torch.zeros_like(signs)))
-    return (_exact(_quiet(module, signs)) - bias) / _exact(signs), bias
+    bias = exact(_quiet(module, torch.zeros_like(signs)))
+    return (exact(_quiet(module, signs)) - bias) / exact(signs), bias
 
 
 def _quiet(module: torch.nn.Module, given: torch.Tensor) -> torch.Tensor:
@@ -152,5 +152,6 @@ def _quiet(module: torch.nn.Module, given: torch.Tensor) -> torch.Tensor:
     return made
 
 
-def _exact(numbers: torch.Tensor) -> torch.Tensor:
+def exact(numbers: torch.Tensor) -> torch.Tensor:
+    """The numbers in float64, which not every device has."""
     return numbers.detach().cpu().double()

@@ -121,6 +121,6 @@ class _Reader(SiteFinder):
         if call is None or output is None:
             return None
         added = torch.zeros_like(output, requires_grad=True)
-        kept = self._keep(CallId(address.module, address.call), call)
-        self.probes[CallId(address.module, address.call)] = _Probe(added, output.detach(), kept)
+        kept = self._keep(address.id, call)
+        self.probes[address.id] = _Probe(added, output.detach(), kept)
         return output + added

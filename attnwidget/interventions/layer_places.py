@@ -1,37 +1,31 @@
 """The streams of layers in a model, and what is at places of them while it runs.
 
 A stream is a list of modules each of which gets what the one before returned. Where a layer adds to
-it is found by numbers: by a pass over the first inputs, on a thread of its own that no trace sees.
+it is found by numbers (`layer_parts.py`).
 """
 
 from __future__ import annotations
 
-import copy
 import inspect
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import torch
-from torch.utils._pytree import tree_map
 
 from attnwidget.record import spans
 from attnwidget.record.scores import MASKED
 
 from .by_layer import Place
 from .edits import Chosen, listed
+from .layer_parts import Part, PartCall, find_parts
 from .sites import Site
 from .skipping import outermost_members
-from .streams import with_stream
-
-# Sums are recognised by so many items and tokens.
-_ITEMS, _TOKENS = 2, 16
+from .streams import first_of, stream_in, with_stream
 
 
 class Here(NamedTuple):
@@ -56,32 +50,6 @@ class Here(NamedTuple):
 Visit = Callable[[Here], torch.Tensor]
 
 
-class _Call(NamedTuple):
-    """A module within a layer, and the number of its call there."""
-
-    module: torch.nn.Module
-    number: int
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A part that a layer adds to the stream.
-
-    Attributes:
-        call: that which returns it.
-        scale: the factor by which the layer multiplies it.
-        stack: of the attention that it comes from; None for another part.
-        after: the call that returns the stream with this part; None if no module does.
-        alone: True if the stream with this part alone exists.
-    """
-
-    call: _Call
-    scale: float
-    stack: str | None
-    after: _Call | None = None
-    alone: bool = False
-
-
 class Streams:
     """Passes what is at places of layers to functions, and what they return on to the model.
 
@@ -97,6 +65,8 @@ class Streams:
 
     def visit(self, place: Place, stack: str, layers: Chosen, function: Visit) -> None:
         """Call a function at a place of some layers, in the order of these calls.
+
+        Embeddings are what the first layer gets, whichever layers are named.
 
         Raises:
             ValueError: the attention of the stack is in no list of modules.
@@ -114,9 +84,10 @@ class Streams:
                 f"each of which could get what the one before returned ({sorted(lists) or 'none'})"
             )
         [name] = lists
+        named = None if place == "embedding" else layers
         if name not in self._of_list:
             self._of_list[name] = _Stream(self._model, name, self._sites)
-        self._of_list[name].visits.append(_Visit(place, stack, layers, function))
+        self._of_list[name].visits.append(_Visit(place, stack, named, function))
 
     @contextmanager
     def following(self) -> Iterator[None]:
@@ -163,7 +134,7 @@ class _Stream:
 
     def __init__(self, model: torch.nn.Module, name: str, sites: Sequence[Site]) -> None:
         self.visits: list[_Visit] = []
-        self.parts: list[list[_Part]] = []
+        self.parts: list[list[Part]] = []
         self._name = name
         self._members = list(model.get_submodule(name).children())
         self._stacks = {id(model.get_submodule(site.module)): site.stack for site in sites}
@@ -199,7 +170,7 @@ class _Stream:
         self._arguments = {**dict(zip(names, args, strict=False)), **kwargs}
         self._count = 0
         if not self.parts:
-            self.parts = self._found(args, kwargs)
+            self.parts = find_parts(module, self._name, self._members, self._stacks, args, kwargs)
             self._check()
             self._follow_layers()
 
@@ -223,7 +194,7 @@ class _Stream:
                     f"{_WHY[visit.place]}"
                 )
 
-    def _part(self, visit: _Visit, layer: int) -> _Part | None:
+    def _part(self, visit: _Visit, layer: int) -> Part | None:
         """The part after which, or instead of which, a visit is."""
         parts = self.parts[layer]
         of_attention = [number for number, part in enumerate(parts) if part.stack is not None]
@@ -268,7 +239,7 @@ class _Stream:
                 f"{self._name} ran more layers than in its first pass, so that their numbers are "
                 "not known"
             )
-        name, own = _stream_in(args, kwargs)
+        name, own = stream_in(args, kwargs)
         if self._layer == 0:
             self._first = self._first_of(own.shape[-2])
         self._shape = own.shape
@@ -293,7 +264,7 @@ class _Stream:
     def _leave(self, _module: torch.nn.Module, _args: Any, output: Any) -> Any:
         if threading.get_ident() != self._thread:
             return None
-        own = _first_tensor(output)
+        own = first_of(output)
         self._shape = own.shape
         new = self._visited("residual post", own)
         return None if new is own else with_stream(output, new)
@@ -302,9 +273,9 @@ class _Stream:
         """Called after a module that returns a part of a layer, or the stream with it."""
         if threading.get_ident() != self._thread:
             return None
-        call = _Call(module, self._calls[id(module)])
+        call = PartCall(module, self._calls[id(module)])
         self._calls[id(module)] += 1
-        own = _first_tensor(output)
+        own = first_of(output)
         new = own
         for part in self.parts[self._layer]:
             if part.call == call:
@@ -327,7 +298,7 @@ class _Stream:
                 self._stream = new.reshape(self._shape)
         return None if new is own else with_stream(output, new)
 
-    def _visited(self, place: Place, own: torch.Tensor, part: _Part | None = None) -> torch.Tensor:
+    def _visited(self, place: Place, own: torch.Tensor, part: Part | None = None) -> torch.Tensor:
         """The numbers at a place of the current layer, after all visits."""
         for visit in self.visits:
             if visit.place != place or self._layer not in listed(visit.layers, [self._layer]):
@@ -344,286 +315,12 @@ class _Stream:
                 own = new.reshape(own.shape)
         return own
 
-    def _found(self, args: Any, kwargs: Any) -> list[list[_Part]]:
-        """The parts of each layer, by a pass with copies of these arguments."""
-        copied, named = (tree_map(_copied, each) for each in (args, kwargs))
-        finder = _Finder(self._name, self._members, self._stacks)
-        training = [module for module in self._runner.modules() if module.training]
-        for module in training:
-            module.training = False
-        try:
-            with ThreadPoolExecutor(1) as pool:
-                pool.submit(finder.run, self._runner, copied, named).result()
-        finally:
-            for module in training:
-                module.training = True
-        if not finder.layers:
-            raise ValueError(f"{type(self._runner).__name__} does not call {self._name}")
-        return finder.layers
-
 
 _WHY: dict[str, str] = {
     "attention": "it is not one attention whose output is added to what the layer got",
     "mlp": "no output of a module is added after attention",
     "residual mid": "nothing is added to the sum of what it got and of its attention",
 }
-
-
-@dataclass
-class _Event:
-    """A module that got or returned a tensor of the stream's shape, or an attention that runs.
-
-    Attributes:
-        kind: "in", "out" or "call".
-        alone: True if it returned no other tensor of this shape, which may follow from this one.
-    """
-
-    kind: str
-    call: _Call
-    tensor: torch.Tensor = field(default_factory=lambda: torch.zeros(0))
-    alone: bool = True
-
-
-class _Finder:
-    """Follows one pass over layers."""
-
-    def __init__(
-        self, name: str, members: Sequence[torch.nn.Module], stacks: Mapping[int, str]
-    ) -> None:
-        self.layers: list[list[_Part]] = []
-        self._name = name
-        self._members = members
-        self._stacks = stacks
-        self._events: list[_Event] = []
-        self._calls: Counter[int] = Counter()
-        self._last: torch.Tensor | None = None
-        self._depth = 0
-        self._begin = torch.zeros(0)
-        self._shape: torch.Size | None = None
-
-    def run(self, runner: torch.nn.Module, args: Any, kwargs: Any) -> None:
-        self._thread = threading.get_ident()
-        with ExitStack() as undo, torch.no_grad(), torch.random.fork_rng(devices=[]):
-            for member in self._members:
-                for module in member.modules():
-                    before = module.register_forward_pre_hook(self._entered, with_kwargs=True)
-                    after = module.register_forward_hook(self._left)
-                    undo.callback(before.remove)
-                    undo.callback(after.remove)
-            runner.forward(*args, **kwargs)
-
-    def _entered(self, module: torch.nn.Module, args: Any, kwargs: Any) -> None:
-        if threading.get_ident() != self._thread:
-            return
-        is_layer = any(module is member for member in self._members)
-        if not is_layer and self._depth == 0:
-            return
-        if self._depth == 0:
-            _, stream = _stream_in(args, kwargs)
-            begin = _some(stream)
-            if self._last is not None and not (
-                begin.shape == self._last.shape and torch.equal(begin, self._last)
-            ):
-                number = len(self.layers)
-                raise ValueError(
-                    f"{self._name} is no stream of layers: layer {number} gets something else "
-                    f"than layer {number - 1} returned"
-                )
-            self._begin, self._shape, self._events = begin, stream.shape, []
-            self._calls.clear()
-        else:
-            given = next((each for each in (*args, *kwargs.values()) if self._fits(each)), None)
-            if given is not None:
-                self._events.append(_Event("in", _Call(module, 0), self._read(given)))
-            if id(module) in self._stacks:
-                self._events.append(_Event("call", _Call(module, 0)))
-        self._depth += 1
-
-    def _left(self, module: torch.nn.Module, _args: Any, output: Any) -> None:
-        if threading.get_ident() != self._thread or self._depth == 0:
-            return
-        self._depth -= 1
-        found = _first_tensor(output)
-        if self._depth:
-            call = _Call(module, self._calls[id(module)])
-            self._calls[id(module)] += 1
-            if self._fits(found):
-                several = output if isinstance(output, (tuple, list)) else (output,)
-                alone = sum(map(self._fits, several)) == 1
-                self._events.append(_Event("out", call, self._read(found), alone))
-            return
-        if not isinstance(found, torch.Tensor):
-            raise ValueError(f"{self._name} is no stream of layers: a layer returns no tensor")
-        self._last = _some(found)
-        end = _Event("in", _Call(module, 0), self._last)
-        parts: list[_Part] = []
-        if self._fits(found):
-            eps = torch.finfo(found.dtype).eps
-            parts = _Sums(self._begin, [*self._events, end], self._stacks, eps).parts
-        self.layers.append(parts)
-
-    def _fits(self, given: Any) -> bool:
-        """True for a tensor of the stream's size, whose items and tokens may be one axis."""
-        shape = self._shape
-        return (
-            isinstance(given, torch.Tensor)
-            and shape is not None
-            and given.numel() == shape.numel()
-            and given.shape[-1] == shape[-1]
-        )
-
-    def _read(self, given: torch.Tensor) -> torch.Tensor:
-        assert self._shape is not None
-        return _some(given.reshape(self._shape))
-
-
-class _Sums:
-    """Finds where a layer adds to the stream, from what its modules got and returned."""
-
-    def __init__(
-        self,
-        begin: torch.Tensor,
-        events: Sequence[_Event],
-        stacks: Mapping[int, str],
-        eps: float,
-    ) -> None:
-        self.parts: list[_Part] = []
-        self._eps = eps
-        # What the stream may be now, and the module that returned it.
-        streams: list[tuple[torch.Tensor, _Call | None]] = [(begin, None)]
-        made: list[_Event] = []
-        stack: str | None = None
-        got: dict[int, torch.Tensor] = {}
-        for number, event in enumerate(events):
-            is_end = number == len(events) - 1
-            if event.kind == "call":
-                stack = stack or stacks[id(event.call.module)]
-                continue
-            tensor = event.tensor
-            same = [n for n, (each, _) in enumerate(streams) if torch.equal(each, tensor)]
-            if event.kind == "in":
-                got[id(event.call.module)] = tensor
-            if same:
-                own = got.get(id(event.call.module))
-                passes_on = own is not None and torch.equal(own, tensor)
-                if event.kind == "out" and event.alone and self.parts and not passes_on:
-                    streams[same[0]] = tensor, event.call
-                continue
-            if any(torch.equal(each.tensor, tensor) for each in made):
-                if event.kind == "out":
-                    made.append(event)  # the outermost of several
-                continue
-            found = self._sum(tensor, streams, made)
-            if found is not None:
-                (_, before), part, scale = found
-                self._close(before)
-                self.parts.append(_Part(part, scale, stack))
-                returned = event.kind == "out" and event.alone
-                streams = [(tensor, event.call if returned else None)]
-                made, stack = [], None
-                continue
-            if is_end:
-                self._close_parallel(tensor, streams, made, stacks)
-                return
-            if event.kind == "out":
-                own = got.get(id(event.call.module))
-                if self.parts and own is not None and torch.equal(own, streams[0][0]):
-                    streams.append((tensor, event.call))  # a norm of the sum
-                made.append(event)
-
-    def _close(self, before: _Call | None) -> None:
-        """Note which module returned the stream to which the next part is added."""
-        if self.parts:
-            last = self.parts[-1]
-            self.parts[-1] = _Part(last.call, last.scale, last.stack, before, alone=True)
-
-    def _close_parallel(
-        self,
-        end: torch.Tensor,
-        streams: Sequence[tuple[torch.Tensor, _Call | None]],
-        made: Sequence[_Event],
-        stacks: Mapping[int, str],
-    ) -> None:
-        """Find two parts that are added at once: attention and another one, or none."""
-
-        def stack_in(event: _Event) -> str | None:
-            inside = (stacks.get(id(module)) for module in event.call.module.modules())
-            return next(filter(None, inside), None)
-
-        own = [(event, stack_in(event)) for event in reversed(made)]
-        pairs: list[tuple[_Event, str | None, _Event]]
-        of_attention = [(event, stack) for event, stack in own if stack]
-        others = [event for event, stack in own if not stack]
-        pairs = [(*first, other) for first, other in product(of_attention, others)]
-        pairs += [(first, None, other) for first, other in combinations(others, 2)]
-        for (stream, before), (first, stack, other) in product(streams, pairs):
-            scales = self._scales(end, stream, [first.tensor, other.tensor])
-            if scales is not None:
-                self._close(before)
-                if stack is None:
-                    return  # as of experts and one that is shared: neither is all of it
-                self.parts.append(_Part(first.call, scales[0], stack))
-                self.parts.append(_Part(other.call, scales[1], None))
-                return
-
-    def _sum(
-        self,
-        tensor: torch.Tensor,
-        streams: Sequence[tuple[torch.Tensor, _Call | None]],
-        made: Sequence[_Event],
-    ) -> tuple[tuple[torch.Tensor, _Call | None], _Call, float] | None:
-        """The stream and the part, with its factor, of which a tensor is the sum."""
-        for stream, event in product(streams, reversed(made)):
-            scales = self._scales(tensor, stream[0], [event.tensor])
-            if scales is not None:
-                return stream, event.call, scales[0]
-        return None
-
-    def _scales(
-        self, end: torch.Tensor, begin: torch.Tensor, parts: Sequence[torch.Tensor]
-    ) -> list[float] | None:
-        """The factors by which parts add up to what came to the stream, or None."""
-        rest = (end - begin).flatten()
-        columns = torch.stack([part.flatten() for part in parts], dim=1)
-        if not bool(torch.isfinite(columns).all() and torch.isfinite(rest).all()):
-            return None
-        found = torch.linalg.lstsq(columns, rest[:, None]).solution[:, 0]
-        error = (columns @ found - rest).abs().max()
-        size = (columns * found).abs().amax(dim=0).min()
-        rounding = 8 * self._eps * max(begin.abs().max(), end.abs().max())
-        # A part that is next to nothing would fit anything.
-        if bool(error > max(rounding, 1e-5 * size)) or bool(error > 0.05 * size):
-            return None
-        near = max(1e-3, 4 * self._eps)
-        return [1.0 if abs(each - 1) < near else each for each in found.tolist()]
-
-
-def _some(tensor: torch.Tensor) -> torch.Tensor:
-    """Numbers of a few tokens, as they are now: some models add to a tensor in place."""
-    few = tensor[:_ITEMS, :_TOKENS] if tensor.ndim > 2 else tensor[:_TOKENS]
-    return few.detach().cpu().double().clone()
-
-
-def _copied(value: Any) -> Any:
-    if isinstance(value, torch.Tensor):
-        return value.detach().clone()
-    return copy.deepcopy(value)
-
-
-def _first_tensor(output: Any) -> Any:
-    """A module's output, the first one of several."""
-    if isinstance(output, (tuple, list)) and output:
-        return output[0]
-    return output
-
-
-def _stream_in(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int | str, torch.Tensor]:
-    """The argument of a layer that is the stream: its first tensor of numbers."""
-    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
-    for name, value in given:
-        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.ndim in (2, 3):
-            return name, value
-    raise ValueError("a layer gets no tensor [items, tokens, width], so there is no stream")
 
 
 def _cached(arguments: Mapping[str, Any]) -> int | None:

@@ -17,11 +17,12 @@ from attnwidget.record import Floats
 from attnwidget.running.forward import run_model
 from attnwidget.running.model import traceable
 from attnwidget.running.one_text import one_text
+from attnwidget.running.vocabulary import label_of, token_id, unembedding_of
 from attnwidget.tracing import undisturbed
 
-from .attribution import label_of, token_id, unembedding_of
-from .measure import read_output
+from .effect import largest, rank
 from .streams import find_stream
+from .text_output import read_output
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,40 +129,25 @@ class LogitLens(Tabular):
         )
 
 
-@dataclass(frozen=True)
-class _Row:
-    """The numbers of one row, each by position."""
-
-    ranks: Numbers
-    log_probabilities: Numbers
-    null: Numbers
-    top: Ids
-    probabilities: Numbers
-
-    @classmethod
-    def of(cls, logits: Floats, ids: Ids, top: int) -> _Row:
-        count, top = len(logits), min(top, logits.shape[1])
-        shifts = np.unique(np.linspace(1, count - 1, min(_POSITIONS, count - 1)).astype(int))
-        ranks, log_probabilities = np.empty((2, count))
-        elsewhere = np.full((max(1, len(shifts)), count), np.nan)
-        best, probabilities = np.empty((count, top), np.int64), np.empty((count, top))
-        # A position at a time: of all, arrays as wide as a vocabulary would take gigabytes.
-        for at, row in enumerate(logits):
-            exact = row.astype(np.float64)
-            exact -= exact.max()
-            logs = exact - np.log(np.exp(exact).sum())
-            ranks[at], log_probabilities[at] = _rank(row, ids[at]), logs[ids[at]]
-            for number, shift in enumerate(shifts):
-                elsewhere[number, at - shift] = _rank(row, ids[at - shift])
-            likeliest = np.argpartition(-row, top - 1)[:top]
-            best[at] = likeliest[np.argsort(-row[likeliest], kind="stable")]
-            probabilities[at] = np.exp(logs[best[at]])
-        null = np.median(elsewhere, axis=0)
-        return cls(ranks, log_probabilities, null, best, probabilities)
-
-
-def _rank(row: Floats, token: int) -> int:
-    return int((row > row[token]).sum()) + 1
+def _row(logits: Floats, ids: Ids, top: int) -> tuple[Numbers, Numbers, Numbers, Ids, Numbers]:
+    """A row's (ranks, log probabilities, null, likeliest tokens, their probabilities)."""
+    count, top = len(logits), min(top, logits.shape[1])
+    shifts = np.unique(np.linspace(1, count - 1, min(_POSITIONS, count - 1)).astype(int))
+    ranks, log_probabilities = np.empty((2, count))
+    elsewhere = np.full((max(1, len(shifts)), count), np.nan)
+    best, probabilities = np.empty((count, top), np.int64), np.empty((count, top))
+    # A position at a time: of all, arrays as wide as a vocabulary would take gigabytes.
+    for at, row in enumerate(logits):
+        exact = row.astype(np.float64)
+        exact -= exact.max()
+        logs = exact - np.log(np.exp(exact).sum())
+        ranks[at], log_probabilities[at] = rank(row, ids[at]), logs[ids[at]]
+        for number, shift in enumerate(shifts):
+            elsewhere[number, at - shift] = rank(row, ids[at - shift])
+        best[at] = largest(row, top)
+        probabilities[at] = np.exp(logs[best[at]])
+    null = np.median(elsewhere, axis=0)
+    return ranks, log_probabilities, null, best, probabilities
 
 
 @progress_bar("Reading", "layers")
@@ -193,7 +179,7 @@ def logit_lens(
     """
     model = traceable(model)
     unembedding_of(model)
-    given = one_text(model, tokenizer, text, None, None, 0)
+    given = one_text(model, tokenizer, text)
     wanted = None if token is None else token_id(tokenizer, token)
 
     def read(output: Any) -> tuple[tuple[str, ...], Floats]:
@@ -213,14 +199,15 @@ def logit_lens(
         for place in stream.places:
             with stream.ending_with(place):
                 _, logits = read(run())
-            rows.append(_Row.of(logits, ids, top))
+            rows.append(_row(logits, ids, top))
             step_done()
     if np.abs(logits - own).max() > _APART * np.abs(own).max():
         raise ValueError(
             f"{type(model).__name__} reads more in the end than the stream after its last layer, "
             f"{stream.layers[-1].name}: with that alone, its logits are others"
         )
-    if all(np.array_equal(row.log_probabilities, rows[-1].log_probabilities) for row in rows[:-1]):
+    ranks, log_probabilities, null, best, probabilities = map(np.array, zip(*rows, strict=True))
+    if all(np.array_equal(row, log_probabilities[-1]) for row in log_probabilities[:-1]):
         raise ValueError(
             f"{stream.layers[-1].name} and the layers before it do not lead to the logits of "
             f"{type(model).__name__}"
@@ -230,11 +217,11 @@ def logit_lens(
         ("embeddings", *map(str, range(len(stream.layers)))),
         tokens,
         tuple(labels[int(each)] for each in ids),
-        np.array([row.ranks for row in rows]),
-        np.array([row.log_probabilities for row in rows]),
-        np.array([row.null for row in rows]),
+        ranks,
+        log_probabilities,
+        null,
         NULL,
-        np.array([row.top for row in rows]),
-        np.array([row.probabilities for row in rows]),
+        best,
+        probabilities,
         lambda number: label_of(tokenizer, number),
     )

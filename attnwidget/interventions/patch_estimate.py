@@ -18,15 +18,17 @@ from attnwidget.running.forward import run_model
 from attnwidget.running.model import traceable
 from attnwidget.tracing import Address, Call, CallId, MixingCall, trace, undisturbed
 
-from .by_layer import Place
+from .by_layer import HeadOutputs, Place
+from .cell_patches import CellPatches
+from .cells import Cell, Grid
 from .edits import Chosen, without_heads
+from .frozen import exact
 from .gradients import check_gradients
 from .layer_places import Here, Streams
-from .patch_scan import Text, _Cell, _Grid
-from .residual import exact
+from .repeated_text import repeated
 from .sites import SiteFinder
 from .substitution import outputs_with, read_at
-from .two_texts import Measured, TwoTexts, two_texts
+from .two_texts import Measured, Text, TwoTexts, two_texts
 
 # (what is at the place, the gradient of the metric by it), [windows, heads, T, d], by layer.
 Gradients = Mapping[int, tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]
@@ -102,11 +104,11 @@ def patch_estimate(
         texts = two_texts(model, tokenizer, clean, corrupt, metric, token, against, position, stack)
         source = texts.read(at, texts.clean)
         of_source = source.layers[texts.stack]
-        grid = _Grid(at, by, of_source, layers)
+        grid = Grid(at, by, of_source, layers)
         found = _gradients(texts, at, steps)
         values = np.zeros(grid.shape) * np.nan
         nulls = values.copy()
-        cells: list[_Cell] = []
+        cells: list[Cell] = []
         for cell in grid.cells(permuted=null, texts=0, seed=seed):
             own, gradient = found[cell.layer]
             change = of_source[cell.layer][:, cell.heads][:, :, cell.taken].astype(np.float64)
@@ -117,7 +119,7 @@ def patch_estimate(
                 cells.append(cell)
         measured = np.zeros(grid.shape) * np.nan
         drawn = _drawn([cell for cell in cells if values[cell.place] != 0], check, seed)
-        for cell, number in zip(drawn, texts.patched(drawn, at, source, check or 1), strict=True):
+        for cell, number in zip(drawn, _exactly(texts, drawn, at, source), strict=True):
             measured[cell.place] = number
     between = f", the mean over {steps} texts between both" if steps else " for the corrupt text"
     has_null = null and not np.isnan(nulls).all()
@@ -138,11 +140,23 @@ def patch_estimate(
     )
 
 
-def _drawn(cells: list[_Cell], count: int, seed: int) -> list[_Cell]:
+def _drawn(cells: list[Cell], count: int, seed: int) -> list[Cell]:
     """One cell of each of so many equal parts, at random."""
     random = np.random.default_rng(seed)
     parts = np.array_split(np.arange(len(cells)), max(1, min(count, len(cells))))
     return [cells[random.choice(part)] for part in parts if count and len(part)]
+
+
+def _exactly(texts: TwoTexts, cells: list[Cell], at: Place, source: HeadOutputs) -> Iterator[float]:
+    """The share of the metric that each cell restores, patched in one batch if that can be."""
+    batch, rows = repeated(texts.corrupt.batch, max(1, len(cells)))
+    patches = CellPatches(texts, at, rows, [source])
+    for first in range(0, len(cells), rows):
+        patches.cells = cells[first : first + rows]
+        with patches.following(interface_only=False):
+            output = run_model(texts.model, batch, all_logits=True)
+        for row in range(len(patches.cells)):
+            yield texts.restored(output, row, rows)
 
 
 def _gradients(texts: TwoTexts, at: Place, steps: int) -> Gradients:
@@ -179,7 +193,7 @@ def between(texts: TwoTexts, steps: int) -> Iterator[tuple[Callable[[], Any], in
         share = (step + 0.5) / steps
         mixed = (1 - share) * corrupt + share * clean
         streams = Streams(texts.model, texts.sites.found)
-        streams.visit("embedding", stack, 0, partial(_put, mixed))
+        streams.visit("embedding", stack, None, partial(_put, mixed))
         yield streams.following, steps
 
 
@@ -234,8 +248,7 @@ class _Probes(SiteFinder):
         """Add the zeros within this context."""
         if without_heads(self._at):
             streams = Streams(self._texts.model, self._texts.sites.found)
-            layers = 0 if self._at == "embedding" else None
-            streams.visit(self._at, self._texts.stack, layers, self._in_stream)
+            streams.visit(self._at, self._texts.stack, None, self._in_stream)
             with streams.following():
                 yield
             return

@@ -27,13 +27,12 @@ from attnwidget.tracing import (
     undisturbed,
 )
 
-from .difference import row_of
-from .patch_scan import Text, _Editor, _Grid
-from .scan import repeated
-from .sites import Site, followed, is_step
-from .skipping import BlockFinder, ExactSkips
+from .by_layer import HeadOutputs
+from .cell_patches import CellPatches
+from .cells import Grid
+from .sites import Site, is_step
 from .substitution import read_at, with_at
-from .two_texts import Measured, TwoTexts, two_texts
+from .two_texts import Measured, Text, TwoTexts, two_texts
 
 Into = Literal["queries", "keys", "values"]
 
@@ -96,7 +95,9 @@ def path_patch(
     """
     model = traceable(model)
     with undisturbed(model):
-        texts = two_texts(model, tokenizer, clean, corrupt, metric, token, against, position, stack)
+        texts = two_texts(
+            model, tokenizer, clean, corrupt, metric, token, against, position, stack, batch_size
+        )
         source = texts.read("head", texts.clean)
         reads = texts.read(into, texts.corrupt).layers[texts.stack]
         wanted: dict[int, list[int]] = {}
@@ -115,7 +116,7 @@ def path_patch(
                 raise ValueError(f"sender {sender} does not exist below layer {last}, a receiver's")
         if not chosen:
             raise ValueError(f"no head is below receivers {list(receivers)}: there is no path")
-        grid = _Grid("head", "head", known, sorted({layer for layer, _ in chosen}))
+        grid = Grid("head", "head", known, sorted({layer for layer, _ in chosen}))
         values = np.full(grid.shape, np.nan)
         nulls = values.copy()
         cells = [
@@ -123,27 +124,23 @@ def path_patch(
             for cell in grid.cells(permuted=null, texts=0, seed=seed)
             if (cell.layer, cell.heads[0]) in chosen
         ]
-        batch, rows = repeated(texts.corrupt.batch, batch_size)
-        held = _outputs(texts)
-        finder, single = BlockFinder(model), BlockFinder(model)
-        followed(model, batch, finder)
-        skips = ExactSkips(texts.corrupt.batch, followed(model, texts.corrupt.batch, single)[0])
-        path = _Path(texts, rows, held, wanted, into, source)
+        repeated = texts.repeated
+        assert repeated is not None
+        rows = repeated.rows
+        path = _Path(texts, rows, _outputs(texts), wanted, into, source)
         for first in range(0, len(cells), rows):
             path.cells = cells[first : first + rows]
             lowest = min(cell.layer for cell in path.cells)
             for path.is_second, layer in ((False, lowest), (True, min(wanted))):
                 with (
                     suppress(PassEnded),
-                    skips.below(model, finder.blocks, path.sites_from(layer), single.blocks),
+                    repeated.above(path.sites_from(layer)),
                     path.following(interface_only=False),
                 ):
-                    output = run_model(model, batch, all_logits=True)
+                    output = run_model(model, repeated.batch, all_logits=True)
             for row, cell in enumerate(path.cells):
-                number = float(texts.metric(row_of(output, row, rows)))
-                (values if cell.null is None else nulls)[cell.place] = texts.share(
-                    number - texts.before
-                )
+                number = texts.restored(output, row, rows)
+                (values if cell.null is None else nulls)[cell.place] = number
                 if cell.null is None:
                     step_done()
     named = ", ".join(f"{layer}-{head}" for layer, head in receivers)
@@ -192,7 +189,7 @@ class _Reader(Handler):
         self.outputs[address.id] = call.passed_on.clone()
 
 
-class _Path(_Editor):
+class _Path(CellPatches):
     """Both passes of a path, with another sender in each row.
 
     Attributes:
@@ -207,9 +204,9 @@ class _Path(_Editor):
         held: dict[CallId, torch.Tensor],
         receivers: dict[int, list[int]],
         into: Into,
-        source: Any,
+        source: HeadOutputs,
     ) -> None:
-        super().__init__(texts.model, texts.sites.found, texts.stack, "head", rows, [source])
+        super().__init__(texts, "head", rows, [source])
         self.is_second = False
         self._held = held
         self._receivers = receivers

@@ -129,7 +129,8 @@ def prune_curve(
     heads = _ordered(order, sites.found)
     counts = tuple(np.unique(np.linspace(0, len(heads), points).round().astype(int)).tolist())
     random = np.random.default_rng(seed)
-    orders = [heads, *(_shuffled(heads, random) for _ in range(random_orders))]
+    drawn = (random.permutation(len(heads)) for _ in range(random_orders))
+    orders = [heads, *([heads[number] for number in each] for each in drawn)]
 
     def mean_loss(off: Sequence[Head]) -> float:
         losses = [_losses(model, batch, off, sites.found, mode, loss) for batch in batches]
@@ -200,7 +201,3 @@ def _listed(order: Any, stacks: Sequence[str]) -> list[Head]:
     if len(stacks) > 1 and any(len(entry) == 2 for entry in listed):
         raise ValueError(f"the model has several stacks; give (stack, layer, head): {stacks}")
     return heads
-
-
-def _shuffled(heads: Sequence[Head], random: np.random.Generator) -> list[Head]:
-    return [heads[number] for number in random.permutation(len(heads))]

@@ -171,7 +171,7 @@ def _read_streams(
         return here.own
 
     for each in usual_stacks(sites) if stack is None else [stack]:
-        streams.visit(at, each, 0 if at == "embedding" else None, partial(keep, each))
+        streams.visit(at, each, None, partial(keep, each))
     with streams.following():
         run_it()
     streams.check_called()
@@ -211,4 +211,4 @@ class _Reader(SiteFinder):
             except ValueError as error:
                 self.refused[address.module] = str(error)
                 return
-        self.outputs[CallId(address.module, address.call)] = _kept(own)
+        self.outputs[address.id] = _kept(own)

@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import weakref
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.utils._pytree import tree_leaves
 
 from attnwidget.analysis import RunningText, mean_rows, place_ratios, sentence_orders
 from attnwidget.capture import record_of
 from attnwidget.progress import on_step
 from attnwidget.record import AttentionRecord
-from attnwidget.running.forward import run_inputs, run_model
+from attnwidget.running.caches import cache_name, cache_of_all
+from attnwidget.running.forward import run_inputs
 from attnwidget.running.generation import Generation, drawn_again, generated
 from attnwidget.running.inputs import Inputs, on_device
 from attnwidget.running.model import CACHES, traceable
-from attnwidget.running.one_text import OneText, one_item
-from attnwidget.session import ipython
-from attnwidget.tracing import can_generate, is_changed, trace, undisturbed
+from attnwidget.running.one_text import one_item
+from attnwidget.tracing import can_generate, trace, undisturbed
 
-from .answer_cuts import AnswerCuts, cache_name, cache_of_all
+from .answer_cuts import AnswerCuts
 from .editor import editing, intervene
 from .edits import KnockOut
-from .effect import Doubles, Effect, Predicts, Softmax
-from .measure import effect_between, labels, read_output
+from .effect import Doubles, Effect, Predicts
+from .kept_pass import KeptPass
 from .off import Cut, MeasuredCut, Off
-from .sites import Site, SiteFinder, followed, sites_of, with_those_beside
-from .skipping import Block, BlockFinder, ExactSkips
-
-# In bytes. What layers returned is kept up to this; beyond, all of them run again.
-_LARGEST = 1 << 28
+from .sites import SiteFinder, with_those_beside
 
 _OF_A_PASS = ("logits_to_keep", "use_cache")
 
@@ -45,10 +38,6 @@ _ORDERS = 8
 
 # More tokens than an answer has.
 _LONGEST_ANSWER = 1 << 14
-
-# The sets of other heads beside those that are off, and the draws in which as many are sought.
-_OTHERS = 6
-_TRIES = 60
 
 
 class Rerun:
@@ -90,7 +79,7 @@ class Rerun:
         tensors = {name: x for name, x in inputs.tensors.items() if name not in _OF_A_PASS}
         self._tokenizer, self._inputs = tokenizer, replace(inputs, tensors=tensors)
         self._generation, self._values = generation, values
-        self._kept: _KeptPass | None = None
+        self._kept: KeptPass | None = None
         self.measured: dict[tuple[str, Cut], MeasuredCut] = {}
         self.shuffles: dict[str, Doubles] = {}
 
@@ -258,10 +247,10 @@ class Rerun:
         """Free what is kept of the model's pass; the next effect runs the whole model again."""
         self._kept = None
 
-    def _pass(self, model: torch.nn.Module) -> _KeptPass:
+    def _pass(self, model: torch.nn.Module) -> KeptPass:
         """The pass of the whole model, run again if the model may have changed since."""
         if self._kept is None or not self._kept.is_of(model):
-            self._kept = _KeptPass(model, one_item(self._on_device(model)))
+            self._kept = KeptPass(model, one_item(self._on_device(model)))
         return self._kept
 
     def _present(self) -> torch.nn.Module:
@@ -271,119 +260,3 @@ class Rerun:
                 "The model was deleted: keep it in a variable, and run the cell again."
             )
         return model
-
-
-class _KeptPass:
-    """A model's pass over one text. It does not refer to the model, which may be deleted.
-
-    Args:
-        model: the model, within `attnwidget.running.model.traceable`.
-        given: the text.
-
-    Raises:
-        ValueError: the model has no attention whose head outputs can be changed, or returns neither
-            logits nor hidden states.
-    """
-
-    def __init__(self, model: torch.nn.Module, given: OneText) -> None:
-        self._given = given
-        self._state = _state(model)
-        finder = BlockFinder(model)
-        with undisturbed(model):
-            plain, sites, traced = followed(model, given.batch, finder)
-        self._sites, self._interface_only = sites.found, traced.by_interface
-        self._shapes = finder.shapes
-        blocks = finder.blocks if _size(finder.blocks) <= _LARGEST else []
-        self._returned = [(block.name, block.output) for block in blocks]
-        self._skips = ExactSkips(given.batch, plain)
-        self._before = read_output(model, plain, given.row, given.sequences)
-        logits = self._before.logits
-        keeps = logits is not None and logits.nbytes <= _LARGEST
-        self._softmax = Softmax.of(logits) if logits is not None and keeps else None
-
-    def is_of(self, model: torch.nn.Module) -> bool:
-        """True if the model is as it was in this pass, as far as can be told without another."""
-        return self._state == _state(model)
-
-    def check(self, off: Off) -> None:
-        """Raise a ValueError if the model reads other tokens than those that are linked."""
-        expected = 1, off.num_queries, off.num_keys
-        shapes = [self._shapes[site.id] for site in sites_of(self._sites, off.stack)]
-        other = [shape for shape in shapes if (shape[0], *shape[2:]) != expected]
-        if off.links and other:
-            raise ValueError(
-                f"Links of stack {off.stack!r} cannot be cut here: the model attends over "
-                f"{other[0][2]} x {other[0][3]} tokens, as within windows or with padding, and the "
-                f"view shows {off.num_queries} x {off.num_keys}. attnwidget.KnockOut takes the "
-                "model's own positions."
-            )
-
-    def effect(self, model: torch.nn.Module, tokenizer: Any, off: Off) -> Effect:
-        """Run the model once more with changes, from the lowest of their layers on.
-
-        Raises:
-            ValueError: see `attnwidget.intervene`.
-        """
-        self.check(off)
-        return self._effect(model, off, labels(model, tokenizer, self._before))
-
-    def others(self, model: torch.nn.Module, off: Off) -> tuple[float, ...]:
-        drawn = _drawn(sites_of(self._sites, off.stack), off)
-        effects = (self._effect(model, replace(off, heads=heads), str) for heads in drawn)
-        changes = (float(effect.change.mean()) for effect in effects)
-        return tuple(change for change in changes if math.isfinite(change))
-
-    def _effect(self, model: torch.nn.Module, off: Off, label: Callable[[int], str]) -> Effect:
-        edits = off.edits
-        changed = [site for edit in edits for site in sites_of(self._sites, off.stack, edit.layers)]
-        blocks = [Block(name, model.get_submodule(name), out) for name, out in self._returned]
-        with (
-            undisturbed(model),
-            self._skips.below(model, blocks, changed, blocks),
-            editing(model, edits, self._sites, interface_only=self._interface_only),
-        ):
-            output = run_model(model, self._given.batch, all_logits=True)
-        after = read_output(model, output, self._given.row, self._given.sequences)
-        return effect_between(self._before, after, label, softmax=self._softmax)
-
-
-def _drawn(sites: Sequence[Site], off: Off) -> list[tuple[tuple[int, int], ...]]:
-    """Sets of other heads, as many of each layer as are off."""
-    random = np.random.default_rng(0)
-    count = Counter(layer for layer, _ in off.heads)
-    rest = {
-        site.layer: [head for head in range(site.heads) if (site.layer, head) not in off.heads]
-        for site in sites
-        if site.layer in count
-    }
-    if off.links or any(len(rest[layer]) < number for layer, number in count.items()):
-        return []
-    drawn: set[tuple[tuple[int, int], ...]] = set()
-    for _ in range(_TRIES):
-        if len(drawn) < _OTHERS:
-            chosen = {n: random.choice(rest[n], count[n], replace=False).tolist() for n in count}
-            drawn.add(tuple((n, head) for n in chosen for head in sorted(chosen[n])))
-    return sorted(drawn)
-
-
-def _size(blocks: Sequence[Block]) -> int:
-    leaves = tree_leaves([block.output for block in blocks])
-    return sum(leaf.nbytes for leaf in leaves if isinstance(leaf, torch.Tensor))
-
-
-def _state(model: torch.nn.Module) -> list[object]:
-    """A list that differs once a model was changed, or a cell of the notebook has run.
-
-    Torch counts the changes of a tensor, but not those of `tensor.data`, which a cell can make.
-    """
-    # A pass under an intervention is never used again: this object equals no other.
-    changed = object() if is_changed() else None
-    return [getattr(ipython(), "execution_count", None), changed, *_parts(model)]
-
-
-def _parts(model: torch.nn.Module) -> Iterator[object]:
-    for module in model.modules():
-        yield id(module), len(module._forward_hooks), len(module._forward_pre_hooks)
-        for tensor in (*module._parameters.values(), *module._buffers.values()):
-            if tensor is not None:
-                yield tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version

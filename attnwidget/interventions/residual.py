@@ -21,9 +21,9 @@ from torch.utils._pytree import tree_flatten, tree_map
 from attnwidget.analysis import Numbers
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
-from attnwidget.tracing import Address, Call, CallId, MixingCall, trace
+from attnwidget.tracing import Address, Call, MixingCall, trace
 
-from .frozen import HeadMark, StreamMark, depends_on, freeze, leaves_of, passed
+from .frozen import HeadMark, StreamMark, depends_on, exact, freeze, leaves_of, passed
 from .sites import Site, SiteFinder, followed
 from .skipping import Block, skipped
 from .streams import Stream, find_stream, returned, with_stream
@@ -31,11 +31,6 @@ from .streams import Stream, find_stream, returned, with_stream
 # By how much a sum may miss, of the sum of the magnitudes of its terms: in float32, and in units in
 # the last place of a type with fewer digits.
 _APART, _UNITS = 1e-5, 4
-
-
-def exact(tensor: torch.Tensor) -> torch.Tensor:
-    """The numbers in float64, which not every device has."""
-    return tensor.detach().cpu().double()
 
 
 def margin(dtype: torch.dtype) -> float:
@@ -252,7 +247,7 @@ class _Follower(SiteFinder):
                 undo.callback(each.remove)
 
     def found(self, address: Address, call: Call | MixingCall | None) -> torch.Tensor | None:
-        site = self._sites.get(CallId(address.module, address.call))
+        site = self._sites.get(address.id)
         if self._layer is None or site is None or call is None or isinstance(call, MixingCall):
             return None
         assert call.passed_on is not None

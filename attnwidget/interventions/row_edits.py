@@ -58,13 +58,11 @@ class RowEditor(Handler):
             for own in edit.site.ids:
                 self._of_call.setdefault(own, []).append((row, edit))
 
-    def attention(self, address: Address, read: Read) -> torch.Tensor | None:
+    def attention(self, address: Address, read: Read | ReadMixing) -> torch.Tensor | None:
         edits = self._of_call.get(address.id)
         return None if edits is None else self._changed(address, read(), edits)
 
-    def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:
-        edits = self._of_call.get(address.id)
-        return None if edits is None else self._changed(address, read(), edits)
+    mixing = attention
 
     def _changed(
         self, address: Address, call: Call | MixingCall, edits: list[tuple[int, RowEdit]]

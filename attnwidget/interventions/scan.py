@@ -12,7 +12,6 @@ import torch
 from attnwidget.analysis import HeadScores
 from attnwidget.arguments import checked, instance, one_of, whole, whole_numbers
 from attnwidget.progress import progress_bar, step_done
-from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 from attnwidget.running.model import traceable
 from attnwidget.running.one_text import one_text
@@ -21,9 +20,9 @@ from attnwidget.tracing import trace, undisturbed
 from .by_layer import HeadOutputs
 from .difference import Difference
 from .edits import OUTPUTS, Chosen, Mode, known_mode
+from .repeated_text import RepeatedText
 from .row_edits import RowEdit, RowEditor
-from .sites import Site, empty_rows, followed, sites_of
-from .skipping import BlockFinder, ExactSkips
+from .sites import Site, empty_rows, sites_of
 
 By = Literal["head", "group", "layer"]
 
@@ -97,30 +96,23 @@ def ablation_scan(
         raise ValueError(f"source is of at={source.at!r}; expected head outputs")
     model = traceable(model)
     given = one_text(model, tokenizer, text, text_pair, target, batch_index)
-    batch, rows = repeated(given.batch, batch_size)
-    finder = BlockFinder(model)
     with undisturbed(model):
-        plain, sites, traced = followed(model, batch, finder)
+        repeated = RepeatedText(model, given.batch, batch_size)
+        rows, sites = repeated.rows, repeated.sites
         chosen = sites_of(sites.found, stack, layers)
-        difference = Difference(model, given, plain, rows, metric)
-        # Skips are tried with one row, which takes a fraction of the time.
-        single, output = finder, plain
-        if rows > 1:
-            single = BlockFinder(model)
-            output, _, _ = followed(model, given.batch, single)
-        skips = ExactSkips(given.batch, output)
+        difference = Difference(model, given, repeated.plain, rows, metric)
         values, nulls = empty_rows(chosen), empty_rows(chosen)
         todo = _switched(chosen, sites.found, by, null=null, seed=seed)
         while of_batch := list(islice(todo, rows)):
             edits = [each.edits for each in of_batch]
             changed = [edit.site for of_row in edits for edit in of_row]
             editor = RowEditor(edits, rows, mode if source is None else source)
-            only = traced.by_interface and not any(site.signed for site in changed)
+            only = repeated.by_interface and not any(site.signed for site in changed)
             with (
-                skips.below(model, finder.blocks, changed, single.blocks),
+                repeated.above(changed),
                 trace(model, editor, rows, interface_only=only),
             ):
-                output = run_model(model, batch, all_logits=True)
+                output = run_model(model, repeated.batch, all_logits=True)
             for each, number in zip(of_batch, difference(output).tolist(), strict=False):
                 name, layer = each.site.stack, each.site.layer
                 numbers = nulls if each.is_null else values
@@ -150,20 +142,6 @@ def ablation_scan(
 
 
 _OFF = {"head": "the head", "group": "the heads that share its keys", "layer": "its layer"}
-
-
-def repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:
-    """The text in so many rows; in one, if the first dimension of an input is not that of rows."""
-    tensors = [value for value in batch.tensors.values() if isinstance(value, torch.Tensor)]
-    if any(not tensor.ndim or len(tensor) != 1 for tensor in tensors):
-        return batch, 1
-    repeated = {
-        name: value.repeat(rows, *[1] * (value.ndim - 1))
-        if isinstance(value, torch.Tensor)
-        else value
-        for name, value in batch.tensors.items()
-    }
-    return TextBatch(repeated, batch.texts * rows, batch.rows * rows), rows
 
 
 @dataclass(frozen=True)

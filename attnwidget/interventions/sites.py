@@ -255,9 +255,8 @@ class SiteFinder(Handler):
             return self.found(address, None)
         output = call.passed_on
         key_heads = call.key.shape[1] if isinstance(call, FunctionCall) else shape[1]
-        own = CallId(address.module, address.call)
         piece = self._sources.piece(address, call.module, call)
-        self._calls.append(_Seen(own, shape, key_heads, output is not None, piece))
+        self._calls.append(_Seen(address.id, shape, key_heads, output is not None, piece))
         return self.found(address, None if output is None else call)
 
     def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:

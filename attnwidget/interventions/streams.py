@@ -1,12 +1,12 @@
-"""The stack of layers that a model's predictions are read from, found by following a pass.
+"""The stream in what layers get and return, and the stack that predictions are read from.
 
-Layers are a list of modules, each of which receives what the one before returned. Classes and names
-are not read.
+The stack is found by following a pass. Layers are a list of modules, each of which receives what
+the one before returned. Classes and names are not read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -53,6 +53,22 @@ def returned(layer: Block) -> torch.Tensor:
     found = _stream(layer.output)
     assert found is not None
     return found
+
+
+def first_of(output: Any) -> Any:
+    """A module's output, the first one of several."""
+    if isinstance(output, (tuple, list)) and output:
+        return output[0]
+    return output
+
+
+def stream_in(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[int | str, torch.Tensor]:
+    """The argument of a layer that is the stream: its first tensor of numbers."""
+    given: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
+    for name, value in given:
+        if isinstance(value, torch.Tensor) and value.is_floating_point() and value.ndim in (2, 3):
+            return name, value
+    raise ValueError("a layer gets no tensor [items, tokens, width], so there is no stream")
 
 
 def with_stream(output: Any, stream: torch.Tensor) -> Any:
@@ -152,5 +168,5 @@ def _is_stream(each: Any) -> bool:
 
 
 def _stream(output: Any) -> torch.Tensor | None:
-    found = output[0] if isinstance(output, (tuple, list)) and output else output
+    found = first_of(output)
     return found if _is_stream(found) else None

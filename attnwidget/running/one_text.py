@@ -39,9 +39,9 @@ def one_text(
     model: torch.nn.Module,
     tokenizer: Any,
     text: str | Mapping[str, Any],
-    text_pair: str | None,
-    target: str | None,
-    batch_index: int,
+    text_pair: str | None = None,
+    target: str | None = None,
+    batch_index: int = 0,
 ) -> OneText:
     """Tokenize if needed; of a batch, keep one item.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from inspect import signature
-from typing import Any
+from typing import Any, SupportsIndex
 
 import torch
 
+from attnwidget.arguments import whole_number
 from attnwidget.record.record import DOUBT
 
-from .labels import text_tokenizer
+from .labels import text_tokenizer, token_labels
 
 
 def vocabulary_size(model: torch.nn.Module) -> int | None:
@@ -80,3 +81,44 @@ def _special_ids(model: torch.nn.Module) -> dict[str, int]:
         if type(token) is int and token >= 0 and key in usual and token != usual[key].default:
             stated[key] = token
     return stated
+
+
+def unembedding_of(model: torch.nn.Module) -> torch.nn.Module:
+    """The module that makes logits of tokens.
+
+    Raises:
+        ValueError: the model has none.
+    """
+    found = getattr(model, "get_output_embeddings", lambda: None)()
+    if found is None:
+        raise ValueError(
+            f"{type(model).__name__} has no unembedding, so it has no logits of tokens"
+        )
+    unembedding: torch.nn.Module = found
+    return unembedding
+
+
+def token_id(tokenizer: Any, token: str | SupportsIndex) -> int:
+    """The id of a token: a string that is one token, or its id.
+
+    Raises:
+        TypeError: it is a string, and there is no tokenizer.
+        ValueError: it is several tokens.
+    """
+    if not isinstance(token, str):
+        return whole_number(token)
+    if tokenizer is None:
+        raise TypeError("token is a string, so a tokenizer is needed")
+    ids = text_tokenizer(tokenizer)(token, add_special_tokens=False)["input_ids"]
+    if len(ids) != 1:
+        labels = token_labels(tokenizer, ids)
+        raise ValueError(
+            f"{token!r} is {len(ids)} tokens ({', '.join(map(repr, labels))}); give one, mostly "
+            "with the space before it, as ' Mary'"
+        )
+    return int(ids[0])
+
+
+def label_of(tokenizer: Any, token: int) -> str:
+    """The label of a token's id: the id itself without a tokenizer."""
+    return str(token) if tokenizer is None else token_labels(tokenizer, [token])[0]

@@ -247,7 +247,7 @@ def test_gradients_by_coefficients(name: str) -> None:
     built = zoo.build(name)
     found = aw.attention_gradients(built.model, None, built.inputs, loss=loss)
     record = aw.capture(built.model, None, built.inputs)
-    batch = one_text(built.model, None, built.inputs, None, None, 0).batch
+    batch = one_text(built.model, None, built.inputs).batch
     _, gradients, _ = output_gradients(built.model, batch, loss)
     for each in gradients:
         if not each.site.signed:
