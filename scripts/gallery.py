@@ -1,7 +1,8 @@
 """Builds the gallery of trained models into build/gallery: python -m scripts.gallery [NAME ...]
 
-Models come from ATTNWIDGET_MODELS, the folder of trained models, or from the hub. What a model is
-missing for is left out, with a line that says so. Each page is opened in Chromium without a network.
+Models come from ATTNWIDGET_MODELS, the folder of trained models, or from the hub. What needs a
+model that is not there is left out, with a line that says so. Each page is opened in Chromium
+without a network.
 """
 
 from __future__ import annotations
@@ -119,9 +120,11 @@ def index() -> str:
         for title, names in SECTIONS.items()
         if (cards := "".join(card(built[name]) for name in names if name in built))
     )
-    left_out = "".join(f"<li>{escape(entry.title)} <code>{entry.name}</code></li>" for entry in missing)
+    left_out = "".join(
+        f"<li>{escape(entry.title)} <code>{entry.name}</code></li>" for entry in missing
+    )
     if left_out:
-        sections += f"<section><h2>Not built</h2><p>Their models were not there.</p><ul>{left_out}</ul></section>"
+        sections += f"<section><h2>Not built</h2><ul>{left_out}</ul></section>"
     template = (FOLDER / "index.html").read_text(encoding="utf-8")
     light = HtmlFormatter(style="default").get_style_defs("pre")
     dark = HtmlFormatter(style="github-dark").get_style_defs("pre")
@@ -138,8 +141,8 @@ def card(entry: Entry) -> str:
 <img src="{entry.name}-light.webp" alt="" width="{WIDTH}" height="510" loading="lazy">
 </picture><h3>{escape(entry.title)}</h3></a>
 <p>{emphasized(entry.text)}</p>
-<details><summary>Python</summary><button>Copy</button><pre tabindex="0">{code}</pre></details>
-<small>{size / 2**20:.1f} MB</small>
+<details><summary>Python<small>{size / 2**20:.1f} MB</small></summary>
+<button>Copy</button><pre tabindex="0">{code}</pre></details>
 </article>"""
 
 

@@ -1,6 +1,7 @@
 """Half of MiniLM's heads rest on [CLS]: 33 of 72 give it more than half of their attention
 
-All of them are in layers 1 to 4. The colour is a number of each head, and so is the order.
+All of them are in layers 1 to 4. The colour is this share, and the numbers at the
+side and below are its means.
 """
 
 import attnwidget as aw

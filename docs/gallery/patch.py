@@ -14,7 +14,7 @@ name = "google/vit-base-patch16-224"
 model = AutoModelForImageClassification.from_pretrained(name)
 processor = AutoImageProcessor.from_pretrained(name)
 image = Image.open(get_sample_data("grace_hopper.jpg"))
-aw.show(model, processor, image, layer=1, head=4, heads=[4], query=1 + 2 * 14 + 7)
+aw.show(model, processor, image, layer=1, head=4, query=1 + 2 * 14 + 7)
 
 # Claims
 import numpy as np

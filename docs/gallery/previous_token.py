@@ -13,9 +13,7 @@ aw.show(model, tokenizer, text, layer=0, head=2, heads=[2])
 import numpy as np
 
 record = shown.record
-before = np.array(
-    [[np.diag(record.weights(n, h), -1).mean() for h in range(12)] for n in range(6)]
-)
+before = np.array([[np.diag(record.weights(n, h), -1).mean() for h in range(12)] for n in range(6)])
 assert 0.99965 < before[0, 2] < 0.99975
 before[0, 2] = 0
 assert before.max() < 0.3
