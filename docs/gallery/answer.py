@@ -1,4 +1,4 @@
-"""Where did the answer get the mill? From one sentence: without it, “mill” loses 6.4 nats
+"""Where did the answer get the mill? From sentence 3: without it, “mill” loses 6.4 nats
 
 Shades are attention, and so is the list, beside an even share. *If cut* is what the answer loses if
 it may not see a sentence: the other five cost nothing.
@@ -11,8 +11,8 @@ import attnwidget as aw
 name = "HuggingFaceTB/SmolLM2-135M-Instruct"
 model, tokenizer = AutoModelForCausalLM.from_pretrained(name), AutoTokenizer.from_pretrained(name)
 asked = (
-    "The lamp burned whale oil until 1902. After that, it ran on electricity from the village mill. \
-The stairs have 214 steps. Dogs may visit the garden. What does the lamp run on?"
+    "The lamp burned whale oil until 1902. After that, it ran on electricity from the village "
+    "mill. The stairs have 214 steps. Dogs may visit the garden. What does the lamp run on?"
 )
 rule = "You answer questions from the text that you are given, in one short sentence."
 chat = [{"role": "system", "content": rule}, {"role": "user", "content": asked}]

@@ -13,7 +13,7 @@ Bees find their way home by the sun. On cloudy days, they use the light of the s
 The committee met on Tuesday. It could not agree on a date.
 The children built a tower of stones. The sea took it in an hour."""
 profile = aw.profile(model, tokenizer, texts.splitlines(), null="random weights")
-aw.show(profile, map_x="previous", map_y="first", color="layer")
+aw.show(profile, map_x="previous", map_y="first", color="layer", layer=0, head=2)
 
 # Claims
 import numpy as np

@@ -10,10 +10,12 @@ import attnwidget as aw
 
 name = "HuggingFaceTB/SmolLM2-135M-Instruct"
 model, tokenizer = AutoModelForCausalLM.from_pretrained(name), AutoTokenizer.from_pretrained(name)
-text = """The library of Hartwell opened in 1911. Its globe shows an island that does not exist. \
-The clock of Hartwell was made in Geneva. It runs four minutes slow. \
-The market of Hartwell is held on Saturdays. Its oldest stall sells smoked eel. \
-The clock of Hartwell was made in"""
+text = (
+    "The library of Hartwell opened in 1911. Its globe shows an island that does not exist. "
+    "The clock of Hartwell was made in Geneva. It runs four minutes slow. "
+    "The market of Hartwell is held on Saturdays. Its oldest stall sells smoked eel. "
+    "The clock of Hartwell was made in"
+)
 parts = [(0, 23, "library"), (23, 39, "clock"), (39, 58, "market"), (58, 66, "question")]
 record = aw.analysis.by_segments(aw.capture(model, tokenizer, text), parts)
 aw.model_view(record, layer=18, head=6)
