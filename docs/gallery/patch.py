@@ -1,7 +1,7 @@
 """Up, one patch: head 1-4 of a vision transformer gives .96 of its attention to the patch above
 
-The locked patch lies on the cap. The small pictures are the other heads of the layer: 1-3 looks to the
-left, 1-11 to the right, both .93.
+The locked patch lies on the cap. Head 3 of this layer looks to the left, head 11 to the right, both
+with .93.
 """
 
 from matplotlib.cbook import get_sample_data

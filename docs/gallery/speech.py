@@ -1,7 +1,7 @@
 """A head that listens in order: for each word, 2-4 of Whisper hears a later moment
 
-The spectrogram stands for the sound, time from left to right. “leaves” is locked. speech.wav is three
-seconds of the synthesizer eSpeak NG: “A good map shows what it leaves out.”
+The spectrogram stands for the sound, time from left to right. The row of “it” is
+locked, which wrote “leaves”. speech.wav is three seconds of the synthesizer eSpeak NG: “A good map shows what it leaves out.”
 """
 
 from scipy.io import wavfile
