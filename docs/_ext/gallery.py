@@ -14,9 +14,6 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from scripts.gallery_entries import SECTIONS, Entry, entry
 
-# Heights of the views that need more or less than those of a text of 15 tokens.
-HEIGHTS: dict[str, int] = {}
-
 
 class Gallery(SphinxDirective):
     """All entries, by section."""
@@ -33,8 +30,7 @@ def _shown(entry: Entry) -> str:
     head = f"### {entry.title}\n\n{entry.text}\n\n"
     if not entry.embedded:
         return f"{head}```python\n{entry.code}\n```\n\n"
-    height = f":height: {HEIGHTS[entry.name]}\n" if entry.name in HEIGHTS else ""
-    return f"{head}```{{attnwidget}} {entry.title}\n{height}\n{entry.code}\n```\n\n"
+    return f"{head}```{{attnwidget}} {entry.title}\n\n{entry.code}\n```\n\n"
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
