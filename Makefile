@@ -36,7 +36,7 @@ RIVAL := benchmarks/browser/node_modules/.package-lock.json
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .SILENT:
-.PHONY: help demo test test-python test-front-end test-hosts test-loaded fuzz test-models test-oldest resolve check bench docs lab build clean
+.PHONY: help demo test test-python test-front-end test-hosts test-loaded fuzz test-models test-oldest resolve check bench docs gallery lab build clean
 
 help: ## List these targets
 	awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s  %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -103,6 +103,12 @@ docs: $(VENV)/.docs $(BUNDLE) ## Make the site of the documents, offline
 	HF_HUB_OFFLINE=1 $(PY) -m sphinx --fail-on-warning --keep-going --quiet \
 		--doctree-dir build/doctrees --fresh-env docs build/docs
 	echo "The site:  $(CURDIR)/build/docs/index.html"
+
+# What ATTNWIDGET_MODELS lacks is loaded from the hub with HF_HUB_OFFLINE=0.
+gallery: $(VENV)/.test $(BUNDLE) ## Make the gallery of trained models, and open each of its pages
+	ATTNWIDGET_BROWSER=$$($(PY) scripts/browser.py) && \
+	export ATTNWIDGET_BROWSER HF_HUB_OFFLINE="$${HF_HUB_OFFLINE:-1}" ATTNWIDGET_MODELS="$(ATTNWIDGET_MODELS)" && \
+	TRANSFORMERS_VERBOSITY=error $(PY) -m scripts.gallery
 
 lab: $(VENV)/.lab $(BUNDLE) ## Open the notebooks in JupyterLab
 	$(VENV)/bin/jupyter lab --notebook-dir=notebooks

@@ -20,6 +20,7 @@ from sphinx.util.typing import ExtensionMetadata, OptionSpec
 from sphinx.writers.html5 import HTML5Translator
 
 from attnwidget import AttentionWidget
+from attnwidget.widget import ProfileWidget
 
 FOLDER = "_live"
 
@@ -57,14 +58,14 @@ class LiveView(SphinxDirective):
         widget.close()
         return [nodes.literal_block(code, code, language="python"), live]
 
-    def _evaluate(self, code: str) -> AttentionWidget:
+    def _evaluate(self, code: str) -> AttentionWidget | ProfileWidget:
         names = self.env.temp_data.setdefault("live_view", {})
         *statements, last = ast.parse(code).body
         if not isinstance(last, ast.Expr):
             raise TypeError("its last line is no expression")
         exec(compile(ast.Module(statements, []), "<snippet>", "exec"), names)
         widget = eval(compile(ast.Expression(last.value), "<snippet>", "eval"), names)
-        if not isinstance(widget, AttentionWidget):
+        if not isinstance(widget, AttentionWidget | ProfileWidget):
             raise TypeError(f"its last line gives {type(widget).__name__}, and no widget")
         return widget
 

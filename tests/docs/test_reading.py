@@ -19,6 +19,7 @@ LIVE = {
     "guide/map.html": ["Map", "Map"],
     "guide/lenses.html": ["Head"] * 4,
     "guide/compare.html": ["Head"],
+    "gallery.html": ["Head", "Model", "Head", "Head", "Neuron", "Head", "Map"],
 }
 # Selectors of a page of the site, and of an exported page.
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 18, 20)"}
