@@ -8,17 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnwidget.analysis import GridScores, running_text
+from attnwidget.analysis import running_text
 from attnwidget.counted import counted
 from attnwidget.plot.attention import Attention, Side
-from attnwidget.plot.heads import NULL_ENDS
 from attnwidget.plot.shown import Shown
 from attnwidget.record import Floats, runs
 
+from .grids import grid_lines
 from .lines import Block, fitted, named, number, one_line, wrapped
 from .sources import sources
 
-_LINKS, _HEADS, _CELLS = 8, 8, 8
+_LINKS, _HEADS = 8, 8
 # The most weights that are read: about a second, and so few that no display waits for them.
 _MOST_WEIGHTS, _MOST_AT_A_DISPLAY = 1 << 26, 1 << 22
 
@@ -51,11 +51,9 @@ def _numbers(shown: Shown, most: int) -> Iterator[str]:
     """The numbers that the view shows, without its choices."""
     view, difference = shown.view, shown.choices["compared"] == "difference"
     if view == "grid":
-        yield from _grid(shown.shown_grid)
+        yield from grid_lines(shown.shown_grid)
     elif view in ("model", "map"):
         yield from _all_heads(shown)
-    elif view == "grid":
-        yield from _cells(shown.shown_grid)
     elif view == "text" and not difference:
         stack = shown.record.stack(shown.stack)
         if sum(layer.num_heads for layer in stack.layers) * len(stack.keys) ** 2 <= most:
@@ -67,20 +65,6 @@ def _numbers(shown: Shown, most: int) -> Iterator[str]:
         attention = one if view == "neuron" or attention.size > most else attention
         if attention.size <= most:
             yield from _links(attention, shown.choices["key"])
-
-
-def _cells(grid: GridScores) -> Iterator[str]:
-    """The cells with the largest numbers, beside those of the null."""
-    of_rows, of_columns = grid.axes
-    size = np.nan_to_num(np.abs(grid.values)).ravel()
-    cells = []
-    for at in np.argsort(-size, kind="stable")[:_CELLS].tolist():
-        row, column = divmod(at, len(grid.columns))
-        beside = f" {column}" if of_columns == "position" else ""
-        place = f", {of_columns}{beside} {one_line(grid.columns[column])}" if of_columns else ""
-        null = "" if grid.null is None else f" (null {number(grid.null[row, column])})"
-        cells.append(f"{of_rows} {grid.rows[row]}{place} {number(grid.values[row, column])}{null}")
-    yield from wrapped(f"{one_line(grid.name)} at {grid.site}, largest:", cells, most=3)
 
 
 def _choices(shown: Shown) -> Iterator[str]:
@@ -198,32 +182,6 @@ def _all_heads(shown: Shown) -> Iterator[str]:
         named_heads = [f"{heads.names[at]} {number(float(values[at]), digits)}" for at in known]
         yield from wrapped(lead, named_heads[:_HEADS], most=1)
         yield from wrapped("    lowest:", named_heads[::-1][:3], most=1)
-
-
-def _grid(scores: GridScores) -> Iterator[str]:
-    """The cells of a grid with the largest numbers, beside those of its null."""
-    of_rows, of_columns = scores.axes
-    across = f", {of_columns}s from left to right" if of_columns else ""
-    yield f"Grid: {scores.name} at {scores.site}, {of_rows}s from top to bottom{across}."
-    yield one_line(f"{scores.description}; of {scores.measured_on}.", 600)
-    values, null = scores.values.ravel(), None if scores.null is None else scores.null.ravel()
-    unit = scores.unit and f" {scores.unit}"
-    beside = ""
-    if null is not None and np.isfinite(null).any():
-        low, high = np.nanpercentile(null, NULL_ENDS)
-        ends = f"{number(float(low), 3)} to {number(float(high), 3)}"
-        beside = f" (95% of {scores.null_label}: {ends})"
-    known = np.flatnonzero(np.isfinite(values))
-    largest = known[np.argsort(-np.abs(values[known]), kind="stable")][:_LINKS]
-    entries = []
-    for at in largest:
-        row, column = divmod(int(at), len(scores.columns))
-        of_null = (
-            "" if null is None or np.isnan(null[at]) else f" (null {number(float(null[at]), 3)})"
-        )
-        place = one_line(scores.place(row, column))
-        entries.append(f"{place} {number(float(values[at]), 3)}{unit}{of_null}")
-    yield from wrapped(f"Largest of {len(known)} cells{beside}:", entries, most=4)
 
 
 def _words(shown: Shown) -> Iterator[str]:
