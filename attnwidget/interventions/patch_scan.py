@@ -15,7 +15,7 @@ import torch
 from attnwidget.analysis import GridScores, align
 from attnwidget.analysis.grid_scores import By
 from attnwidget.arguments import checked, list_of, one_of, whole, whole_number, whole_numbers
-from attnwidget.counted import counted
+from attnwidget.counted import counted, with_minus
 from attnwidget.progress import end_asked, progress_bar, step_done
 from attnwidget.record import Floats, Tokens
 from attnwidget.running.batches import TextBatch
@@ -181,7 +181,8 @@ def patch_scan(
     return GridScores(
         "restored",
         f"The share of {name} that a patch at {at!r} of the corrupt text restores: 0 is that of "
-        f"the corrupt text, {before:.4g}, and 1 that of the clean one, {after:.4g}",
+        f"the corrupt text, {with_minus(before, '.4g')}, and 1 that of the clean one, "
+        f"{with_minus(after, '.4g')}",
         at,
         by,
         grid.rows,
