@@ -13,6 +13,7 @@ from attnwidget.counted import counted
 from attnwidget.plot.attention import Attention, Side
 from attnwidget.plot.shown import Shown
 from attnwidget.record import Floats, runs
+from attnwidget.wire.pairing import head_label
 
 from .grids import grid_lines
 from .lines import Block, fitted, named, number, one_line, wrapped
@@ -76,7 +77,7 @@ def _choices(shown: Shown) -> Iterator[str]:
         f"{shown.view} view of {of}",
         f"stack {shown.stack}"
         + (f" (of {count})" if (count := len(shown.record.stacks)) > 1 else ""),
-        f"layer {choices['layer']}, head {choices['head']}",
+        f"layer {choices['layer']}, {_head_words(shown)}",
         f"{len(stack.queries):,} x {len(stack.keys):,} tokens",
     ]
     if choices["heads"] is not None:
@@ -205,6 +206,16 @@ def _text(shown: Shown) -> Iterator[str]:
     yield from sources(stack, running, slice(first, end), _LINKS)
 
 
+def _head_words(shown: Shown, *, of_layer: bool = False) -> str:
+    """The current head: "head 2", or "Head 3-2"; of a map of all channels, "all channels"."""
+    number, head = shown.choices["layer"], shown.choices["head"]
+    label = head_label(shown.record.stack(shown.stack).layer(number), head, None)
+    if not of_layer:
+        return f"{label[0].lower()}{label[1:]}"
+    whole = label.startswith("All")
+    return f"{label} of layer {number}" if whole else f"Head {number}-{head}"
+
+
 def _head(shown: Shown) -> Iterator[str]:
     """The numbers of the current head."""
     if shown.choices["compared"] == "difference":
@@ -221,4 +232,4 @@ def _head(shown: Shown) -> Iterator[str]:
             entries.append(
                 f"{metric['label']} {number(float(value), metric['digits'])}{unit}{beside}"
             )
-    yield from wrapped(f"Head {choices['layer']}-{choices['head']}:", entries, most=6)
+    yield from wrapped(f"{_head_words(shown, of_layer=True)}:", entries, most=6)

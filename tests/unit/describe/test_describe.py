@@ -11,7 +11,7 @@ from attnwidget.analysis import running_text, text_shares
 from attnwidget.record import Replay, Stack, Tokens, Written
 from tests.unit.analysis.test_running_text import _stack
 from tests.unit.records import FIDELITY, layer_of, program
-from tests.unit.signed import with_both
+from tests.unit.signed import kept, linear, with_both
 
 LABELS = ("[CLS]", "a", "dog", "ran", "home", "it", "[SEP]")
 
@@ -193,6 +193,16 @@ def test_words_beside_the_widget(widget: aw.AttentionWidget, tmp_path: Path) -> 
     assert "<desc>Attention of planted" in (tmp_path / "a.svg").read_text("utf-8")
     widget.save_figure(tmp_path / "a.png")
     assert b"it (5)" in (tmp_path / "a.png").read_bytes()
+
+
+def test_the_one_map_of_all_channels_is_no_head() -> None:
+    stack = linear(kept(np.tril(np.full((1, 5, 5), 0.2, np.float32))))
+    record = aw.AttentionRecord({"linear": stack}, model="planted")
+    text = shown(aw.AttentionWidget(record))
+    assert "layer 0, all channels; 5 x 5 tokens." in text
+    assert "Layer 0 · All channels" in text
+    assert "All channels of layer 0: distance" in text
+    assert "Head 0" not in text
 
 
 def test_a_grid_of_scores() -> None:
