@@ -28,12 +28,24 @@ _MOST_TOKENS = 1024
 _ROWS = 16
 
 
-def recurrent_layer(call: MixingCall, item: Item, name: str, *, values: bool, units: bool) -> Layer:
+def recurrent_layer(
+    call: MixingCall,
+    item: Item,
+    name: str,
+    *,
+    values: bool,
+    units: bool,
+    rounded: torch.dtype | None = None,
+) -> Layer:
     """The layer of a call with strengths, with its errors.
 
     In rows that are spread over the text, coefficients times values are compared with the outputs;
     and if `units`, single coefficients with what the function returns for unit vectors, which takes
     as long as the call did.
+
+    Args:
+        rounded: the type to which autocast rounds products within the function, whatever the type
+            of its output.
 
     Raises:
         ValueError: an array holds NaN or infinity.
@@ -53,20 +65,29 @@ def recurrent_layer(call: MixingCall, item: Item, name: str, *, values: bool, un
         "queries and keys",
         _coefficients_error(call, selection, found, rows) if units else None,
         _relative_error(found @ of_values, outputs),
-        tolerance(call.output.dtype),
+        _tolerance(call.output.dtype, rounded),
         len(rows),
     )
     kept = of_values if values else None
     return Layer(queries, keys, program, None, fidelity, values=kept)
 
 
-def layer_of_channels(calls: Sequence[MixingCall], gated: Gated, item: Item, name: str) -> Layer:
+def layer_of_channels(
+    calls: Sequence[MixingCall],
+    gated: Gated,
+    item: Item,
+    name: str,
+    rounded: torch.dtype | None = None,
+) -> Layer:
     """One map of a layer whose channels are mixed each by itself, or one of each of its calls.
 
     A token's contribution to an output is what reaches it through the function, the gate and the
     projection. Its coefficient is the share of that along the whole output, of either sign:
     c[t, s] = (W diag(gate_t) a[t, s] v_s) . y_t / |y_t|^2, with y_t = sum over s and all calls,
     without biases, which are of no token. So the coefficients of a row sum to 1.
+
+    Args:
+        rounded: as of `recurrent_layer`.
 
     Raises:
         ValueError: the text is too long, or the projection is not linear.
@@ -107,9 +128,14 @@ def layer_of_channels(calls: Sequence[MixingCall], gated: Gated, item: Item, nam
     whole = gated.input.detach().cpu().double().reshape(-1, *received.shape)[selection.windows][0]
     biases = whole.norm(dim=-1) / received.norm(dim=-1).clamp_min(1e-300)
     size = np.maximum(parts, biases[selection.queries].numpy())[live].max(initial=1)
-    limit = tolerance(gated.input.dtype) * float(size)
+    limit = _tolerance(gated.input.dtype, rounded) * float(size)
     fidelity = Fidelity(OF_CHANNELS, name, "coefficients", None, error, limit, tokens)
     return Layer(None, None, None, None, fidelity, coefficients=coefficients)
+
+
+def _tolerance(*kinds: torch.dtype | None) -> float:
+    """The largest of the tolerances of types."""
+    return max(tolerance(kind) for kind in kinds if kind is not None)
 
 
 def _without_bias(call: MixingCall, output: torch.Tensor) -> torch.Tensor:

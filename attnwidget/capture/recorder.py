@@ -11,7 +11,7 @@ import torch
 from attnwidget.progress import step_done
 from attnwidget.record import Floats, Layer
 from attnwidget.running.items import Item
-from attnwidget.running.model import device_of, is_foreign, without_autocast
+from attnwidget.running.model import autocast_type, device_of, is_foreign, without_autocast
 from attnwidget.running.projection import linear_matrix, projections
 from attnwidget.tracing import (
     Address,
@@ -230,6 +230,7 @@ class _Recorder(Handler):
                     self._left_out.add(address.module)
                     self._add(address, None, "")
                 return None
+            rounded = autocast_type(self._device)
             with without_autocast(self._device):
                 call = read()
                 if call.local and call.rerun is None:  # a step of another mixer
@@ -242,7 +243,7 @@ class _Recorder(Handler):
                 units = type(call.module) not in self._compared
                 self._compared.add(type(call.module))
                 layer = recurrent_layer(
-                    call, item, address.module, values=self._values, units=units
+                    call, item, address.module, values=self._values, units=units, rounded=rounded
                 )
         except Exception as error:  # as above
             reason = str(error) or type(error).__name__
@@ -275,9 +276,10 @@ class _Recorder(Handler):
                 continue
             address, layer, reason = gated.address, None, ""
             try:
+                rounded = autocast_type(self._device)
                 with without_autocast(self._device):
                     item = self._item(address.id)
-                    layer = layer_of_channels(calls, gated, item, address.module)
+                    layer = layer_of_channels(calls, gated, item, address.module, rounded)
             except Exception as error:  # as above
                 reason = str(error) or type(error).__name__
             self._add(address, layer, reason)

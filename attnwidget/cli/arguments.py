@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from typing import Any, get_args
 
+from traitlets import Bool, Enum, Unicode
+
 from attnwidget.default_model import NAME
-from attnwidget.view_state import View
+from attnwidget.view_state.table import TABLE, described
+from attnwidget.view_state.traits import Integer, Integers, Name, Position
 from attnwidget.wire.compression import Quality
 
 from .output import STDOUT
@@ -26,6 +30,11 @@ NULLS: dict[str, Any] = {
     "none": None,
 }
 """The nulls of `attnwidget.profile` by their names here."""
+
+
+# Choices and values that need numbers, links or names of the user's own.
+_OF_PYTHON = ("arcs_shown", "shown_grid")
+_VALUES_OF_PYTHON = ("grid", "named")
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -160,17 +169,6 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--view",
-        choices=[each for each in get_args(View) if each != "grid"],
-        default="head",
-        help="the view that opens",
-    )
-    parser.add_argument("--layer", metavar="N", type=int, help="the layer, counted from 0")
-    parser.add_argument("--head", metavar="N", type=int, help="the head, from 0")
-    parser.add_argument(
-        "--query", metavar="TOKEN", help="the locked query: a position from 0, or a token's text"
-    )
-    parser.add_argument(
         "--quality",
         choices=get_args(Quality),
         default="default",
@@ -178,6 +176,40 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         "size; compact and draft: 0.75%% and 2%% of the attention moves",
     )
     _add_output(parser)
+    _add_choices(parser)
+
+
+def _add_choices(parser: argparse.ArgumentParser) -> None:
+    """Offer every choice of a view that a word can say, by its line in the table."""
+    group = parser.add_argument_group("choices of the view", "as attnwidget.show takes them")
+    meanings = _meanings()
+    for name, (_, trait) in TABLE.items():
+        of_two = name == "compared" and parser.get_default("command") != COMPARE
+        if of_two or name in _OF_PYTHON:
+            continue
+        options: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS}
+        options["help"] = meanings.get(name)
+        if isinstance(trait, Bool):
+            options["action"] = argparse.BooleanOptionalAction
+        elif isinstance(trait, Enum):
+            options["choices"] = [
+                each for each in trait.values or () if each not in _VALUES_OF_PYTHON
+            ]
+        else:
+            kinds = [kind for kind in _WORDS if isinstance(trait, kind)]
+            if not kinds:
+                continue
+            options["metavar"], options["type"] = _WORDS[kinds[0]]
+        group.add_argument(f"--{name.replace('_', '-')}", **options)
+
+
+def _meanings() -> dict[str, str]:
+    """The first clause on each choice in the table's description."""
+    meanings = {"view": "the view that opens, by default the head view"}
+    for names, text in re.findall(r"(?ms)^ *(\w[\w, ]*): (.+?)(?=^ {8}\w|\Z)", described()):
+        clause = re.split(r"[.;:](?: |$)", " ".join(text.split()))[0]
+        meanings |= dict.fromkeys(names.split(", "), clause.replace("%", "%%"))
+    return meanings
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -198,6 +230,13 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers, as 0,2,5") from None
+
+
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of tokens; expected 1, 2, ...")
@@ -209,4 +248,13 @@ _COMMANDS = {
     COMPARE: _compare_parser,
     PROFILE: _profile_parser,
     VIEWER: _viewer_parser,
+}
+
+# By the kind of a choice, what stands for its value and how that is read.
+_WORDS: dict[type, tuple[str, Callable[[str], Any]]] = {
+    Position: ("TOKEN", str),
+    Integer: ("N", int),
+    Integers: ("N,N", _numbers),
+    Name: ("NAME", str),
+    Unicode: ("NAME", str),
 }

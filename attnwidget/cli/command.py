@@ -16,6 +16,7 @@ from attnwidget.page import viewer_html
 from attnwidget.record import AttentionRecord
 from attnwidget.record.files import printable
 from attnwidget.record.record import DOUBT
+from attnwidget.view_state.table import TABLE
 from attnwidget.widget import StaticView
 
 from .arguments import COMPARE, DOCTOR, PROFILE, VIEWER, parse
@@ -111,12 +112,16 @@ def _page(args: Namespace, progress: Progress) -> Made:
         records = [record_of_text(args, progress)]
     count = sum(len(each.stack(name).layers) for each in records for name in each.stacks)
     with progress.bar("Summarizing heads", "layers", count):
-        choices = {"view": args.view, "layer": args.layer}
-        choices |= {} if args.head is None else {"head": args.head}
+        choices = {name: value for name, value in vars(args).items() if name in TABLE}
+        # They are read from the tokens of the stack that is shown.
+        locked = {name: choices.pop(name) for name in ("query", "key", "also") if name in choices}
         view = StaticView(compare(*records) if args.command == COMPARE else records[0], **choices)
     record = view.record
-    if args.query is not None:
-        view.query = position_of(args.query, record.stack(view.stack).queries)
+    stack = record.stack(view.stack)
+    for side, tokens in (("query", stack.queries), ("key", stack.keys)):
+        if side in locked:
+            setattr(view, side, position_of(locked[side], tokens, side))
+    view.also = locked.get("also", [])
     with progress.bar("Packing", "layers", count):
         page = view.to_html(quality=args.quality)
     return Made(page, record.missing, view.comparison or record)

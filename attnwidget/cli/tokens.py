@@ -9,7 +9,7 @@ from attnwidget.record import Tokens
 _LISTED = 12
 
 
-def position_of(query: str, tokens: Tokens) -> int:
+def position_of(query: str, tokens: Tokens, side: str = "query") -> int:
     """The position of a token, given by its position or by its text if that is unique.
 
     Raises:
@@ -31,7 +31,7 @@ def position_of(query: str, tokens: Tokens) -> int:
     near = [n for n, label in enumerate(labels) if folded in label.casefold()]
     hint = f"these contain it: {_listed(near, labels)}" if query and near else ""
     raise ValueError(
-        f"no query is the token {query!r}; "
+        f"no {side} is the token {query!r}; "
         + (hint or f"there are {_listed(range(len(labels)), labels)}")
     )
 

@@ -6,12 +6,15 @@ from functools import singledispatch
 from os import PathLike
 from typing import Any
 
-from attnwidget.analysis import Comparison
+from attnwidget.analysis import Comparison, GridScores
 from attnwidget.corpus import HeadProfile
+from attnwidget.interventions.answer import Answer
 from attnwidget.record import AttentionRecord
 from attnwidget.record.described import kind_of_file
 
+from .answers import describe_answer
 from .comparisons import describe_comparison
+from .grids import describe_grid
 from .profiles import describe_profile
 from .records import describe_record
 
@@ -22,6 +25,8 @@ def describe(x: Any, /) -> str:
         describe(record)         or the path of a saved one
         describe(profile)        heads by their words and numbers, beside the nulls
         describe(comparison)     what moves between two records
+        describe(grid)           the cells of `patch_scan` beside its null
+        describe(answer)         the parts of a prompt that an answer looks at
         describe(widget)         what the view shows now, as `widget.describe()`
 
     For a reader who does not see the view, or a program. The order is fixed, the same record gives
@@ -49,13 +54,16 @@ def _described(x: Any) -> str:
         return str(own())
     raise TypeError(
         f"{type(x).__name__} cannot be described: describe takes a record, a profile, a "
-        "comparison, a widget, or the path of a saved record or profile"
+        "comparison, a grid of scores, an answer, a widget, or the path of a saved record or "
+        "profile"
     )
 
 
 _described.register(AttentionRecord, describe_record)
 _described.register(HeadProfile, describe_profile)
 _described.register(Comparison, describe_comparison)
+_described.register(GridScores, describe_grid)
+_described.register(Answer, describe_answer)
 
 
 @_described.register(str)

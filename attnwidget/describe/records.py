@@ -42,7 +42,7 @@ def _head(record: AttentionRecord) -> Iterator[Block]:
             "The images", 1, wrapped(f"{counted(len(record.images), 'image')}:", sizes, most=1)
         )
     if record.replay is not None:
-        yield Block("What was generated", 0, list(_generated(record.replay)))
+        yield Block("What was generated", 0, list(generated(record.replay)))
     yield missing_block(record.missing)
 
 
@@ -65,7 +65,8 @@ def _texts(stacks: list[Stack]) -> Iterator[str]:
         yield f"Text: “{one_line(text, _LONGEST_TEXT)}”"
 
 
-def _generated(replay: Replay) -> Iterator[str]:
+def generated(replay: Replay) -> Iterator[str]:
+    """The generated text, how far it was read from its generation, and its unlikeliest tokens."""
     typical = "" if replay.typical is None else f", {replay.typical:.1g} in the median"
     said = f" ({one_line(replay.reason)})" if replay.reason else ""
     yield (

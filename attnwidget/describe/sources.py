@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from attnwidget.analysis import RunningText, part_shares, text_shares
+from attnwidget.analysis import RunningText, TextShares, part_shares, text_shares
 from attnwidget.record import Stack
 
 from .lines import number, one_line, wrapped
@@ -18,13 +18,7 @@ def sources(stack: Stack, running: RunningText, rows: slice, count: int) -> Iter
         count: the most sentences.
     """
     shares = text_shares(stack, running)
-    mean = shares.mean[rows].mean(axis=0)
-    sinks = (
-        f"{one_line(sink.label, 24)} {number(float(mean[list(sink.keys)].sum()))}"
-        for sink in shares.sinks
-    )
-    whose = "The answer's rows" if running.answered else "All rows"
-    yield from wrapped(f"{whose}, on sinks:", sinks, most=1)
+    yield from sinks_of(running, shares, rows)
     parts = sorted(part_shares(running, shares, rows), key=lambda part: -part.share)
     entries = (
         f"sentence {part.number + 1} of {len(running.sentences)} "
@@ -32,6 +26,17 @@ def sources(stack: Stack, running: RunningText, rows: slice, count: int) -> Iter
         for part in parts[:count]
     )
     yield from wrapped("Of what the rest of the prompt gets:", entries, most=4)
+
+
+def sinks_of(running: RunningText, shares: TextShares, rows: slice) -> Iterator[str]:
+    """The shares of sinks, in a line."""
+    mean = shares.mean[rows].mean(axis=0)
+    sinks = (
+        f"{one_line(sink.label, 24)} {number(float(mean[list(sink.keys)].sum()))}"
+        for sink in shares.sinks
+    )
+    whose = "The answer's rows" if running.answered else "All rows"
+    yield from wrapped(f"{whose}, on sinks:", sinks, most=1)
 
 
 def _sentence(running: RunningText, at: int) -> str:

@@ -80,6 +80,8 @@ def _heading(name: str, stack: Stack, found: Measured) -> Iterator[str]:
         if len(stack.layers) == 1
         else f"{each} {'head' if counts == [1] else 'heads'} in each{shared}, {heads}"
     )
+    if stack.of_channels and counts == [1]:
+        heads = "one map of all channels in each, as head 0"
     kind = "a softmax's weights"
     if stack.signed:
         kind = "signed coefficients, without a softmax"

@@ -8,17 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnwidget.analysis import GridScores, running_text
+from attnwidget.analysis import running_text
 from attnwidget.counted import counted
 from attnwidget.plot.attention import Attention, Side
-from attnwidget.plot.heads import NULL_ENDS
 from attnwidget.plot.shown import Shown
 from attnwidget.record import Floats, runs
+from attnwidget.wire.pairing import head_label
 
+from .grids import grid_lines
 from .lines import Block, fitted, named, number, one_line, wrapped
 from .sources import sources
 
-_LINKS, _HEADS, _CELLS = 8, 8, 8
+_LINKS, _HEADS = 8, 8
 # The most weights that are read: about a second, and so few that no display waits for them.
 _MOST_WEIGHTS, _MOST_AT_A_DISPLAY = 1 << 26, 1 << 22
 
@@ -51,11 +52,9 @@ def _numbers(shown: Shown, most: int) -> Iterator[str]:
     """The numbers that the view shows, without its choices."""
     view, difference = shown.view, shown.choices["compared"] == "difference"
     if view == "grid":
-        yield from _grid(shown.shown_grid)
+        yield from grid_lines(shown.shown_grid)
     elif view in ("model", "map"):
         yield from _all_heads(shown)
-    elif view == "grid":
-        yield from _cells(shown.shown_grid)
     elif view == "text" and not difference:
         stack = shown.record.stack(shown.stack)
         if sum(layer.num_heads for layer in stack.layers) * len(stack.keys) ** 2 <= most:
@@ -69,20 +68,6 @@ def _numbers(shown: Shown, most: int) -> Iterator[str]:
             yield from _links(attention, shown.choices["key"])
 
 
-def _cells(grid: GridScores) -> Iterator[str]:
-    """The cells with the largest numbers, beside those of the null."""
-    of_rows, of_columns = grid.axes
-    size = np.nan_to_num(np.abs(grid.values)).ravel()
-    cells = []
-    for at in np.argsort(-size, kind="stable")[:_CELLS].tolist():
-        row, column = divmod(at, len(grid.columns))
-        beside = f" {column}" if of_columns == "position" else ""
-        place = f", {of_columns}{beside} {one_line(grid.columns[column])}" if of_columns else ""
-        null = "" if grid.null is None else f" (null {number(grid.null[row, column])})"
-        cells.append(f"{of_rows} {grid.rows[row]}{place} {number(grid.values[row, column])}{null}")
-    yield from wrapped(f"{one_line(grid.name)} at {grid.site}, largest:", cells, most=3)
-
-
 def _choices(shown: Shown) -> Iterator[str]:
     choices, stack = shown.choices, shown.record.stack(shown.stack)
     model = one_line(shown.manifest["model"]) or "an unnamed model"
@@ -92,7 +77,7 @@ def _choices(shown: Shown) -> Iterator[str]:
         f"{shown.view} view of {of}",
         f"stack {shown.stack}"
         + (f" (of {count})" if (count := len(shown.record.stacks)) > 1 else ""),
-        f"layer {choices['layer']}, head {choices['head']}",
+        f"layer {choices['layer']}, {_head_words(shown)}",
         f"{len(stack.queries):,} x {len(stack.keys):,} tokens",
     ]
     if choices["heads"] is not None:
@@ -200,32 +185,6 @@ def _all_heads(shown: Shown) -> Iterator[str]:
         yield from wrapped("    lowest:", named_heads[::-1][:3], most=1)
 
 
-def _grid(scores: GridScores) -> Iterator[str]:
-    """The cells of a grid with the largest numbers, beside those of its null."""
-    of_rows, of_columns = scores.axes
-    across = f", {of_columns}s from left to right" if of_columns else ""
-    yield f"Grid: {scores.name} at {scores.site}, {of_rows}s from top to bottom{across}."
-    yield one_line(f"{scores.description}; of {scores.measured_on}.", 600)
-    values, null = scores.values.ravel(), None if scores.null is None else scores.null.ravel()
-    unit = scores.unit and f" {scores.unit}"
-    beside = ""
-    if null is not None and np.isfinite(null).any():
-        low, high = np.nanpercentile(null, NULL_ENDS)
-        ends = f"{number(float(low), 3)} to {number(float(high), 3)}"
-        beside = f" (95% of {scores.null_label}: {ends})"
-    known = np.flatnonzero(np.isfinite(values))
-    largest = known[np.argsort(-np.abs(values[known]), kind="stable")][:_LINKS]
-    entries = []
-    for at in largest:
-        row, column = divmod(int(at), len(scores.columns))
-        of_null = (
-            "" if null is None or np.isnan(null[at]) else f" (null {number(float(null[at]), 3)})"
-        )
-        place = one_line(scores.place(row, column))
-        entries.append(f"{place} {number(float(values[at]), 3)}{unit}{of_null}")
-    yield from wrapped(f"Largest of {len(known)} cells{beside}:", entries, most=4)
-
-
 def _words(shown: Shown) -> Iterator[str]:
     """The word of each head of the stack: that of its pattern, or the user's own."""
     patterns = shown.manifest["patterns"]
@@ -247,6 +206,16 @@ def _text(shown: Shown) -> Iterator[str]:
     yield from sources(stack, running, slice(first, end), _LINKS)
 
 
+def _head_words(shown: Shown, *, of_layer: bool = False) -> str:
+    """The current head: "head 2", or "Head 3-2"; of a map of all channels, "all channels"."""
+    number, head = shown.choices["layer"], shown.choices["head"]
+    label = head_label(shown.record.stack(shown.stack).layer(number), head, None)
+    if not of_layer:
+        return f"{label[0].lower()}{label[1:]}"
+    whole = label.startswith("All")
+    return f"{label} of layer {number}" if whole else f"Head {number}-{head}"
+
+
 def _head(shown: Shown) -> Iterator[str]:
     """The numbers of the current head."""
     if shown.choices["compared"] == "difference":
@@ -263,4 +232,4 @@ def _head(shown: Shown) -> Iterator[str]:
             entries.append(
                 f"{metric['label']} {number(float(value), metric['digits'])}{unit}{beside}"
             )
-    yield from wrapped(f"Head {choices['layer']}-{choices['head']}:", entries, most=6)
+    yield from wrapped(f"{_head_words(shown, of_layer=True)}:", entries, most=6)

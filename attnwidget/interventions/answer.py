@@ -238,22 +238,9 @@ class Answer(Tabular):
             ValueError: there are no such tokens.
             ModuleNotFoundError: pandas is not installed: pip install 'attnwidget[analysis]'.
         """
-        rows = self._rows(of)
-        texts, found = self.parts, self._shares_of(rows)
-        columns: dict[str, list[Any]] = {
-            **({} if self.named is None else {"name": [self.named[n.number][2] for n in found]}),
-            "text": [texts[each.number] for each in found],
-            "share": [each.share for each in found],
-            "even": [each.even for each in found],
-        }
-        places = self._of_places(rows, found)
-        if not np.isnan(places).all():
-            columns["shuffled"] = places
-        cuts = [self._measured(each.number + 1, rows) for each in found]
-        if not np.isnan(cuts).all():
-            columns["cut"] = cuts
+        numbers, columns = parts_of(self, of)
         table = data_frame(columns)
-        table.index = [each.number + 1 for each in found]
+        table.index = numbers
         table.index.name = "part"
         return table
 
@@ -429,3 +416,22 @@ class Answer(Tabular):
         start, end = at, at + len(words)
         own = [n for n in range(len(ends)) if starts[n] < end and ends[n] > start]
         return slice(own[0], own[-1] + 1)
+
+
+def parts_of(answer: Answer, of: Looked = None) -> tuple[list[int], dict[str, list[Any]]]:
+    """The numbers of the parts of a prompt, and the columns of `Answer.table`, without pandas."""
+    rows = answer._rows(of)
+    texts, found = answer.parts, answer._shares_of(rows)
+    columns: dict[str, list[Any]] = {
+        **({} if answer.named is None else {"name": [answer.named[n.number][2] for n in found]}),
+        "text": [texts[each.number] for each in found],
+        "share": [each.share for each in found],
+        "even": [each.even for each in found],
+    }
+    places = answer._of_places(rows, found)
+    if not np.isnan(places).all():
+        columns["shuffled"] = places
+    cuts = [answer._measured(each.number + 1, rows) for each in found]
+    if not np.isnan(cuts).all():
+        columns["cut"] = cuts
+    return [each.number + 1 for each in found], columns

@@ -11,7 +11,7 @@ import torch
 
 from attnwidget.analysis import align
 from attnwidget.arguments import whole_number
-from attnwidget.counted import counted
+from attnwidget.counted import counted, with_minus
 from attnwidget.record import Tokens
 from attnwidget.running.forward import run_model
 from attnwidget.running.one_text import OneText, one_text
@@ -66,8 +66,8 @@ class TwoTexts:
     def both(self) -> str:
         """The meaning of the numbers 0 and 1, in words."""
         return (
-            f"0 is that of the corrupt text, {self.before:.4g}, and 1 that of the clean one, "
-            f"{self.after:.4g}"
+            f"0 is that of the corrupt text, {with_minus(self.before, '.4g')}, and 1 that of the "
+            f"clean one, {with_minus(self.after, '.4g')}"
         )
 
     def labels(self, length: int) -> tuple[str, ...]:

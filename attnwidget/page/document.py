@@ -10,13 +10,11 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from .base85 import base85
+from .bundle import bundle
 from .pack import PackedLayer, PackedNumbers
-
-_STATIC = Path(__file__).parents[1] / "static"
 
 # The policy allows these two scripts, WebAssembly and the script's own worker, but no requests, so
 # that no captured text can make the page load or send anything.
@@ -149,7 +147,7 @@ def page(
         more_policy: further directives of its content policy, each with a semicolon and a space.
         style: further rules.
     """
-    start, program = ((_STATIC / f"{name}.js").read_bytes() for name in (script, "page"))
+    start, program = (bundle(f"{name}.js").encode() for name in (script, "page"))
     return _PAGE.format(
         framed=" data-framed" if framed else "",
         title=html.escape(title),

@@ -22,7 +22,7 @@ from attnwidget.analysis.levels import Unit, joined_tokens, summed, word_units
 from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, runs
 from attnwidget.view_state.segments import segment_choice, shown_positions
 from attnwidget.view_state.table import Combine
-from attnwidget.wire.pairing import Partners, head_number, layer_number
+from attnwidget.wire.pairing import Partners, head_label, layer_number
 
 SideName = Literal["query", "key"]
 
@@ -259,7 +259,7 @@ class Attention:
         lens, combined = reading(self.lens, self.stack), _COMBINED.get(self.combine)
         which = "" if self.heads is None else f"Heads {runs(self.heads)}"
         if len(heads) == 1 and heads[0] is not None:
-            which = f"Head {head_number(self.layer, heads[0], self.partners)}"
+            which = head_label(self.stack.layer(self.layer), heads[0], self.partners)
         of = "" if lens is ATTENTION else lens.label
         if self._over == "layers":
             count = sum(each.num_heads for each in self.stack.layers)

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from attnwidget.analysis import GridScores
+from attnwidget.counted import with_minus
 from attnwidget.record import Tokens
 
 from .attention import Side
@@ -70,7 +71,8 @@ def grid(
         dots: dict[str, Any] = {"s": 8, "color": palette.background, "edgecolors": palette.text}
         ax.scatter(across + 0.5, at + 0.5, linewidths=0.5, zorder=3, **dots)
         null = scores.null_label or "the null"
-        notes.append(f"95% of {null} lie from {low:.2g} to {high:.2g}: dots are outside")
+        ends = f"{with_minus(low, '.2g')} to {with_minus(high, '.2g')}"
+        notes.append(f"95% of {null} lie from {ends}: dots are outside")
     set_title(ax, f"{scores.name} at {scores.site}" if scores.site else scores.name)
     ax.grid(visible=False)
     of_rows, of_columns = scores.axes

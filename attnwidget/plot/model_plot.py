@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from attnwidget.analysis import ATTENTION, Lens, reading, sampled_rows
 from attnwidget.arguments import checked, several_numbers
+from attnwidget.counted import with_minus
 from attnwidget.record import runs
 from attnwidget.view_state.segments import segment_choice
 from attnwidget.wire.pairing import layer_number
@@ -139,7 +140,8 @@ def _draw_metric(axes: Axes, heads: Heads, metric: str | ArrayLike) -> None:
         values, signed, label = heads.values(sent), sent["signed"], metric_title(sent)
         ends = heads.null_range(sent)
         if ends is not None:
-            label += f"\n95% of {sent['null']['label']}: {ends[0]:.3g} to {ends[1]:.3g}"
+            low, high = (with_minus(end, ".3g") for end in ends)
+            label += f"\n95% of {sent['null']['label']}: {low} to {high}"
     else:
         values, label = np.asarray(metric, np.float64), ""
         signed = bool((values < 0).any())

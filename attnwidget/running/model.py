@@ -99,6 +99,12 @@ def before_text(model: torch.nn.Module) -> str:
     return "global" if traits(model).global_tokens else ""
 
 
+def autocast_type(device: torch.device) -> torch.dtype | None:
+    """The type to which torch rounds a model under autocast; None without it."""
+    on = torch.is_autocast_enabled(device.type)
+    return torch.get_autocast_dtype(device.type) if on else None
+
+
 def without_autocast(device: torch.device) -> AbstractContextManager[object]:
     """A context in which torch does not round as it rounds the model under autocast."""
     if not torch.is_autocast_enabled(device.type):

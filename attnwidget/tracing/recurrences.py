@@ -21,7 +21,7 @@ import torch
 from torch.nn.functional import logsigmoid, softplus
 
 from .calls import MixingCall, Observer, Strengths
-from .known_functions import Readers, calls_of, reader_of
+from .known_functions import Reader, Readers, calls_of, reader_of
 from .modules import ModuleStack, is_attention
 from .replacement import marked, unwrapped
 from .replacement import replace as replaced
@@ -127,6 +127,32 @@ def _mamba2(
         raise ValueError("it adds its own value to each channel by a factor of its own")
     strengths = Strengths(query, key, 1.0, decay[..., None], step, None, own)
     return _of_first(function, module, given, result, "hidden_states", strengths)
+
+
+def _by_other_names(reader: Reader, own: dict[str, str], *without: str) -> Reader:
+    """The reader of functions that have other names for arguments, as kernels of other packages.
+
+    Args:
+        own: by the reader's name of an argument, that of the function.
+        without: arguments that the reader does not know, which have to be None or False.
+    """
+
+    def read(
+        function: Callable[..., Any], module: torch.nn.Module, given: dict[str, Any], result: Any
+    ) -> MixingCall:
+        for name in without:
+            if given.get(name) is not None and given[name] is not False:
+                raise ValueError(f"its function is called with {name}, which is not known here")
+
+        def renamed(**arguments: Any) -> Any:
+            return function(**{own.get(name, name): each for name, each in arguments.items()})
+
+        names = {theirs: name for name, theirs in own.items()}
+        known = {names.get(name, name): each for name, each in given.items()}
+        call: MixingCall = reader(renamed, module, known, result)
+        return call
+
+    return read
 
 
 def _of_first(
@@ -300,6 +326,18 @@ _READERS: Readers = {
     frozenset({"hidden_states", "recurrent_gate", "reset"}): _gated_linear,
     frozenset({"time_decay", "time_first", "key", "value", "return_state"}): _rwkv,
     frozenset({"hidden_states", "weight", "bias", "activation"}): _convolution,
+    # Of flash-linear-attention and mamba-ssm.
+    frozenset({"q", "k", "v", "g", "beta"}): _by_other_names(
+        _delta,
+        {"query": "q", "key": "k", "value": "v"},
+        *("cu_seqlens", "use_gate_in_kernel", "head_first"),
+    ),
+    frozenset({"x", "dt", "A", "B", "C", "chunk_size", "dt_limit"}): _by_other_names(
+        _mamba2, {"hidden_states": "x"}, "z", "seq_idx", "cu_seqlens"
+    ),
+    frozenset({"u", "delta", "A", "B", "C", "delta_bias"}): _by_other_names(
+        _mamba1, {"hidden_states": "u", "dt": "delta"}
+    ),
 }
 
 

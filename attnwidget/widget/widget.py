@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import uuid
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import anywidget
 import traitlets
 
 from attnwidget.page import layers_within
+from attnwidget.page.bundle import bundle
 from attnwidget.record.files import printable
 from attnwidget.session import ipython, read_in_a_notebook
 from attnwidget.view_state import CHOICES
@@ -70,9 +70,6 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             that the host takes, is no such number, or less than the widget's state.
     """
 
-    # A path would let anywidget hold every widget by its signal of a changed file.
-    _esm = (Path(__file__).parents[1] / "static" / "widget.js").read_text(encoding="utf-8")
-
     _replies: Replies | None = None
     # By which the outputs of cells that display the widget can be replaced.
     _display_ids: tuple[str, ...] = ()
@@ -80,6 +77,12 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
     _keepable = traitlets.Bool().tag(sync=True)
     _blocks = traitlets.Dict().tag(sync=True)
     _note = traitlets.Unicode().tag(sync=True)
+
+    @property
+    def _esm(self) -> str:
+        # A path would let anywidget hold every widget by its signal of a changed file. Not read on
+        # import, so that what shows nothing, as `attnwidget doctor`, runs without it.
+        return bundle("widget.js")
 
     def open(self) -> None:
         """Send the state to the page, in one message."""

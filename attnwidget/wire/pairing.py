@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+from attnwidget.record import Layer
+
 Partners: TypeAlias = "Sequence[tuple[int, int]] | None"
 """By head of a layer, the (layer, head) of B; None where all have the same numbers."""
 
@@ -27,6 +29,12 @@ def head_number(layer: int, head: int, partners: Partners) -> str:
     other, number = partners[head] if partners else (layer, head)
     several = len({each for each, _ in partners or ()}) > 1
     return _paired(head, f"{other}-{number}" if several else number)
+
+
+def head_label(layer: Layer, head: int, partners: Partners) -> str:
+    """ "Head 2", or "All channels" of a layer whose one map is of all of them."""
+    whole = layer.of_channels and layer.num_heads == 1
+    return "All channels" if whole else f"Head {head_number(layer.number, head, partners)}"
 
 
 def head_place(layer: int, head: int, partners: Partners) -> str:

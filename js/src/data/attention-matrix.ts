@@ -4,7 +4,7 @@ import { largestOf } from "../basics/extremes.ts";
 import type { RecordLayer } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
 import { ATTENTION, type LensInfo, type Side } from "./manifest.ts";
-import { headNumber } from "./pairing.ts";
+import { headLabel } from "./pairing.ts";
 import type { Pooled } from "./thumbnails.ts";
 import type { Units } from "./units.ts";
 
@@ -115,7 +115,7 @@ export function headMatrix(
   lens = ATTENTION,
 ): AttentionMatrix {
   return {
-    name: `Head ${headNumber(layer.info, head)}`,
+    name: headLabel(layer.info, head),
     lens,
     difference: false,
     head,

@@ -14,6 +14,21 @@ export function headNumber(layer: LayerInfo, head: number): string {
   return paired(head, layersOf(layer.partners).length > 1 ? partner.join("-") : partner[1]);
 }
 
+/** True of a layer whose one map is of all its channels, which are in no heads. */
+export const isWhole = ({ signed, heads }: LayerInfo) => signed === "contributions" && heads === 1;
+
+/** "Head 2", or "All channels". */
+export const headLabel = (layer: LayerInfo, head: number): string =>
+  isWhole(layer) ? "All channels" : `Head ${headNumber(layer, head)}`;
+
+/** The same within a sentence. */
+export const headWords = (layer: LayerInfo, head: number): string =>
+  headLabel(layer, head).replace(/^./, (letter) => letter.toLowerCase());
+
+/** "head 3-2", or "all channels of layer 3". */
+export const headAt = (layer: LayerInfo, head: number): string =>
+  isWhole(layer) ? `all channels of layer ${layer.number}` : `head ${layer.number}-${head}`;
+
 /** "3-2", or "A 3-2 ↔ B 7-2". */
 export const headPlace = (at: Head): string =>
   paired(`${at.layer.number}-${at.head}`, partnerOf(at).join("-"));

@@ -51,9 +51,12 @@ export function readManifest(sent: unknown): Manifest {
   const format = (sent as { readonly version?: unknown } | null)?.version;
   if (typeof format !== "number") throw new Error("This is not an attnwidget record.");
   if (format !== VERSION) {
+    // A newer record in one kernel means that the front end was not built, or not installed, with it.
+    const first =
+      format > VERSION ? "In a clone, run make demo; else, install it again. Then r" : "R";
     throw new Error(
       `This record has format ${format}, and this view reads format ${VERSION}: another ` +
-        "version of attnwidget wrote it. Restart the kernel, and show the record again with Python.",
+        `version of attnwidget wrote it. ${first}estart the kernel, and show the record again with Python.`,
     );
   }
   return recorded("manifest", manifest, sent);

@@ -3,7 +3,7 @@
 import { headMatrix, sumsOf } from "../data/attention-matrix.ts";
 import type { RecordLayer } from "../data/layer.ts";
 import type { LensInfo } from "../data/manifest.ts";
-import { headNumber } from "../data/pairing.ts";
+import { headLabel } from "../data/pairing.ts";
 import { type BrowserLens, peakOf } from "./lens.ts";
 
 export const attention: BrowserLens = {
@@ -22,7 +22,7 @@ export const attention: BrowserLens = {
 
 function coefficients(lens: LensInfo, layer: RecordLayer, head: number) {
   const known = layer.info.peaks?.[lens.name]?.[head];
-  const name = `Head ${headNumber(layer.info, head)}, ${lens.many}`;
+  const name = `${headLabel(layer.info, head)}, ${lens.many}`;
   const row = (query: number) => layer.passingRow(head, query);
   return { name, peak: known ?? peakOf(lens, layer, head, row) };
 }

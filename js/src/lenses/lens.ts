@@ -3,7 +3,7 @@
 import type { AttentionMatrix } from "../data/attention-matrix.ts";
 import type { Layer, RecordLayer } from "../data/layer.ts";
 import type { LayerInfo, LensInfo } from "../data/manifest.ts";
-import { headNumber } from "../data/pairing.ts";
+import { headLabel } from "../data/pairing.ts";
 
 /** A lens whose numbers are computed here. */
 export interface BrowserLens {
@@ -33,7 +33,7 @@ export const ofWeights = (
   AttentionMatrix,
   "name" | "lens" | "difference" | "head" | "spec" | "source" | "beside"
 > => ({
-  name: `Head ${headNumber(layer.info, head)}, ${lens.label.toLowerCase()}`,
+  name: `${headLabel(layer.info, head)}, ${lens.label.toLowerCase()}`,
   lens,
   difference: false,
   head,

@@ -2,6 +2,7 @@
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
 import { type Compared, type Manifest, ownStacks } from "../data/manifest.ts";
+import { headAt } from "../data/pairing.ts";
 import { choiceOf, isPair, leavesOut, partsOf } from "../data/shown.ts";
 import type { Store } from "../data/store.ts";
 import type { Scope } from "../scheduling/scope.ts";
@@ -181,7 +182,7 @@ function offButton(scope: Scope, state: State, store: Store): HTMLElement {
     const to = off ? "on again" : "off, and see what the model does without it";
     setAttributes(element, {
       "aria-pressed": `${off}`,
-      title: `${store.effectsHere(stack.value.name)}Switch head ${number}-${at} ${to} (x; the whole layer: Shift+X)`,
+      title: `${store.effectsHere(stack.value.name)}Switch ${headAt(layer.value, at)} ${to} (x; the whole layer: Shift+X)`,
     });
   });
   return element;
@@ -202,7 +203,7 @@ function cutButton(scope: Scope, state: State): HTMLElement {
       "aria-pressed": `${cut}`,
       "aria-disabled": `${!link}`,
       title: what
-        ? `${cut ? "Restore" : "Cut"} ${what} in head ${at.join("-")} (k; in every head: Shift+K)`
+        ? `${cut ? "Restore" : "Cut"} ${what} in ${headAt(state.shown.layer.value, at[1])} (k; in every head: Shift+K)`
         : "Lock a token, or a query and a key, to cut the links between them (k)",
     });
   });

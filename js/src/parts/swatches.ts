@@ -2,6 +2,7 @@
 
 import { batch, type ReadonlySignal } from "@preact/signals-core";
 import type { Metric } from "../data/manifest.ts";
+import { isWhole } from "../data/pairing.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { shownLens } from "../state/lens.ts";
 import { activeHeads, goTo } from "../state/navigation.ts";
@@ -21,10 +22,11 @@ export function swatches(
   const group = el("div", { class: "swatches", role: "group", "aria-label": "Heads" });
   /** The head that was clicked last without Shift, where a range begins. */
   let anchor = state.shown.head.peek();
+  const whole = isWhole(state.shown.layer.peek());
   const buttons = Array.from({ length: heads }, (_, head) => {
-    const name = `Head ${head}`;
+    const name = whole ? "All channels" : `Head ${head}`;
     const title = `${name}: click to show or hide, double-click for this head alone, shift-click for a range, alt-click to switch it off in the model`;
-    const swatch = button({ "aria-label": name, title }, `${head}`, (event) => {
+    const swatch = button({ "aria-label": name, title }, whole ? "all" : `${head}`, (event) => {
       if (event.altKey) toggleOff(state, state.shown.layer.peek().number, head);
       else if (event.shiftKey) range(state, heads, anchor, head);
       else {

@@ -55,9 +55,11 @@ test.for([
 });
 
 test.for([VERSION - 1, VERSION + 1])("format %i is refused, whatever else is sent", (version) => {
+  const first =
+    version > VERSION ? "In a clone, run make demo; else, install it again. Then r" : "R";
   expect(() => readManifest({ version, stacks: {} })).toThrow(
     `This record has format ${version}, and this view reads format ${VERSION}: another version of ` +
-      "attnwidget wrote it. Restart the kernel, and show the record again with Python.",
+      `attnwidget wrote it. ${first}estart the kernel, and show the record again with Python.`,
   );
 });
 

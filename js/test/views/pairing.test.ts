@@ -2,7 +2,14 @@
 
 import { expect, test } from "vitest";
 import type { LayerInfo } from "../../src/data/manifest.ts";
-import { headNumber, headPlace, layerNumber } from "../../src/data/pairing.ts";
+import {
+  headAt,
+  headLabel,
+  headNumber,
+  headPlace,
+  headWords,
+  layerNumber,
+} from "../../src/data/pairing.ts";
 import type { ViewName } from "../../src/state/choices.ts";
 import { stateOf, storeOf } from "../support/choices.ts";
 import { compared } from "../support/compared.ts";
@@ -36,6 +43,13 @@ test.for([
 ] as const)("$said", ({ partners, said }) => {
   const layer = { number: 3, partners } as unknown as LayerInfo;
   expect([layerNumber(layer), headNumber(layer, 1), headPlace({ layer, head: 1 })]).toEqual(said);
+});
+
+test("a layer's one map of all channels is called so, and not a head", () => {
+  const whole = { number: 3, heads: 1, signed: "contributions" } as unknown as LayerInfo;
+  const words = (layer: LayerInfo) => [headLabel, headWords, headAt].map((of) => of(layer, 0));
+  expect(words(whole)).toEqual(["All channels", "all channels", "all channels of layer 3"]);
+  expect(words({ ...whole, heads: 2 })).toEqual(["Head 0", "head 0", "head 3-0"]);
 });
 
 interface Sent {

@@ -157,6 +157,80 @@ def test_mamba2_is_that_of_its_paper(name: str, spy: Any) -> None:
             np.testing.assert_allclose(found, row, atol=2e-5 * np.abs(row).max())
 
 
+def _chunk_gated_delta_rule(
+    q: Any, k: Any, v: Any, g: Any, beta: Any, scale: Any = None, initial_state: Any = None,
+    output_final_state: bool = False, use_qk_l2norm_in_kernel: bool = False,
+    cu_seqlens: Any = None, **kwargs: Any,
+) -> Any:  # fmt: skip
+    """What stands for the kernel of flash-linear-attention, by its arguments."""
+    from transformers.models.qwen3_next.modeling_qwen3_next import torch_chunk_gated_delta_rule
+
+    return torch_chunk_gated_delta_rule(
+        q, k, v, g=g, beta=beta, use_qk_l2norm_in_kernel=use_qk_l2norm_in_kernel
+    )
+
+
+def _mamba_chunk_scan_combined(
+    x: Any, dt: Any, A: Any, B: Any, C: Any, chunk_size: int, D: Any = None, z: Any = None,
+    dt_bias: Any = None, initial_states: Any = None, seq_idx: Any = None, cu_seqlens: Any = None,
+    dt_softplus: bool = False, dt_limit: Any = (0.0, float("inf")),
+    return_final_states: bool = False, return_varlen_states: bool = False,
+) -> Any:  # fmt: skip
+    """What stands for the kernel of mamba-ssm, by its arguments."""
+    from transformers.models.mamba2.modeling_mamba2 import mamba2_chunk_scan
+
+    options = {"D": D, "dt_bias": dt_bias, "dt_softplus": dt_softplus, "dt_limit": dt_limit}
+    return mamba2_chunk_scan(x, dt, A, B, C, chunk_size, **options) * (1 if z is None else z)
+
+
+class _Mixer(torch.nn.Module):
+    def __init__(self, kernel: str) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.kernel = kernel
+        self.all = torch.nn.Linear(16, 2 * 24, bias=False)
+        self.out = torch.nn.Linear(16, 16, bias=False)
+        self.gate: Any = None
+
+    def forward(self, x: torch.Tensor) -> Any:
+        q, k, v = self.all(x).unflatten(-1, (2, 24)).split(8, -1)
+        strength = x[..., :2].sigmoid()
+        if self.kernel == "fla":
+            found, _ = _chunk_gated_delta_rule(
+                q, k, v, g=-strength, beta=strength, use_qk_l2norm_in_kernel=True
+            )
+        else:
+            rate = torch.tensor([-0.1, -0.5])
+            found = _mamba_chunk_scan_combined(
+                v, strength, rate, k, q, 4, D=torch.ones(2), z=self.gate, dt_softplus=True
+            )
+        return self.out(found.flatten(2))
+
+
+class _Mixing(torch.nn.Module):
+    def __init__(self, kernel: str) -> None:
+        super().__init__()
+        self.mixer = _Mixer(kernel)
+
+    def forward(self, inputs_embeds: torch.Tensor) -> Any:
+        return self.mixer(inputs_embeds)
+
+
+@pytest.mark.parametrize("kernel", ["fla", "mamba_ssm"])
+def test_kernels_of_other_packages_are_known_by_their_arguments(kernel: str) -> None:
+    model = _Mixing(kernel).eval()
+    embedded = torch.randn(1, 9, 16, generator=torch.Generator().manual_seed(1))
+    inputs = {"inputs_embeds": embedded}
+    layer = signed(aw.capture(model, None, inputs)).layers[0]
+    assert layer.num_heads == 2
+    assert layer.fidelity.exact
+    assert layer.fidelity.weights_error is not None
+    if kernel == "mamba_ssm":
+        model.mixer.gate = torch.ones(1)
+        with pytest.raises(ValueError, match="is called with z, which is not known here"):
+            aw.capture(model, None, inputs)
+
+
 @pytest.fixture
 def spy(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Keeps the arguments of the function of a model's file that takes these."""
@@ -222,6 +296,15 @@ def test_in_half_precision(name: str, kind: torch.dtype) -> None:
     model, inputs = built(name)
     record = aw.capture(model.to(kind), None, inputs)
     assert all(layer.fidelity.exact for layer in signed(record).layers)
+
+
+@pytest.mark.parametrize("name", ["qwen3_next", "mamba2", "minimax", "mamba"])
+def test_under_autocast_an_output_is_rounded_whatever_its_type(name: str) -> None:
+    model, inputs = built(name)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        record = aw.capture(model, None, inputs)
+    assert all(layer.fidelity.exact for layer in signed(record).layers)
+    assert all(layer.fidelity.tolerance >= 0.03 for layer in signed(record).layers)
 
 
 def test_layers_are_chosen_by_their_numbers() -> None:

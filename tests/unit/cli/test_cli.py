@@ -154,6 +154,7 @@ def test_its_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["A text."], "required: -o/--output"),
         (["A text.", "-o", "out.html", "--view", "tree"], "invalid choice: 'tree'"),
         (["A text.", "-o", "out.html", "--layer", "last"], "invalid int value: 'last'"),
+        (["A text.", "-o", "out.html", "--heads", "1,b"], "'1,b' is no list of numbers, as 0,2,5"),
         (["A text.", "-o", "out.html", "--generate", "0"], "'0' is no number of tokens"),
         (["view", "-o", "out.html"], "required: record"),
         (["compare", "a.safetensors", "-o", "out.html"], "required: B"),

@@ -17,6 +17,8 @@ import pytest
 
 from attnwidget import compare, show, to_html
 from attnwidget.cli import main
+from attnwidget.cli.arguments import _record_parser
+from attnwidget.view_state.table import TABLE
 from tests.support import PATIENCE_SECONDS
 from tests.unit.pages import content_of
 from tests.unit.records import record_with_every_program
@@ -53,6 +55,24 @@ def test_a_record_becomes_a_page(
     assert page.read_text(encoding="utf-8") == widget.to_html()
     out, err = capsys.readouterr()
     assert (out, err) == (f"{page}\n", "")
+
+
+def test_every_choice_that_a_word_says_is_an_option(record: Path, tmp_path: Path) -> None:
+    page = tmp_path / "out.html"
+    words = "--stack self --layer 2 --heads 0,1 --key token3 --also 1,2 --lens scores --no-picture"
+    words += " --map-size entropy --segments content --include-layers 0,2 --sort pair --theme dark"
+    assert main(["view", str(record), *words.split(), "-o", str(page)]) == 0
+    widget = show(
+        record_with_every_program(),
+        **{"stack": "self", "layer": 2, "heads": [0, 1], "key": 3, "also": [1, 2]},
+        **{"lens": "scores", "picture": False, "map_size": "entropy", "segments": "content"},
+        **{"include_layers": [0, 2], "sort": "pair", "theme": "dark"},
+    )
+    assert page.read_text(encoding="utf-8") == widget.to_html()
+    # The others need lists of Python, or two records.
+    left_out = {"named_segments", "off", "cut", "arcs_shown", "shown_grid", "compared"}
+    offered = {action.dest for action in _record_parser()._actions}
+    assert set(TABLE) - offered == left_out
 
 
 def test_two_records_become_a_page_of_both(record: Path, tmp_path: Path) -> None:

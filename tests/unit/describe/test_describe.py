@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import attnwidget as aw
-from attnwidget.record import Stack, Tokens
+from attnwidget.analysis import running_text, text_shares
+from attnwidget.record import Replay, Stack, Tokens, Written
+from tests.unit.analysis.test_running_text import _stack
 from tests.unit.records import FIDELITY, layer_of, program
-from tests.unit.signed import with_both
+from tests.unit.signed import kept, linear, with_both
 
 LABELS = ("[CLS]", "a", "dog", "ran", "home", "it", "[SEP]")
 
@@ -191,6 +193,79 @@ def test_words_beside_the_widget(widget: aw.AttentionWidget, tmp_path: Path) -> 
     assert "<desc>Attention of planted" in (tmp_path / "a.svg").read_text("utf-8")
     widget.save_figure(tmp_path / "a.png")
     assert b"it (5)" in (tmp_path / "a.png").read_bytes()
+
+
+def test_the_one_map_of_all_channels_is_no_head() -> None:
+    stack = linear(kept(np.tril(np.full((1, 5, 5), 0.2, np.float32))))
+    record = aw.AttentionRecord({"linear": stack}, model="planted")
+    text = shown(aw.AttentionWidget(record))
+    assert "layer 0, all channels; 5 x 5 tokens." in text
+    assert "Layer 0 · All channels" in text
+    assert "All channels of layer 0: distance" in text
+    assert "Head 0" not in text
+
+
+def test_a_grid_of_scores() -> None:
+    values = np.array([[0.1, -0.9, np.nan], [0.2, 0.3, 0.4]])
+    null = np.array([[0, 0.02, 0], [0.01, 0, 0]])
+    names = ("restored", "The share that a patch restores", "mlp", "layer×position")
+    axes = (("3", "7"), ("The", "dog", "ran"))
+    missing = ("layer 3: no outputs",)
+    grid = aw.analysis.GridScores(
+        *names, *axes, values, null, "permuted positions", "a text", missing=missing
+    )
+    text = aw.describe(grid)
+    assert text == aw.describe(grid)
+    assert text.startswith("Grid: restored at mlp, layers from top to bottom, positions from left")
+    assert "2 × 3 cells; beside permuted positions." in text
+    assert "    layer 3: no outputs" in text
+    # The number of each cell, in the order of magnitudes, each beside its null.
+    cells = line(text, "Largest of 5 cells").split("): ", 1)[1].split("; ")
+    order = [(0, 1), (1, 2), (1, 1), (1, 0), (0, 0)]
+    for said, (row, column) in zip(cells, order, strict=True):
+        place = f"layer {axes[0][row]}, position {column} {axes[1][column]}"
+        assert said == f"{place} {values[row, column]:.3f} (null {null[row, column]:.3f})"
+    assert line(text, "Mean over positions, largest layers: ").endswith(
+        " 3 -0.400 (null 0.007); 7 0.300 (null 0.003)"
+    )
+    assert line(text, "Mean over layers, largest positions: ").endswith(
+        " 2 ran 0.400 (null 0.000); 1 dog -0.300 (null 0.010); 0 The 0.150 (null 0.005)"
+    )
+    by_layer = aw.analysis.GridScores(*names[:3], "layer", ("0", "1"), ("",), values[:, :1])
+    text = aw.describe(by_layer)
+    assert "no null" in text
+    assert "Mean over" not in text
+    many = np.arange(4000.0).reshape(40, 100)
+    numbers = tuple(map(str, range(100)))
+    text = aw.describe(aw.analysis.GridScores(*names, numbers[:40], numbers, many))
+    assert len(text.splitlines()) <= 60
+    assert "layer 39, position 99 3999.000" in text
+
+
+def test_an_answer() -> None:
+    stack = _stack(answer=8)
+    written = tuple(Written("Cat", "Cat", p, (("Cat", p),)) for p in (0.25, *[0.5] * 8))
+    stacks = {"self": stack}
+    record = aw.AttentionRecord(stacks, model="planted", replay=Replay(0, 1e-4, written=written))
+    answer = aw.answer(record)
+    text = aw.describe(answer)
+    assert text == aw.describe(answer)
+    assert text.startswith("Answer of planted, 9 tokens, to a prompt of 2 sentences; attention of")
+    assert "Generated, 9 tokens: “CatCatCat" in text
+    assert "Cat (number 0) 0.25" in line(text, "Its tokens of the lowest probability")
+    # From the arrays: the rows that wrote the answer, on the keys of each sentence.
+    running = running_text(stack)
+    assert running is not None
+    sinks = {key for sink in text_shares(stack, running).sinks for key in sink.keys}
+    rows = np.concatenate([layer.weights for layer in stack.layers])[:, running.rows].mean((0, 1))
+    counted = [at for at in range(running.prompt) if at not in sinks]
+    for at, (start, end) in enumerate(running.sentences):
+        own = [key for key in counted if start <= key < end]
+        share, even = rows[own].sum() / rows[counted].sum(), len(own) / len(counted)
+        said = f"    sentence {at + 1} “{answer.parts[at]}” {share:.3f} (even {even:.3f})"
+        assert said in text.splitlines()
+    named = aw.answer(record, segments=[(*running.sentences[0], "first")])
+    assert "    segment 1 first “" in aw.describe(named)
 
 
 def test_a_grid() -> None:

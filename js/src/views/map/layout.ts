@@ -3,7 +3,7 @@
 import type { Range } from "../../basics/extremes.ts";
 import { largestOf, smallestOf } from "../../basics/extremes.ts";
 import { type Head, type Metric, metricValue, type Position } from "../../data/manifest.ts";
-import { fontOf, roundStep, textMeasure } from "../../parts/text.ts";
+import { fontOf, number, roundStep, textMeasure } from "../../parts/text.ts";
 import type { Placing } from "./placing.ts";
 
 /** A head at its place. */
@@ -107,7 +107,7 @@ function withAxes(
 ): Placed {
   const y = scaleOf(range(places, 1, ranges[1]), [bottom, TOP], TICKS[1]);
   const measure = textMeasure(fontOf(12));
-  const labels = y.ticks.map((tick) => measure(tick.toFixed(y.digits)));
+  const labels = y.ticks.map((tick) => measure(number(tick, y.digits)));
   const left = TITLE + GAP + Math.ceil(Math.max(0, ...labels));
   const right = width - RIGHT;
   const x = scaleOf(range(places, 0, ranges[0]), [left, right], TICKS[0]);

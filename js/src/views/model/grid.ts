@@ -1,7 +1,7 @@
 /** The grid of the model view: a cell per head over their pictures, and the way to a cell. */
 
 import type { Head, Manifest, Metric } from "../../data/manifest.ts";
-import { layerNumber } from "../../data/pairing.ts";
+import { isWhole, layerNumber } from "../../data/pairing.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
 import { doubts, remarks } from "../../parts/fidelity.ts";
 import type { HeadPlace } from "../../state/choices.ts";
@@ -108,11 +108,12 @@ function columnHeaders(
   { metric, ofMeans, columns: means }: Means,
 ): HTMLElement {
   const longest = rows.find(({ heads }) => heads.length === columns)?.heads ?? [];
+  const whole = rows.some(({ layer }) => isWhole(layer));
   const heads = longest.map((head, column) => {
-    const name = sort ? `Rank ${column + 1}` : `Head ${head}`;
+    const name = sort ? `Rank ${column + 1}` : whole ? "All channels" : `Head ${head}`;
     const mean = meanText(ofMeans, means[column]);
     const attributes = { role: "columnheader", "aria-label": name, "aria-description": mean };
-    return el("div", attributes, sort ? "" : `${head}`);
+    return el("div", attributes, sort || whole ? "" : `${head}`);
   });
   const order = el("div", { class: "order", "aria-hidden": "true" });
   if (sort) order.append(`${sort.label}, highest → lowest`);

@@ -1,6 +1,7 @@
 /** The model view in the header, the help and the tour. */
 
 import { metricValue } from "../../data/manifest.ts";
+import { number } from "../../parts/text.ts";
 import type { Step, Subject } from "../../parts/tour.ts";
 import type { ViewSpec } from "../shared/view.ts";
 import { modelView } from "./model.ts";
@@ -31,7 +32,7 @@ function tour({ state, manifest }: Subject): readonly Step[] {
     value: metricValue(metric, { layer, head }) ?? Number.NEGATIVE_INFINITY,
   }));
   const most = values.reduce((best, one) => (one.value > best.value ? one : best));
-  const number = `${most.value.toFixed(metric.digits)} ${metric.unit}`.trim();
+  const value = `${number(most.value, metric.digits)} ${metric.unit}`.trim();
   return [
     {
       title: "Open the model view",
@@ -42,7 +43,7 @@ function tour({ state, manifest }: Subject): readonly Step[] {
     },
     {
       title: "Sort the heads",
-      text: `By ${metric.label}, head ${most.head} comes first in layer ${layer.number}, with ${number}. In a narrow view, the menu is among the options.`,
+      text: `By ${metric.label}, head ${most.head} comes first in layer ${layer.number}, with ${value}. In a narrow view, the menu is among the options.`,
       choices: { view: "model", opened: false, sort: metric.name },
       about: [".control:has([aria-label='Sort heads'])", "[aria-label=Options]"],
       said: false,

@@ -8,7 +8,7 @@ import {
   type Patterns,
   type StackInfo,
 } from "../../../data/manifest.ts";
-import { headNumber, layerNumber, partnerOf } from "../../../data/pairing.ts";
+import { headLabel, headWords, layerNumber, partnerOf } from "../../../data/pairing.ts";
 import { el } from "../../../parts/dom.ts";
 import type { Table } from "../../../parts/table.ts";
 import { colored, number, type Phrase, strong } from "../../../parts/text.ts";
@@ -18,11 +18,11 @@ import { allHeads, type Row } from "./heads.ts";
 
 /** The name of a head in the status line and the preview. */
 export const headTitle = ({ layer, head }: Head) =>
-  `Layer ${layerNumber(layer)} · Head ${headNumber(layer, head)}`;
+  `Layer ${layerNumber(layer)} · ${headLabel(layer, head)}`;
 
 /** The accessible name of a head. */
 export const headName = ({ layer, head }: Head) =>
-  `Layer ${layerNumber(layer)}, head ${headNumber(layer, head)}`;
+  `Layer ${layerNumber(layer)}, ${headWords(layer, head)}`;
 
 /** The texts or the queries that thumbnails and metrics are computed from; "" for all of this text. */
 export function sampledText({ sampled, queries }: StackInfo, { texts }: Manifest): string {

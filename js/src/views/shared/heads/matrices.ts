@@ -14,7 +14,7 @@ import {
 import type { Combined } from "../../../data/combine.ts";
 import type { Layer } from "../../../data/layer.ts";
 import type { LensInfo, StackInfo } from "../../../data/manifest.ts";
-import { headNumber, layerNumber } from "../../../data/pairing.ts";
+import { headWords, layerNumber } from "../../../data/pairing.ts";
 import { shownSegments } from "../../../data/shown.ts";
 import type { LensNumbers } from "../../../data/stack-store.ts";
 import { lensMatrix } from "../../../lenses/index.ts";
@@ -68,7 +68,7 @@ export function shownMatrices(
   const together = combination(state.combine.value);
   if (together?.over !== "heads") return matrices;
   const { how } = together;
-  const what = active.length === 1 ? `head ${active[0]}` : `${active.length} heads`;
+  const what = active.length === 1 ? headWords(data.info, active[0]) : `${active.length} heads`;
   const of = suffixOf(matrices[0]);
   return [combinedMatrix(`${HOW[how]} of ${what}${of && `, ${of}`}`, matrices, how)];
 }
@@ -84,7 +84,7 @@ export function stackMatrix(
   const heads = stack.layers.flatMap((layer) =>
     Array.from(
       { length: layer.heads },
-      (_, head) => `layer ${layerNumber(layer)}, head ${headNumber(layer, head)}`,
+      (_, head) => `layer ${layerNumber(layer)}, ${headWords(layer, head)}`,
     ),
   );
   // Words may have fewer units than there are tokens.
