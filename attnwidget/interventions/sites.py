@@ -107,17 +107,6 @@ class Sites:
     missing: tuple[str, ...]
 
 
-@dataclass
-class _Calls(Group):
-    """Calls of one stack, without their layers."""
-
-    without_softmax: bool = False
-
-    @property
-    def signed(self) -> bool:
-        return self.without_softmax
-
-
 def sites_by_name(model: torch.nn.Module) -> list[Site]:
     """The modules that mix tokens in the order of the model, from their names and code alone."""
     mixing = mixing_names(model)
@@ -131,7 +120,7 @@ def sites_by_name(model: torch.nn.Module) -> list[Site]:
     for name in inner + mixing:
         kinds[kind_of(model, CallId(name, 0)), name in mixing].append(name)
     alone = len(kinds) == 1 and not mixing
-    named = ["self"] if alone else titles([_Calls(k, without_softmax=s) for k, s in kinds])
+    named = ["self"] if alone else titles([Group(k, signed=s) for k, s in kinds])
     return [
         Site(title, number, module, None, kind, signed=signed)
         for title, ((kind, signed), modules) in zip(named, kinds.items(), strict=True)
@@ -318,11 +307,11 @@ class SiteFinder(Handler):
         self._leave_out_pieces()
         for seen in self._calls:
             groups.setdefault(seen.group(kind_of(model, seen.id), rows), []).append(seen)
-        parts: list[tuple[_Calls, list[_Seen]]] = []
+        parts: list[tuple[Group, list[_Seen]]] = []
         for calls in groups.values():
             kind = kind_of(model, calls[0].id)
             images = images_in_turn(kind, [seen.id for seen in calls])
-            group = _Calls(kind, without_softmax=calls[0].signed)
+            group = Group(kind, signed=calls[0].signed)
             parts += [(group, calls[number::images]) for number in range(images)]
         named = titles([group for group, _ in parts])
         by_call: dict[CallId, Site] = {}

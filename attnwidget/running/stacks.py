@@ -89,6 +89,7 @@ class Group:
         calls: the attention calls of those that are.
         windows: True if they attend within windows.
         shares_tower: True if the tower also attends over sequences of other lengths.
+        signed: True for layers without a softmax.
     """
 
     kind: Kind
@@ -97,11 +98,7 @@ class Group:
     calls: list[CallId] = field(default_factory=list)
     windows: bool = False
     shares_tower: bool = False
-
-    @property
-    def signed(self) -> bool:
-        """True for layers without a softmax."""
-        return any(layer is not None and layer.signed for layer in self.layers)
+    signed: bool = False
 
     @property
     def tower(self) -> str:
@@ -144,7 +141,9 @@ def grouped(
         program = layer.program if isinstance(layer.program, ScoreProgram) else None
         windows = program is not None and bool(program.blocks) and program.mask != "causal"
         key = (alike, layer.shape, windows, layer.coefficients is None)
-        group = latest[alike] = groups.setdefault(key, Group(kind, windows=windows))
+        group = latest[alike] = groups.setdefault(
+            key, Group(kind, windows=windows, signed=layer.signed)
+        )
         group.add(waiting.pop(alike, []), None)
         group.add([call.module], layer)
         group.calls.append(call)
@@ -166,6 +165,7 @@ def _of_each_image(group: Group) -> list[Group]:
             group.layers[number::images],
             group.calls[number::images],
             group.windows,
+            signed=group.signed,
         )
         for number in range(images)
     ]
