@@ -60,6 +60,7 @@ from .patterns import head_pattern as head_pattern
 from .patterns import pattern_of as pattern_of
 from .row_batches import SINGLE_THREADED as SINGLE_THREADED
 from .row_batches import RowBatches as RowBatches
+from .row_batches import batch_of_coefficients as batch_of_coefficients
 from .row_batches import batch_of_weights as batch_of_weights
 from .running_text import PartShare as PartShare
 from .running_text import RunningText as RunningText

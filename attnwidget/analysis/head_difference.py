@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Floats, Layer
+from attnwidget.record import Floats, Layer, magnitude_shares
 
 # The weights of one head that are read at a time: two megabytes.
 _CELLS = 1 << 19
@@ -91,7 +91,7 @@ def head_difference(a: Side, b: Side) -> Difference:
         squares_a += float((rows_a * rows_a).sum())
         squares_b += float((rows_b * rows_b).sum())
         if a.layer.signed:
-            rows_a, rows_b = _magnitudes(rows_a), _magnitudes(rows_b)
+            rows_a, rows_b = magnitude_shares(rows_a), magnitude_shares(rows_b)
         moved += float(np.abs(rows_b - rows_a).sum())
         seen = (rows_a.sum(axis=1) > 0) & (rows_b.sum(axis=1) > 0)
         divergence += float(_divergences(rows_a[seen], rows_b[seen]).sum())
@@ -103,13 +103,6 @@ def head_difference(a: Side, b: Side) -> Difference:
         products / norm if norm > 0 else np.nan,
         changed / (len(a.queries) * len(a.keys)),
     )
-
-
-def _magnitudes(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Magnitudes as shares of their row; rows of zeros stay zero."""
-    sums = np.abs(rows).sum(axis=1, keepdims=True)
-    shares: NDArray[np.float64] = np.abs(rows) / np.where(sums > 0, sums, 1)
-    return shares
 
 
 def _divergences(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -136,11 +136,7 @@ class RowBatches:
     def _of_coefficients(self, heads: slice, rows: NDArray[np.intp]) -> RowBatch:
         chosen = range(heads.start, heads.stop)
         signed = np.stack([self._layer.head_coefficients(head, rows) for head in chosen])
-        sizes = np.abs(signed)
-        sums = sizes.sum(axis=-1)
-        totals = np.where(sums > 0, sums, np.float32(1))
-        keys, logs = range(signed.shape[-1]), np.broadcast_to(np.float32(0), signed.shape)
-        return RowBatch(rows, keys, sizes, logs, np.zeros_like(sums), sums, totals, signed)
+        return batch_of_coefficients(signed, rows)
 
     def _of_scores(self, program: ScoreProgram, heads: slice, rows: NDArray[np.intp]) -> RowBatch:
         layer, head = self._layer, heads.start
@@ -171,6 +167,15 @@ def batch_of_weights(weights: Floats, rows: NDArray[np.intp]) -> RowBatch:
     sums = weights.sum(axis=-1)
     keys = range(weights.shape[-1])
     return RowBatch(rows, keys, weights, logs, np.zeros_like(sums), sums, np.ones_like(sums))
+
+
+def batch_of_coefficients(coefficients: Floats, rows: NDArray[np.intp]) -> RowBatch:
+    """A batch of known coefficients [..., rows, Tk], of either sign."""
+    sizes = np.abs(coefficients)
+    sums = sizes.sum(axis=-1)
+    totals = np.where(sums > 0, sums, np.float32(1))
+    keys, logs = range(sizes.shape[-1]), np.broadcast_to(np.float32(0), sizes.shape)
+    return RowBatch(rows, keys, sizes, logs, np.zeros_like(sums), sums, totals, coefficients)
 
 
 def _as_slice(places: NDArray[np.intp]) -> NDArray[np.intp] | slice:

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from attnwidget.tracing import Address
+from attnwidget.tracing import Address, MixingCall
 
 
 @dataclass(frozen=True)
@@ -96,3 +96,27 @@ class GatedOutputs:
             outputs = tuple(output[:, :, -rows:] for _, output in self._calls)
             yield Gated(address, outputs, *self._candidate)
         self._calls, self._candidate, self._output = [], None, None
+
+
+class ChannelCalls:
+    """Calls that mix each channel by itself, until it is known what becomes of the channels."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Address, list[MixingCall]] = {}
+
+    def add(self, address: Address, call: MixingCall) -> bool:
+        """Keep a call; True if it is the first of its module."""
+        latest = next(reversed(self._waiting), None)
+        if latest is not None and self._waiting[latest][-1].module is call.module:
+            self._waiting[latest].append(call)
+            return False
+        self._waiting[address] = [call]
+        return True
+
+    def taken(self, address: Address) -> list[MixingCall] | None:
+        """The calls of the module whose first call this is, no longer kept; None without any."""
+        return self._waiting.pop(address, None)
+
+    def clear(self) -> None:
+        """Let all go."""
+        self._waiting.clear()

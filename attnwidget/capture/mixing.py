@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -16,8 +17,16 @@ from attnwidget.tracing import MixingCall, Strengths
 
 from .gated import Gated
 
+Mixing: TypeAlias = Literal["softmax", "recurrence", "channels"]
+"""What mixes the tokens of a call: in a recurrence by head, or in every channel by itself."""
+
 ROUTE = RECURRENCE
 OF_CHANNELS = "contributions of channels"
+
+NOT_PROJECTED = (
+    "it mixes tokens by no softmax, and no linear layer that returns its module's output receives "
+    "its channels, so that it has no contributions"
+)
 
 # The unit vectors of which the function is run once more: enough to find a wrong formula.
 _UNITS = 64

@@ -33,14 +33,9 @@ from attnwidget.tracing.explicit import MOST_BYTES
 
 from .explain_function import FunctionExplainer
 from .explain_softmax import OF_MAPS, explain_softmax
-from .gated import Gated, GatedOutputs
-from .mixing import head_gates, layer_of_channels, recurrent_layer
+from .gated import ChannelCalls, Gated, GatedOutputs
+from .mixing import NOT_PROJECTED, head_gates, layer_of_channels, recurrent_layer
 from .rotary import Rotation, Rotations, rotary
-
-_NOT_PROJECTED = (
-    "it mixes tokens by no softmax, and no linear layer that returns its module's output receives "
-    "its channels, so that it has no contributions"
-)
 
 
 @dataclass(frozen=True)
@@ -197,7 +192,7 @@ class _Recorder(Handler):
         self._gated = GatedOutputs()
         # Receivers of gated heads; and the calls of channels that wait for theirs.
         self._found: list[Gated] = []
-        self._waiting: dict[Address, list[MixingCall]] = {}
+        self._channels = ChannelCalls()
         self._left_out: set[str] = set()
         # The classes of modules whose function was run once more.
         self._compared: set[type] = set()
@@ -254,13 +249,9 @@ class _Recorder(Handler):
     def _wait(self, address: Address, call: MixingCall) -> None:
         """Keep a call of channels until it is known what becomes of them."""
         self._gated.expect(address, call.module, call.output)
-        latest = next(reversed(self._waiting), None)
-        if latest is not None and self._waiting[latest][-1].module is call.module:
-            self._waiting[latest].append(call)
-            return
-        self._waiting[address] = [call]
-        # Layers are numbered in the order of their calls, also where one remains unknown.
-        self._add(address, None, _NOT_PROJECTED)
+        if self._channels.add(address, call):
+            # Layers are numbered in the order of their calls, also where one remains unknown.
+            self._add(address, None, NOT_PROJECTED)
 
     def _add(self, address: Address, layer: Layer | None, reason: str) -> None:
         piece = self._sources.piece(address, self._modules[address.module], None)
@@ -270,7 +261,7 @@ class _Recorder(Handler):
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
     ) -> None:
         for gated in self._gated.left(module, output):
-            calls = self._waiting.pop(gated.address, None)
+            calls = self._channels.taken(gated.address)
             if calls is None:
                 self._found.append(gated)
                 continue
@@ -300,7 +291,7 @@ class _Recorder(Handler):
                 self._sink.add_gates(gated.address, gates, of_heads)
         # A trace and its handler refer to each other: tensors would wait for the collector.
         self._found.clear()
-        self._waiting.clear()
+        self._channels.clear()
         self._gated = GatedOutputs()
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:

@@ -1,13 +1,14 @@
 """The weights of every attention call for each text of a batch, without padding.
 
 Weights follow from the score program of each text, and count only if all of them lead to the call's
-own output. Where they do not, the text is explained as `attnwidget.capture` does it.
+own output. Where they do not, the text is explained as `attnwidget.capture` does it. Layers without
+a softmax have coefficients in place of weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -27,6 +28,7 @@ from attnwidget.tracing import (
     Handler,
     Piece,
     Read,
+    ReadMixing,
     SoftmaxCall,
     Sources,
     goes_on,
@@ -38,10 +40,23 @@ from attnwidget.tracing import (
 from .check import leads_to_output
 from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
+from .gated import ChannelCalls, GatedOutputs
 from .joined import IN_PARTS, joined_weights
+from .mixing import NOT_PROJECTED, Mixing, layer_of_channels, recurrent_layer
 
-# (call, row of the batch, weights [heads, Tq, Tk]).
-Receive: TypeAlias = Callable[[CallId, int, Floats], None]
+
+class Receive(Protocol):
+    """A function that gets the attention of a call over one text."""
+
+    def __call__(self, call: CallId, row: int, numbers: Floats, mixing: Mixing, /) -> None:
+        """Receive what a call computed.
+
+        Args:
+            call: the call.
+            row: of the batch.
+            numbers: the weights [heads, Tq, Tk], or the coefficients.
+            mixing: what computed them; coefficients have no softmax.
+        """
 
 
 def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -> list[str]:
@@ -80,9 +95,12 @@ class _Reader(Handler):
         self._modules = dict(model.named_modules())
         # The latest calls that may be pieces of one layer, with their weights of each text.
         self._pieces: list[tuple[Piece, list[Floats]]] = []
+        self._gated = GatedOutputs()
+        self._channels = ChannelCalls()
 
     def module_entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
         self._sources.entered(module, args)
+        self._gated.entered(module, args)
 
     def attention(self, address: Address, read: Read) -> None:
         name = address.module
@@ -100,19 +118,61 @@ class _Reader(Handler):
             self.finish()
         self._pieces.append((piece, found))
 
+    def mixing(self, address: Address, read: ReadMixing) -> None:
+        name = address.module
+        try:
+            with without_autocast(self._device):
+                call = read()
+                if call.local and call.rerun is None:  # a step of another mixer
+                    return
+                if call.strengths is None:
+                    self._gated.expect(address, call.module, call.output)
+                    if self._channels.add(address, call):
+                        self.calls.setdefault(name, NOT_PROJECTED)
+                    return
+                layers = [
+                    recurrent_layer(call, each.of(address.id), name, values=False, units=False)
+                    for each in self._items
+                ]
+                self._pass_on(address, layers, "recurrence")
+        except Exception as error:  # as above
+            self.calls[name] = str(error) or type(error).__name__
+
+    def module_left(
+        self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
+    ) -> None:
+        for gated in self._gated.left(module, output):
+            calls, name = self._channels.taken(gated.address), gated.address.module
+            try:
+                with without_autocast(self._device):
+                    items = [each.of(gated.address.id) for each in self._items]
+                    layers = [layer_of_channels(calls or (), gated, item, name) for item in items]
+                    self._pass_on(gated.address, layers, "channels")
+            except Exception as error:  # as above
+                self.calls[name] = str(error) or type(error).__name__
+
+    def _pass_on(self, address: Address, layers: Sequence[Layer], mixing: Mixing) -> None:
+        """Pass on the coefficients of each text."""
+        if any(layer.fidelity.exact is False for layer in layers):
+            raise ValueError("its coefficients do not give its output")
+        self.calls[address.module] = ""
+        for row, layer in enumerate(layers):
+            found = np.stack([layer.head_coefficients(head) for head in range(layer.num_heads)])
+            self._receive(address.id, row, found, mixing)
+
     def finish(self) -> None:
         """Pass on the latest layer, or layers."""
         as_one = joined_as([piece for piece, _ in self._pieces])
         if as_one is None:
             for piece, found in self._pieces:
                 for row, weights in enumerate(found):
-                    self._receive(piece.address.id, row, weights)
+                    self._receive(piece.address.id, row, weights, "softmax")
         elif as_one.kind == "parts":
             self.calls[as_one.module] = IN_PARTS
         else:
             call = CallId(as_one.module, self._pieces[0][0].address.call)
             for row, of_text in enumerate(zip(*(found for _, found in self._pieces), strict=True)):
-                self._receive(call, row, joined_weights(of_text, as_one.kind))
+                self._receive(call, row, joined_weights(of_text, as_one.kind), "softmax")
         self._pieces = []
 
 

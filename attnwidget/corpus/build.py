@@ -64,10 +64,16 @@ def build_stacks(
         names: the metrics, in order.
     """
     groups: dict[tuple[object, ...], list[CallId]] = {}
-    for call, layer in measured.layers.items():
+    # Layers without a softmax come last, as in records.
+    for call, layer in sorted(measured.layers.items(), key=lambda each: not each[1].of_softmax):
         groups.setdefault((*layer.kind, layer.shape), []).append(call)
     kinds = (measured.layers[calls[0]].kind for calls in groups.values())
-    named = titles([Group(Kind(of_tower, cross)) for of_tower, cross, _ in kinds])
+    named = titles(
+        [
+            Group(Kind(of_tower, cross), signed=mixing != "softmax")
+            for of_tower, cross, _, mixing in kinds
+        ]
+    )
     return {
         name: _stack(calls, measured, own, nulls, names)
         for name, calls in zip(named, groups.values(), strict=True)
@@ -83,20 +89,21 @@ def _stack(
 ) -> StackProfile:
     layers = [measured.layers[call] for call in calls]
     heads = tuple(layer.heads for layer in layers)
-    # The place of each metric of texts among all.
-    rows = [names.index(name) for name in measured.names]
+    # The place of each metric of texts among all, and among those measured.
+    rows = [names.index(name) for name in measured.names if name in names]
+    kept = [row for row, name in enumerate(measured.names) if name in names]
     extremes = _none_picked((2, len(names), len(calls), max(heads), EXAMPLES))
     medians = _none_picked((len(names), len(calls), max(heads)))
     thumbnails = np.zeros((len(calls), max(heads), *layers[0].thumbnails.shape[1:]), np.float16)
     for number, (call, layer) in enumerate(zip(calls, layers, strict=True)):
         found, count = layer.extremes, layer.heads
-        extremes.texts[:, rows, number, :count] = found.texts
-        extremes.values[:, rows, number, :count] = found.values
-        extremes.pairs[:, rows, number, :count] = unpacked(found.marks)
+        extremes.texts[:, rows, number, :count] = found.texts[:, kept]
+        extremes.values[:, rows, number, :count] = found.values[:, kept]
+        extremes.pairs[:, rows, number, :count] = unpacked(found.marks[:, kept])
         thumbnails[number, :count] = layer.thumbnails / layer.texts
         sample = {i: t.layers[call] for i, t in measured.sample.items() if call in t.layers}
         if sample:
-            nearest, middles = _medians({index: of.values for index, of in sample.items()})
+            nearest, middles = _medians({index: of.values[kept] for index, of in sample.items()})
             medians.texts[rows, number, :count] = nearest
             medians.values[rows, number, :count] = middles
             for row, head in np.argwhere(nearest >= 0):

@@ -35,7 +35,7 @@ class TextReader:
     max_tokens: int | None
 
     def read(self, text: TextSource) -> AttentionRecord:
-        """The attention over a text, of layers with a softmax: a profile has no others.
+        """The attention over a text.
 
         Raises:
             ValueError: the model is gone, or only the tokens of the text are known.
@@ -61,29 +61,13 @@ class TextReader:
         # A decoder reads the second text.
         pair, target = (None, second) if traits(model).has_decoder else (second, None)
         if self.max_tokens is None:
-            return _of_softmax(capture(model, self.tokenizer, first, pair, target=target))
+            return capture(model, self.tokenizer, first, pair, target=target)
         cut = {"truncation": True, "max_length": self.max_tokens, "return_tensors": "pt"}
         encoded = dict(text_tokenizer(self.tokenizer)(first, pair, **cut))
         if target is not None:
             ids = decoder_inputs(model, self.tokenizer, target)
             encoded["decoder_input_ids"] = ids[:, : self.max_tokens]
-        return _of_softmax(capture(model, self.tokenizer, encoded))
-
-
-def _of_softmax(record: AttentionRecord) -> AttentionRecord:
-    """The record without the layers that have no softmax, which it then misses."""
-    kept = {name: record.stack(name) for name in record.stacks if not record.stack(name).signed}
-    if not kept or len(kept) == len(record.stacks):
-        return record
-    left_out = [name for name in record.stacks if name not in kept]
-    words = f"{', '.join(left_out)}: profiles are of layers with a softmax"
-    return AttentionRecord(
-        kept,
-        model=record.model,
-        missing=(*record.missing, words),
-        images=record.images,
-        replay=record.replay,
-    )
+        return capture(model, self.tokenizer, encoded)
 
 
 def chosen_texts(stacks: Iterable[StackProfile], count: int) -> list[int]:

@@ -72,7 +72,7 @@ class LayerSums:
     """The sums of the heads of one layer over texts.
 
     Attributes:
-        kind: `Kind.key` of the call.
+        kind: `Kind.key` of the call, and what mixes its tokens: "softmax", or another word.
         first: the lowest index of a text.
         shape: (Tq, Tk) of this text.
         texts: the number of texts.
@@ -82,7 +82,7 @@ class LayerSums:
         offsets: the mean weights by offset; None if they are not measured, or of cross-attention.
     """
 
-    kind: tuple[str, bool, str]
+    kind: tuple[str, bool, str, str]
     first: int
     shape: tuple[int, int]
     texts: int
@@ -90,6 +90,11 @@ class LayerSums:
     extremes: Extremes
     thumbnails: Numbers
     offsets: OffsetMeans | None
+
+    @property
+    def of_softmax(self) -> bool:
+        """False for layers that have coefficients in place of weights."""
+        return self.kind[-1] == "softmax"
 
     @property
     def heads(self) -> int:
@@ -133,7 +138,7 @@ class Measurement:
     def layer(
         self,
         call: CallId,
-        kind: tuple[str, bool, str],
+        kind: tuple[str, bool, str, str],
         heads: int,
         index: int,
         shape: tuple[int, int],
@@ -141,7 +146,7 @@ class Measurement:
         """The sums of a call, to which a text is added.
 
         Args:
-            kind: `Kind.key` of the call.
+            kind: see `LayerSums`.
             index, shape: of the text.
         """
         if call not in self.layers:

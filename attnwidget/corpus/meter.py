@@ -1,4 +1,4 @@
-"""The metrics of weights as a model computes them, added to a measurement."""
+"""The metrics of weights, or of coefficients, as a model computes them, added to a measurement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadMetrics, Metric, Numbers, batch_of_weights
+from attnwidget.analysis import (
+    SIGNED_METRICS,
+    HeadMetrics,
+    Metric,
+    Numbers,
+    batch_of_coefficients,
+    batch_of_weights,
+)
 from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds
 from attnwidget.record import Floats, Tokens, spread_rows
 from attnwidget.tracing import CallId
@@ -48,23 +55,45 @@ class MetricSet:
     def names(self) -> tuple[str, ...]:
         return (*self.rows, *self.own)
 
-    def of(self, weights: Floats, keys: Tokens, *, is_self: bool) -> Numbers:
+    def of(
+        self,
+        weights: Floats,
+        keys: Tokens,
+        *,
+        is_self: bool,
+        of_softmax: bool,
+        coefficients: Floats | None,
+    ) -> Numbers:
         """The metrics of each head: float64 [metrics, heads], NaN where one is not defined.
 
         Args:
             weights: float32 [heads, Tq, Tk].
             is_self: True if the queries are the keys' tokens.
+            of_softmax: False if they are shares of a layer without one.
+            coefficients: those of such a layer, of the same shape; None if they are not known.
         """
         found = np.full((len(self.names), len(weights)), np.nan)
+        rows = {
+            name: each
+            for name, each in self.rows.items()
+            if (of_softmax or not each.of_softmax)
+            and (coefficients is not None or name not in SIGNED_METRICS)
+        }
         for heads in groups(weights):
-            metrics = HeadMetrics(self.rows, keys, is_self=is_self)
-            metrics.add(batch_of_weights(weights[heads], np.arange(weights.shape[1])))
+            metrics = HeadMetrics(rows, keys, is_self=is_self)
+            queries = np.arange(weights.shape[1])
+            metrics.add(
+                batch_of_weights(weights[heads], queries)
+                if coefficients is None
+                else batch_of_coefficients(coefficients[heads], queries)
+            )
             means = metrics.means()
             for number, name in enumerate(self.rows):
                 if name in means:
                     found[number, heads] = means[name]
+        numbers = weights if coefficients is None else coefficients
         for number, (name, function) in enumerate(self.own.items(), len(self.rows)):
-            found[number] = [_own(name, function, head, keys) for head in weights]
+            found[number] = [_own(name, function, head, keys) for head in numbers]
         return found
 
 
@@ -84,7 +113,9 @@ class _Waiting:
 
     keys: Tokens
     is_self: bool
+    of_softmax: bool
     weights: dict[CallId, Floats] = field(default_factory=dict)
+    coefficients: dict[CallId, Floats] = field(default_factory=dict)
 
     @property
     def cells(self) -> int:
@@ -103,7 +134,7 @@ class Meter:
         self._measurement = measurement
         self._has_offsets = offsets
         # By text: by tokens and shape, the weights that are not read yet.
-        self._waiting: dict[int, dict[tuple[int, bool, tuple[int, ...]], _Waiting]] = {}
+        self._waiting: dict[int, dict[tuple[object, ...], _Waiting]] = {}
         # By call, by text: the metrics, and the strongest pairs.
         self._values: dict[CallId, dict[int, Numbers]] = defaultdict(dict)
         self._pairs: dict[CallId, dict[int, Integers]] = defaultdict(dict)
@@ -111,18 +142,21 @@ class Meter:
     def add(
         self,
         call: CallId,
-        kind: tuple[str, bool, str],
+        kind: tuple[str, bool, str, str],
         index: int,
         weights: Floats,
         queries: Tokens,
         keys: Tokens,
+        coefficients: Floats | None = None,
     ) -> None:
         """Add a layer's weights of one text, as far as `finish` is called.
 
         Args:
-            kind: `Kind.key` of the call.
+            kind: see `LayerSums`.
             index: of the text.
-            weights: float32 [heads, Tq, Tk].
+            weights: float32 [heads, Tq, Tk]; without a softmax, the magnitudes of coefficients as
+                shares of their row.
+            coefficients: these, of the same shape; None if they are not known.
         """
         heads, *shape = weights.shape
         layer = self._measurement.layer(call, kind, heads, index, (shape[0], shape[1]))
@@ -131,9 +165,11 @@ class Meter:
             layer.offsets = layer.offsets or OffsetMeans.empty(heads)
             layer.offsets.add(weights)
         kinds = self._waiting.setdefault(index, {})
-        of_keys = id(keys), is_self, tuple(shape)
-        waiting = kinds.setdefault(of_keys, _Waiting(keys, is_self))
+        of_keys = id(keys), is_self, tuple(shape), layer.of_softmax
+        waiting = kinds.setdefault(of_keys, _Waiting(keys, is_self, layer.of_softmax))
         waiting.weights[call] = weights
+        if coefficients is not None:
+            waiting.coefficients[call] = coefficients
         if waiting.cells >= CELLS:
             self._read(index, kinds.pop(of_keys))
 
@@ -152,7 +188,14 @@ class Meter:
 
     def _read(self, index: int, waiting: _Waiting) -> None:
         together = np.concatenate(list(waiting.weights.values()))
-        values = self._metrics.of(together, waiting.keys, is_self=waiting.is_self)
+        signed = waiting.coefficients.values()
+        values = self._metrics.of(
+            together,
+            waiting.keys,
+            is_self=waiting.is_self,
+            of_softmax=waiting.of_softmax,
+            coefficients=np.concatenate(list(signed)) if signed else None,
+        )
         thumbnails, pairs = _thumbnails(together), _strongest_pairs(together, waiting.keys)
         sampled = self._measurement.sampled(index, waiting.keys.labels)
         start = 0

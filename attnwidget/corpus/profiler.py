@@ -11,7 +11,7 @@ import torch
 
 from attnwidget.capture import read_attention
 from attnwidget.progress import end_asked, on_step, step_done
-from attnwidget.record import Floats
+from attnwidget.record import Floats, magnitude_shares
 from attnwidget.running.batches import Batches, TextBatch, first_text, shuffled
 from attnwidget.running.missing import no_attention
 from attnwidget.running.model import before_text, name_of, traceable
@@ -147,12 +147,16 @@ class Profiler:
         offsets = reading is None and bool(of_position) and metrics is self._settings.on_texts
         meter, model = Meter(metrics, measurement, offsets=offsets), self._models[reading]
 
-        def receive(call: CallId, row: int, weights: Floats) -> None:
+        def receive(call: CallId, row: int, numbers: Floats, mixing: str) -> None:
             text = batch.texts[row]
             sequences = Sequences(text.tokens, text.target, before=before_text(model))
             group = Group(kind_of(model, call))
-            queries, keys, _ = sequences.labels(group, (weights.shape[1], weights.shape[2]))
-            meter.add(call, group.kind.key, text.index, weights, queries, keys)
+            queries, keys, _ = sequences.labels(group, (numbers.shape[1], numbers.shape[2]))
+            kind = (*group.kind.key, mixing)
+            coefficients = None
+            if mixing != "softmax":
+                numbers, coefficients = magnitude_shares(numbers), numbers
+            meter.add(call, kind, text.index, numbers, queries, keys, coefficients)
 
         missing = read_attention(model, batch, receive)
         measurement.missing += [why for why in missing if why not in measurement.missing]

@@ -209,14 +209,16 @@ def _profile(
         else _of_position(null, found.own, repeated.by_reading[None], settings)
         for null in settings.nulls
     }
+    signed = not all(layer.of_softmax for layer in found.own.layers.values())
+    metrics = settings.described(signed=signed)
     return HeadProfile(
-        build_stacks(found.own, own, nulls, settings.names),
+        build_stacks(found.own, own, nulls, [metric.name for metric in metrics]),
         model=found.model.name,
         nulls=settings.nulls,
         num_texts=found.count,
         seed=settings.seed,
         max_tokens=settings.max_tokens,
-        metrics=settings.described,
+        metrics=metrics,
         missing=missing,
         texts=found.sources,
         reader=reader,

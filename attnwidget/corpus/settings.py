@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, get_args
 
-from attnwidget.analysis import ALL_METRICS, Metric
+from attnwidget.analysis import ALL_METRICS, SIGNED_METRICS, Metric
 from attnwidget.arguments import entries
 
 from .copying import copying, copying_weights
@@ -18,6 +18,8 @@ from .variability import variability
 
 COPYING = ("copying", "copying_weights")
 """Metrics of repeated tokens that do not follow from the rows of their weights."""
+
+_OF_ROWS: dict[str, Metric] = {**ALL_METRICS, **SIGNED_METRICS}
 
 # Metrics that do not follow from the rows of one text, by name.
 _FURTHER: dict[str, Callable[..., Any]] = {
@@ -57,7 +59,7 @@ class Settings:
         return MetricSet(self._of_rows(repeated=True), {})
 
     def _of_rows(self, *, repeated: bool) -> dict[str, Metric]:
-        known = {name: ALL_METRICS[name] for name in self.names if name in ALL_METRICS}
+        known = {name: _OF_ROWS[name] for name in self.names if name in _OF_ROWS}
         return {name: metric for name, metric in known.items() if metric.repeated == repeated}
 
     @property
@@ -65,10 +67,14 @@ class Settings:
         """True if any metric is of repeated tokens."""
         return bool(self.on_repeated.names) or any(name in self.names for name in COPYING)
 
-    @property
-    def described(self) -> list[ProfileMetric]:
-        """The metrics as readers see them."""
-        return [_described(name, self.own) for name in self.names]
+    def described(self, *, signed: bool) -> list[ProfileMetric]:
+        """The metrics as readers see them.
+
+        Args:
+            signed: False if all layers have a softmax: of all metrics, some are of other layers.
+        """
+        left_out = SIGNED_METRICS if self.every and not signed else ()
+        return [_described(name, self.own) for name in self.names if name not in left_out]
 
 
 def chosen_settings(
@@ -96,7 +102,7 @@ def _chosen_metrics(
     Raises:
         TypeError, ValueError: an entry is neither a metric's name nor a function with a name.
     """
-    known = [*ALL_METRICS, *_FURTHER]
+    known = [*_OF_ROWS, *_FURTHER]
     if metrics is None:
         return known, {}
     names: list[str] = []
@@ -149,8 +155,8 @@ def _chosen_nulls(null: Null | Iterable[Null] | None) -> tuple[Null, ...]:
 
 
 def _described(name: str, own: Mapping[str, Callable[..., Any]]) -> ProfileMetric:
-    if name in ALL_METRICS:
-        metric = ALL_METRICS[name]
+    if name in _OF_ROWS:
+        metric = _OF_ROWS[name]
         return ProfileMetric(name, metric.label, metric.unit, metric.description)
     function = own[name] if name in own else _FURTHER[name]
     description = " ".join((function.__doc__ or "").split("\n\n")[0].split())

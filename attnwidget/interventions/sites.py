@@ -108,17 +108,6 @@ class Sites:
     missing: tuple[str, ...]
 
 
-@dataclass
-class _Calls(Group):
-    """Calls of one stack, without their layers."""
-
-    without_softmax: bool = False
-
-    @property
-    def signed(self) -> bool:
-        return self.without_softmax
-
-
 def sites_by_name(model: torch.nn.Module) -> list[Site]:
     """The modules that mix tokens in the order of the model, from their names and code alone."""
     mixing = mixing_names(model)
@@ -132,7 +121,7 @@ def sites_by_name(model: torch.nn.Module) -> list[Site]:
     for name in inner + mixing:
         kinds[kind_of(model, CallId(name, 0)), name in mixing].append(name)
     alone = len(kinds) == 1 and not mixing
-    named = ["self"] if alone else titles([_Calls(k, without_softmax=s) for k, s in kinds])
+    named = ["self"] if alone else titles([Group(k, signed=s) for k, s in kinds])
     return [
         Site(title, number, module, None, kind, signed=signed)
         for title, ((kind, signed), modules) in zip(named, kinds.items(), strict=True)
@@ -318,7 +307,7 @@ class SiteFinder(Handler):
         self._leave_out_pieces()
         for seen in self._calls:
             groups.setdefault(seen.group(kind_of(model, seen.id), rows), []).append(seen)
-        parts: list[tuple[_Calls, list[tuple[int, _Seen]]]] = []
+        parts: list[tuple[Group, list[tuple[int, _Seen]]]] = []
         for calls in groups.values():
             kind = kind_of(model, calls[0].id)
             images = images_in_turn(kind, [seen.id for seen in calls])
@@ -330,7 +319,7 @@ class SiteFinder(Handler):
                     shifted = is_shifted(model.get_submodule(seen.id.module))
                     by_order.setdefault(shifted, []).append((number, seen))
                 for shifted, some in by_order.items():
-                    group = _Calls(kind, shifted=shifted, without_softmax=calls[0].signed)
+                    group = Group(kind, shifted=shifted, signed=calls[0].signed)
                     parts.append((group, some))
         named = titles([group for group, _ in parts])
         by_call: dict[CallId, Site] = {}

@@ -21,6 +21,8 @@ from .annotated import Annotated
 from .word_attention import Heads, WordAttention
 from .word_batches import WordBatch, WordBatches
 
+_NO_SOFTMAX = "it mixes tokens by no softmax, and probes read weights"
+
 
 class ModelAttention:
     """Reads annotated texts with a model, and with one of random weights.
@@ -81,8 +83,12 @@ class ModelAttention:
         queries = [each / each.sum(axis=1, keepdims=True) for each in members]
         found: dict[CallId, dict[int, Floats]] = {}
         stacks: dict[Kind, None] = {}
+        without: dict[str, None] = {}
 
-        def receive(place: CallId, row: int, weights: Floats) -> None:
+        def receive(place: CallId, row: int, weights: Floats, mixing: str) -> None:
+            if mixing != "softmax":
+                without[f"{place.module}: {_NO_SOFTMAX}"] = None
+                return
             kind = kind_of(model, place)
             stacks[kind] = None
             length = members[row].shape[1]
@@ -91,7 +97,7 @@ class ModelAttention:
                 folded = queries[row] @ weights @ members[row].T
                 found.setdefault(place, {})[row] = folded
 
-        missing = read_attention(model, batch.read, receive)
+        missing = [*read_attention(model, batch.read, receive), *without]
         if not found:
             raise ValueError(no_attention(model, missing))
         counts = tuple(len(next(iter(rows.values()))) for rows in found.values())

@@ -8,7 +8,7 @@ sides; out come weights, scores and one safetensors file. Open `record.py` first
 
 from .fidelity import Fidelity, Replay, Written
 from .images import Box, Grid, Patches, Picture
-from .layer import Layer, Pairs, Rotary
+from .layer import Layer, Pairs, Rotary, magnitude_shares
 from .record import AttentionRecord
 from .recurrence import Recurrence
 from .scores import Floats, ScoreProgram, sample_rows, spread_rows
@@ -34,6 +34,7 @@ __all__ = [
     "Stack",
     "Tokens",
     "Written",
+    "magnitude_shares",
     "of_stack",
     "runs",
     "sample_rows",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .fidelity import RECURRENCE, Fidelity
 from .recurrence import Recurrence
 from .scores import Floats, ScoreProgram
+
+_Real = TypeVar("_Real", np.float32, np.float64)
 
 Pairs = Literal["halves", "neighbours"]
 
@@ -327,10 +330,7 @@ class Layer:
         """
         if not self.signed:
             return self.head_weights(head, rows)
-        sizes = np.abs(self.head_coefficients(head, rows))
-        sums = sizes.sum(axis=1, keepdims=True)
-        shares: Floats = sizes / np.where(sums > 0, sums, np.float32(1))
-        return shares
+        return magnitude_shares(self.head_coefficients(head, rows))
 
     def _check_softmax(self, what: str) -> None:
         if self.signed:
@@ -338,3 +338,11 @@ class Layer:
                 f"layer {self.number} has no softmax, and so no {what}: it mixes tokens by signed "
                 "coefficients, which do not sum to 1; see `coefficients`"
             )
+
+
+def magnitude_shares(coefficients: NDArray[_Real]) -> NDArray[_Real]:
+    """The magnitudes of coefficients [..., keys], as shares of their sum; 0 where all are 0."""
+    sizes = np.abs(coefficients)
+    sums = sizes.sum(axis=-1, keepdims=True)
+    shares: NDArray[_Real] = sizes / np.where(sums > 0, sums, sums.dtype.type(1))
+    return shares

@@ -90,6 +90,7 @@ class Group:
         windows: True if they attend within windows.
         shifted: True if the grid of tokens is rolled before.
         shares_tower: True if the tower also attends over sequences of other lengths.
+        signed: True for layers without a softmax.
     """
 
     kind: Kind
@@ -99,11 +100,7 @@ class Group:
     windows: bool = False
     shifted: bool = False
     shares_tower: bool = False
-
-    @property
-    def signed(self) -> bool:
-        """True for layers without a softmax."""
-        return any(layer is not None and layer.signed for layer in self.layers)
+    signed: bool = False
 
     @property
     def tower(self) -> str:
@@ -146,7 +143,9 @@ def grouped(
         program = layer.program if isinstance(layer.program, ScoreProgram) else None
         windows = program is not None and bool(program.blocks) and program.mask != "causal"
         key = (alike, layer.shape, windows, layer.coefficients is None)
-        group = latest[alike] = groups.setdefault(key, Group(kind, windows=windows))
+        group = latest[alike] = groups.setdefault(
+            key, Group(kind, windows=windows, signed=layer.signed)
+        )
         group.add(waiting.pop(alike, []), None)
         group.add([call.module], layer)
         group.calls.append(call)
@@ -169,6 +168,7 @@ def _of_each_image(group: Group) -> list[Group]:
             group.layers[number::images],
             group.calls[number::images],
             group.windows,
+            signed=group.signed,
         )
         for number in range(images)
     ]

@@ -22,11 +22,11 @@ KINDS = (
     "windows of text",
     "mixtures of experts",
     "encoders and decoders",
-    "without a softmax in some layers",
 )
+WITHOUT_SOFTMAX = EXACT["without a softmax in some layers"]
 
 
-@pytest.mark.parametrize("name", [name for kind in KINDS for name in EXACT[kind]])
+@pytest.mark.parametrize("name", [n for kind in KINDS for n in EXACT[kind]] + WITHOUT_SOFTMAX)
 def test_heads_of_random_networks_have_no_words(name: str) -> None:
     """The weights of the zoo are larger than those that a model begins with."""
     built = zoo.build(name)
@@ -39,6 +39,8 @@ def test_heads_of_random_networks_have_no_words(name: str) -> None:
             ids = text[side]
             text[side] = ids[:, torch.randperm(ids.shape[1], generator=order)]
         texts.append(text)
-    found = aw.profile(model, None, texts, null=None)
+    # What a recurrence has written last is strongest by itself: its words need the null.
+    null = "random weights" if name in WITHOUT_SOFTMAX else None
+    found = aw.profile(model, None, texts, null=null, seed=1)
     patterns = [layer for stack in found.stacks for layer in found.patterns(stack)]
     assert {head.words for layer in patterns for head in layer} == {"mixed"}
