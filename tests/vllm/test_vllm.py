@@ -17,6 +17,7 @@ import torch
 
 os.environ |= {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_KVCACHE_SPACE": "1"}
 
+pytest.importorskip("vllm")
 from vllm import LLM, SamplingParams
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -153,7 +154,7 @@ def test_several_requests_in_chunks_beside_a_prefix_cache(
     # Rows that vLLM reads from its cache do not arrive.
     params = interop._params
     monkeypatch.setattr(interop, "_params", lambda *each: _cached(params(*each)))
-    with pytest.raises(ValueError, match="rows .* arrived|does not hand over"):
+    with pytest.raises(ValueError, match="does not hand over"):
         capture(llm, asked[0])
     assert_as_before(llm)
 
