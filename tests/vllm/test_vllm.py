@@ -12,10 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 import torch
 
-os.environ |= {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_KVCACHE_SPACE": "1"}
+os.environ |= {
+    "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+    "VLLM_CPU_KVCACHE_SPACE": "1",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+}
 
 pytest.importorskip("vllm")
 from vllm import LLM, SamplingParams
@@ -23,6 +28,7 @@ from vllm import LLM, SamplingParams
 sys.path.insert(0, str(Path(__file__).parent))
 from models import MODELS, made, prompts
 
+from attnwidget import AttentionRecord
 from attnwidget.interop import vllm as interop
 from attnwidget.interop.vllm import capture, worker
 
@@ -209,10 +215,10 @@ def test_two_workers(name: str, tmp_path: Path) -> None:
     script = Path(__file__).with_name("two_workers.py")
     env = os.environ | {"VLLM_ENABLE_V1_MULTIPROCESSING": "1"}
     subprocess.run([sys.executable, script, tmp_path], check=True, env=env, timeout=300)
-    from attnwidget import AttentionRecord
-
     record = AttentionRecord.load(tmp_path / "record.safetensors")
     assert all(fidelity.exact for fidelity in record.fidelity["self"])
     ids = [int(token) for token in (tmp_path / "ids").read_text().split()]
     assert worst(record, model, ids[:-1]) < 2e-4
-    assert not (tmp_path / "left").read_text()
+    children = [int(pid) for pid in (tmp_path / "children").read_text().split()]
+    assert len(children) >= 3
+    assert not [pid for pid in children if psutil.pid_exists(pid)]

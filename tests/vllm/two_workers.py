@@ -23,6 +23,4 @@ if __name__ == "__main__":
     ids = [*prompt["prompt_token_ids"], *output.outputs[0].token_ids]
     (folder / "ids").write_text(" ".join(map(str, ids)))
     children = psutil.Process().children(recursive=True)
-    del llm
-    gone, left = psutil.wait_procs(children, timeout=60)
-    (folder / "left").write_text(" ".join(each.name() for each in left))
+    (folder / "children").write_text(" ".join(str(each.pid) for each in children))

@@ -25,7 +25,7 @@ from attnwidget.running.reread import answer_tokens
 from attnwidget.running.written import texts
 from attnwidget.warning import warn
 
-from .worker import ROUTE, Worker, layer_of
+from .worker import Worker, layer_of
 
 _EXTENSION = "attnwidget.interop.vllm.Worker"
 _LIKELIEST = 3
@@ -190,7 +190,7 @@ def joined(sent: Sequence[bytes], name: str, number: int) -> Layer:
             raise ValueError(about[-1]["problem"])
     parts = [load(data) for data in sent]
     # More workers than key heads: some have the same ones.
-    same = max(1, len(parts) * len(parts[0]["keys"]) // about[0]["kv_heads"])
+    same = max(1, len(parts) * len(parts[0]["keys"]) // about[0]["key_heads"])
     tensors = {
         each: torch.cat(
             [part[each] for part in parts[:: same if each in ("keys", "values") else 1]]
@@ -199,7 +199,7 @@ def joined(sent: Sequence[bytes], name: str, number: int) -> Layer:
     }
     error = float(np.max([each["error"] for each in about]))  # NaN counts
     limit, rows = (min(each[key] for each in about) for key in ("tolerance", "rows"))
-    fidelity = Fidelity(ROUTE, name, "queries and keys", None, error, limit, rows, "checked")
+    fidelity = Fidelity("vLLM", name, "queries and keys", None, error, limit, rows, "checked")
     return layer_of(tensors, about[0], number, fidelity)
 
 

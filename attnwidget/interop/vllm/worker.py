@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,18 +15,12 @@ from safetensors.torch import save
 from attnwidget.record import Fidelity, Layer, ScoreProgram, sample_rows
 from attnwidget.running.tolerance import largest_score, output_distance, tolerance
 
-ROUTE = "vLLM"
 # Of outputs, which the check alone needs, these are kept: all of a short text, then some.
 _FIRST, _EVERY = 64, 8
-
-
-@dataclass
-class _Rows:
-    """The rows of one request in one layer: queries, keys, values, and some outputs."""
-
-    parts: list[tuple[torch.Tensor, ...]] = field(default_factory=list)
-    outputs: dict[int, torch.Tensor] = field(default_factory=dict)
-    count: int = 0
+_REPLAYED = (
+    "vLLM has read the others from a cache, or replays a CUDA graph without Python: load it with "
+    "enforce_eager=True"
+)
 
 
 class Worker:
@@ -38,7 +31,6 @@ class Worker:
 
     vllm_config: Any
     model_runner: Any
-    rank: int
 
     def attnwidget_begin(self, layers: list[int] | None) -> str:
         """Begin to keep; JSON of {"problem": …} or {"layers": {name: number}, "missing": […]}."""
@@ -47,23 +39,36 @@ class Worker:
             return json.dumps({"problem": problem})
         context = self.vllm_config.compilation_config.static_forward_context
         reasons = {name: _unlike(layer) for name, layer in context.items()}
-        missing = [f"{name}: {why}" for name, why in reasons.items() if why]
-        numbers = {name: _number(name) for name, why in reasons.items() if why == ""}
+        numbers = {
+            name: int(re.findall(r"\.(\d+)\.", name)[0])
+            for name, why in reasons.items()
+            if why == ""
+        }
         if layers is not None:
-            numbers = {name: n for name, n in numbers.items() if n in layers}
+            numbers = {name: number for name, number in numbers.items() if number in layers}
         self._attnwidget = _Keeper(self.model_runner, {name: context[name] for name in numbers})
+        missing = [f"{name}: {why}" for name, why in reasons.items() if why]
         return json.dumps({"layers": numbers, "missing": missing})
 
     def attnwidget_layer(self, name: str, request: str, count: int, values: bool) -> bytes:
         """One layer of a request, checked, as safetensors; empty if it is another worker's.
 
         Args:
-            count: the number of its rows: of a prompt and its answer, without the last token.
+            count: the number of rows: of a prompt and its answer, without the last token.
         """
         keeper = self._attnwidget
-        return (
-            b"" if name not in keeper.layers else keeper.packed(self, name, request, count, values)
-        )
+        if name not in keeper.layers:
+            return b""
+        try:
+            tensors, about = keeper.read(name, request, count)
+        except ValueError as error:
+            return save({}, {"about": json.dumps({"problem": str(error)})})
+        # Those of the whole model: with more workers than key heads, some have the same ones.
+        about["key_heads"] = self.vllm_config.model_config.get_total_num_kv_heads()
+        if not values:
+            del tensors["values"]
+        kept = {key: each.contiguous() for key, each in tensors.items()}
+        return save(kept, {"about": json.dumps(about)})
 
     def attnwidget_end(self) -> None:
         """Remove what was installed, and drop what was kept."""
@@ -73,207 +78,167 @@ class Worker:
 
 
 class _Keeper:
-    """Keeps what some layers receive, while it is installed."""
+    """Keeps what some layers receive, until it is removed."""
 
     def __init__(self, runner: Any, layers: dict[str, Any]) -> None:
         self.layers = layers
-        self._rows: dict[tuple[str, str], _Rows] = defaultdict(_Rows)
-        self._problem = ""
         self._runner = runner
         self._batch: Any = None
-        self._known: tuple[Any, list[tuple[str, int, int, int]]] | None = None
-        # The second kind of runner hands its batch on, and keeps none.
-        if hasattr(runner, "prepare_inputs"):
-            _wrap(runner, "prepare_inputs", self._note_batch)
+        self._problem = ""
+        # By layer and request: (position, queries, keys, values) of each step, and some outputs.
+        self._steps: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
+        self._outputs: dict[tuple[str, str], dict[int, torch.Tensor]] = defaultdict(dict)
+        self._installed: list[tuple[Any, str]] = []
         for name, layer in layers.items():
-            _wrap(layer.impl, "forward", self._receiver(name))
+            self._after(layer.impl, "forward", self._receiver(name))
+        # vLLM's second kind of runner keeps no batch, but hands it on.
+        if hasattr(runner, "prepare_inputs"):
+            self._after(runner, "prepare_inputs", self._note)
+
+    def _after(self, owner: Any, name: str, then: Callable[..., None]) -> None:
+        """Call `then` with the result and the arguments of this object's method."""
+        method = getattr(owner, name)
+
+        def wrapped(*args: Any, **options: Any) -> Any:
+            result = method(*args, **options)
+            then(result, *args, **options)
+            return result
+
+        setattr(owner, name, wrapped)
+        self._installed.append((owner, name))
 
     def remove(self) -> None:
-        for owner, name in [(self._runner, "prepare_inputs")] + [
-            (layer.impl, "forward") for layer in self.layers.values()
-        ]:
-            owner.__dict__.pop(name, None)
+        """Make all methods those of their classes again."""
+        for owner, name in self._installed:
+            delattr(owner, name)
 
-    def _note_batch(self, batch: Any, *_: Any, **__: Any) -> None:
+    def _note(self, batch: Any, *_: Any, **__: Any) -> None:
         self._batch = batch
 
     def _receiver(self, name: str) -> Callable[..., None]:
         def receive(
-            _: Any, __: Any, query: Any, key: Any, value: Any, ___: Any, metadata: Any,
-            output: Any, *____: Any, **_____: Any,
+            _: Any, layer: Any, query: Any, key: Any, value: Any, kv_cache: Any, attn_metadata: Any,
+            output: Any, *args: Any, **options: Any,
         ) -> None:  # fmt: skip
-            # An exception here would end the engine.
+            # An exception would end the engine. Without metadata, it warms up.
             try:
-                if metadata is not None and not self._problem:
-                    self._receive(name, metadata, query, key, value, output)
+                if attn_metadata is not None:
+                    output = output.view(*query.shape[:2], -1)
+                    self._receive(name, attn_metadata, (query, key, value), output)
             except Exception as error:
-                self._problem = f"{type(error).__name__}: {error}"
+                self._problem = self._problem or f"{type(error).__name__}: {error}"
 
         return receive
 
-    def _receive(self, name: str, metadata: Any, *tensors: torch.Tensor) -> None:
-        heads = self.layers[name].num_heads
-        query, key, value, output = (each.detach() for each in tensors)
-        output = output.view(len(output), heads, -1)
-        for request, start, end, position in self._places(metadata):
-            kept = self._rows[name, request]
-            if position < kept.count:  # read anew, after vLLM had put the request off
-                _cut(kept, position)
-            if position > kept.count:
-                self._problem = _HIDDEN
-                return
-            rows = slice(start, end)
-            kept.parts.append(tuple(each[rows].cpu().clone() for each in (query, key, value)))
-            length = end - start
-            wanted = [
-                n for n in range(length) if n + position < _FIRST or not (n + position) % _EVERY
-            ]
-            picked = output[rows][wanted].cpu()
-            kept.outputs.update(zip((n + position for n in wanted), picked, strict=True))
-            kept.count += length
+    def _receive(self, layer: str, metadata: Any, inputs: Any, output: torch.Tensor) -> None:
+        for request, rows, position in self._requests(metadata):
+            at = layer, request
+            self._steps[at].append(
+                (position, *(each[rows].to("cpu", copy=True) for each in inputs))
+            )
+            places = range(position, position + rows.stop - rows.start)
+            some = [row for row in places if row < _FIRST or row % _EVERY == 0]
+            picked = output[rows][[row - position for row in some]].cpu()
+            self._outputs[at].update(zip(some, picked, strict=True))
 
-    def _places(self, metadata: Any) -> list[tuple[str, int, int, int]]:
-        """(request, first row, end, position of the first) of each request of a step."""
-        if self._known is not None and self._known[0] is metadata:
-            return self._known[1]
-        requests = (self._batch or self._runner.input_batch).req_ids
+    def _requests(self, metadata: Any) -> Iterator[tuple[str, slice, int]]:
+        """(id, rows, position of the first) of each request of a step."""
         try:
             starts, lengths = metadata.query_start_loc.tolist(), metadata.seq_lens.tolist()
         except AttributeError:
-            raise ValueError(
-                f"{type(metadata).__name__} does not say whose rows are whose"
+            kind = type(metadata).__name__
+            raise TypeError(
+                f"{kind} does not say whose rows are whose: take another backend"
             ) from None
-        places = [
-            (request, start, end, length - (end - start))
-            for request, start, end, length in zip(
-                # Metadata may be padded.
-                requests,
-                starts,
-                starts[1:],
-                lengths,
-                strict=False,
-            )
-        ]
-        self._known = metadata, places
-        return places
+        batch = self._runner.input_batch if self._batch is None else self._batch
+        for number, request in enumerate(batch.req_ids):
+            start, end = starts[number : number + 2]
+            yield request, slice(start, end), lengths[number] - (end - start)
 
-    def packed(self, worker: Worker, name: str, request: str, count: int, values: bool) -> bytes:
-        layer, found = (
-            self.layers[name],
-            [r for r in self._rows if r[0] == name and _is(r[1], request)],
+    def read(self, name: str, request: str, count: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The rows of a request, checked: (arrays, what else is known of the layer).
+
+        Raises:
+            ValueError: some are not there.
+        """
+        if self._problem:
+            raise ValueError(self._problem)
+        # vLLM puts random signs behind the ids that it returns.
+        [at, *_] = [each for each in self._steps if each[0] == name and _is(each[1], request)] or [
+            ("", "")
+        ]
+        whole: list[torch.Tensor] = []
+        there = np.zeros(count, bool)
+        # What was read anew, after the request had been put off, counts. A last token may have been
+        # read ahead, which does not.
+        for position, *parts in self._steps[at]:
+            whole = whole or [each.new_zeros(count, *each.shape[1:]) for each in parts]
+            for into, each in zip(whole, parts, strict=True):
+                into[position : position + len(each)] = each[: max(0, count - position)]
+            there[position : position + len(parts[0])] = True
+        if not there.all():
+            raise ValueError(f"{there.sum()} of {count} rows of {name} arrived: {_REPLAYED}")
+        layer = self.layers[name]
+        tensors = dict(
+            zip(("queries", "keys", "values"), (x.transpose(0, 1) for x in whole), strict=True)
         )
-        about: dict[str, Any] = {"problem": self._problem}
-        if not self._problem and (len(found) != 1 or self._rows[found[0]].count < count):
-            have = sum(self._rows[each].count for each in found)
-            about["problem"] = f"{have} of {count} rows of {name} arrived. {_HIDDEN}"
-        if about["problem"]:
-            return save({}, {"about": json.dumps(about)})
-        kept = self._rows[found[0]]
-        # Scheduled ahead, vLLM may have read a last token that counts for nothing.
-        _cut(kept, count)
-        query, key, value = (
-            torch.cat(each).transpose(0, 1) for each in zip(*kept.parts, strict=True)
-        )
-        impl, window = layer.impl, layer.sliding_window
-        sinks = getattr(impl, "sinks", None)
-        tensors = {"queries": query, "keys": key, "values": value}
-        about |= {
-            "scale": float(impl.scale),
-            "window": None if window is None else int(window),
-            "softcap": getattr(impl, "logits_soft_cap", None) or None,
-            "kv_heads": worker.vllm_config.model_config.get_total_num_kv_heads(),
+        if getattr(layer.impl, "sinks", None) is not None:
+            tensors["sinks"] = layer.impl.sinks.detach().cpu().float()
+        about = {
+            "problem": "",
+            "scale": float(layer.impl.scale),
+            "window": layer.sliding_window,
+            "softcap": getattr(layer.impl, "logits_soft_cap", None) or None,
         }
-        if sinks is not None:
-            tensors["sinks"] = sinks.detach().cpu().float()
-        about |= _checked(tensors, about, kept.outputs, query.dtype)
-        if not values:
-            del tensors["values"]
-        return save({n: t.contiguous() for n, t in tensors.items()}, {"about": json.dumps(about)})
+        outputs = {row: each for row, each in self._outputs[at].items() if row < count}
+        return tensors, about | _checked(tensors, about, outputs)
 
 
 def layer_of(
     tensors: dict[str, Any], about: dict[str, Any], number: int, fidelity: Fidelity
 ) -> Layer:
-    """The layer of arrays and of what is said about them."""
-    arrays: dict[str, Any] = {
-        name: np.ascontiguousarray(each.float().numpy()) for name, each in tensors.items()
-    }
+    """The layer of arrays and of what else is known of it."""
+    arrays: dict[str, Any] = {key: each.float().numpy() for key, each in tensors.items()}
     sinks, window = arrays.pop("sinks", None), about["window"]
-    program = ScoreProgram(
-        about["scale"],
-        "causal" if window is None else "window",
-        None if window is None else (window - 1, 0),  # theirs counts the token itself
-        softcap=about["softcap"],
-        sinks=sinks,
-    )
+    mask: Any = "causal" if window is None else "window"
+    # vLLM counts the token itself.
+    band = None if window is None else (int(window) - 1, 0)
+    program = ScoreProgram(about["scale"], mask, band, softcap=about["softcap"], sinks=sinks)
     return Layer(program=program, weights=None, fidelity=fidelity, number=number, **arrays)
 
 
 def _checked(
-    tensors: dict[str, Any], about: dict[str, Any], outputs: dict[int, Any], dtype: torch.dtype
+    tensors: dict[str, Any], about: dict[str, Any], outputs: dict[int, torch.Tensor]
 ) -> dict[str, Any]:
-    """The largest error of weights times values, its bound, and the number of rows."""
-    none = Fidelity(ROUTE, "", "queries and keys", None, None, 0.0, 0)
-    layer = layer_of(tensors, about, 0, none)
-    rows = np.array(sorted(outputs))
-    rows = rows[sample_rows(len(rows))]
-    output = torch.stack([outputs[row] for row in rows.tolist()], 1).float().numpy()
+    """The largest error of weights times values in some rows, its bound, and their number."""
+    layer = layer_of(tensors, about, 0, Fidelity("", "", "", None, None, 0.0, 0))
     assert layer.values is not None
+    places = sorted(outputs)
+    rows = np.array(places)[sample_rows(len(places))]
+    output = torch.stack([outputs[row] for row in rows.tolist()], 1).float().numpy()
     largest = np.maximum(np.abs(layer.values).max(axis=(1, 2)), 1e-30)
     errors = output_distance(layer.all_weights(rows), layer.values, largest, output)
-    limit = tolerance(dtype, largest_score(layer))
+    limit = tolerance(tensors["queries"].dtype, largest_score(layer))
     return {"error": float(errors.max()), "tolerance": limit, "rows": len(rows)}
 
 
-def _cut(kept: _Rows, count: int) -> None:
-    """Forget the rows from a position on."""
-    while kept.count > count:
-        last = kept.parts.pop()
-        kept.count -= len(last[0])
-        if kept.count < count:
-            kept.parts.append(tuple(each[: count - kept.count] for each in last))
-            kept.count = count
-    kept.outputs = {row: each for row, each in kept.outputs.items() if row < count}
-
-
-def _wrap(owner: Any, name: str, after: Callable[..., None]) -> None:
-    """Call `after` with the result and the arguments of a method of this object."""
-    method = getattr(owner, name)
-
-    def wrapped(*args: Any, **options: Any) -> Any:
-        result = method(*args, **options)
-        after(result, *args, **options)
-        return result
-
-    setattr(owner, name, wrapped)
-
-
-_HIDDEN = (
-    "vLLM does not hand over the others: it replays a whole CUDA graph without Python, or has read "
-    "them from a cache. Load it with enforce_eager=True"
-)
+def _number(name: str) -> int:
+    """The layer's number in a module's name."""
+    return int(re.findall(r"\.(\d+)\.", name)[0])
 
 
 def _is(internal: str, request: str) -> bool:
+    """True for an id behind which vLLM has put random signs."""
     return internal == request or internal.rpartition("-")[0] == request
-
-
-def _number(name: str) -> int:
-    return int(re.findall(r"\.(\d+)\.", name)[0])
 
 
 def _refused(config: Any) -> str:
     """The reason why nothing of an engine can be captured, or ""."""
-    parallel = config.parallel_config
-    if getattr(config, "speculative_config", None) is not None:
-        return "speculative decoding reads tokens that are dropped again: load it without"
-    for name in (
-        "data_parallel_size",
-        "decode_context_parallel_size",
-        "prefill_context_parallel_size",
-    ):
-        if getattr(parallel, name, 1) > 1:
-            return f"{name} is {getattr(parallel, name)}: no worker has all rows. Load it with 1"
+    if config.speculative_config is not None:
+        return "speculative decoding reads tokens that are dropped again: load the engine without"
+    for kind in ("data", "decode_context", "prefill_context"):
+        if getattr(config.parallel_config, f"{kind}_parallel_size", 1) > 1:
+            return f"with {kind}_parallel_size above 1, no worker has all rows of a text"
     return ""
 
 
@@ -283,9 +248,9 @@ def _unlike(layer: Any) -> str | None:
     if "AttentionLayerBase" not in kinds:  # experts
         return None
     if kinds[0] != "Attention":
-        return f"{kinds[0]} has attention of another kind than softmax(q · k)"
+        return f"attention of vLLM's kind {kinds[0]} is not recorded"
     if layer.attn_type != "decoder":
-        return f"attention of type {layer.attn_type} is not causal"
+        return "attention that is not causal is not recorded"
     if getattr(layer.impl, "alibi_slopes", None) is not None:
         return "ALiBi is not recorded"
     if layer.kv_sharing_target_layer_name is not None:
