@@ -7,12 +7,12 @@ import gc
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 import torch
 
@@ -215,10 +215,14 @@ def test_two_workers(name: str, tmp_path: Path) -> None:
     script = Path(__file__).with_name("two_workers.py")
     env = os.environ | {"VLLM_ENABLE_V1_MULTIPROCESSING": "1"}
     subprocess.run([sys.executable, script, tmp_path], check=True, env=env, timeout=300)
+    ended = time.monotonic()
     record = AttentionRecord.load(tmp_path / "record.safetensors")
     assert all(fidelity.exact for fidelity in record.fidelity["self"])
     ids = [int(token) for token in (tmp_path / "ids").read_text().split()]
     assert worst(record, model, ids[:-1]) < 2e-4
     children = [int(pid) for pid in (tmp_path / "children").read_text().split()]
     assert len(children) >= 3
-    assert not [pid for pid in children if psutil.pid_exists(pid)]
+    # Python's own watcher of shared memory ends a little later.
+    while any(Path(f"/proc/{pid}").exists() for pid in children):
+        assert time.monotonic() < ended + 60
+        time.sleep(0.1)
