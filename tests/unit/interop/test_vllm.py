@@ -72,9 +72,20 @@ def worker(*layers: Any, speculative: Any = None, **parallel: int) -> Any:
     return made
 
 
+class SecondRunner:
+    """Keeps no batch, but hands it on, as vLLM's model runner V2 does."""
+
+    def prepare_inputs(self, requests: list[str]) -> Any:
+        return SimpleNamespace(req_ids=requests)
+
+
 def step(made: Any, layer: Any, *read: tuple[str, int, int]) -> None:
     """One step that reads, of each request, the positions from … to …."""
-    made.model_runner.input_batch.req_ids = [name for name, _, _ in read]
+    names = [name for name, _, _ in read]
+    if isinstance(made.model_runner, SecondRunner):
+        made.model_runner.prepare_inputs(names)
+    else:
+        made.model_runner.input_batch.req_ids = names
     texts = [
         torch.randn(3, 99, 1, 4, generator=torch.Generator().manual_seed(ord(r[0])))
         for r, *_ in read
@@ -88,10 +99,13 @@ def step(made: Any, layer: Any, *read: tuple[str, int, int]) -> None:
     layer.impl.forward(layer, *rows, None, metadata, output=torch.empty_like(rows[0]))
 
 
-def test_requests_in_one_batch() -> None:
+@pytest.mark.parametrize("second", [False, True])
+def test_requests_in_one_batch(second: bool) -> None:
     """In chunks; one is put off and read anew, one is read beyond its end."""
     layer = layer_like()
     made = worker(layer, object())
+    if second:
+        made.model_runner = SecondRunner()
     assert json.loads(made.attnwidget_begin(None)) == {"layers": {NAME: 3}, "missing": []}
     step(made, layer, ("a-1", 0, 5), ("b-1", 0, 9))
     step(made, layer, ("b-1", 9, 10), ("a-1", 5, 80))
@@ -108,7 +122,8 @@ def test_requests_in_one_batch() -> None:
     layer.impl.scale = 0.4  # other than that of the outputs so far
     assert joined([made.attnwidget_layer(NAME, "a", 90, False)], NAME, 3).fidelity.exact is False
     made.attnwidget_end()
-    assert not {"forward", "_attnwidget"} & {*vars(layer.impl), *vars(made)}
+    left = {*vars(layer.impl), *vars(made), *vars(made.model_runner)}
+    assert not {"forward", "_attnwidget", "prepare_inputs"} & left
 
 
 def test_a_backend_without_lengths() -> None:
