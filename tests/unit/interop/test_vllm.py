@@ -12,6 +12,7 @@ import pytest
 import torch
 from safetensors.numpy import load_file
 
+import attnwidget as aw
 from attnwidget.interop.vllm import Worker, capture, joined
 from tests.support import PATIENCE_SECONDS
 
@@ -196,6 +197,14 @@ def test_what_is_asked_for_in_vain() -> None:
         capture(engine(), "a text")
     with pytest.raises(TypeError, match="prompt_token_ids"):
         capture(engine(), {"input_ids": [1]})
+
+
+def test_what_needs_transformers_says_so() -> None:
+    llm = type("LLM", (), {"__module__": "vllm.entrypoints.llm"})()
+    with pytest.raises(TypeError, match=r"interop.vllm.capture.*need the same weights"):
+        aw.profile(llm, None, [{"input_ids": torch.ones(1, 4, dtype=torch.long)}])
+    with pytest.raises(TypeError, match="interop.vllm.capture"):
+        aw.ablate(llm, None, "a text", heads=[(0, 0)])
 
 
 def test_vllm_is_not_imported() -> None:
