@@ -203,7 +203,7 @@ def test_what_needs_transformers_says_so() -> None:
     llm = type("LLM", (), {"__module__": "vllm.entrypoints.llm"})()
     with pytest.raises(TypeError, match=r"interop.vllm.capture.*need the same weights"):
         aw.profile(llm, None, [{"input_ids": torch.ones(1, 4, dtype=torch.long)}])
-    with pytest.raises(TypeError, match="interop.vllm.capture"):
+    with pytest.raises(TypeError, match=r"interop.vllm.capture"):
         aw.ablate(llm, None, "a text", heads=[(0, 0)])
 
 
