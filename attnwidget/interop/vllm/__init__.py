@@ -115,7 +115,7 @@ def _kept(llm: Any, chosen: list[int] | None) -> Iterator[tuple[dict[str, int], 
         absent = set(chosen or ()) - set(names.values())
         if absent or not names:
             more = "".join(f"; {why}" for why in missing[:3])
-            kind = IndexError if absent and chosen else ValueError
+            kind = IndexError if absent else ValueError
             raise kind(f"the model has no attention to record in {sorted(absent) or 'it'}{more}")
         if missing:
             warn(f"not in this record (see its `missing`): {'; '.join(missing[:3])}")

@@ -101,7 +101,11 @@ class _Keeper:
 
         def wrapped(*args: Any, **options: Any) -> Any:
             result = method(*args, **options)
-            then(result, *args, **options)
+            # An exception would end the engine.
+            try:
+                then(result, *args, **options)
+            except Exception as error:
+                self._problem = self._problem or f"{type(error).__name__}: {error}"
             return result
 
         setattr(owner, name, wrapped)
@@ -120,22 +124,17 @@ class _Keeper:
             _: Any, layer: Any, query: Any, key: Any, value: Any, kv_cache: Any, attn_metadata: Any,
             output: Any, *args: Any, **options: Any,
         ) -> None:  # fmt: skip
-            # An exception would end the engine. Without metadata, it warms up.
-            try:
-                if attn_metadata is not None:
-                    output = output.view(*query.shape[:2], -1)
-                    self._receive(name, attn_metadata, (query, key, value), output)
-            except Exception as error:
-                self._problem = self._problem or f"{type(error).__name__}: {error}"
+            if attn_metadata is not None:  # else it warms up
+                output = output.view(*query.shape[:2], -1)
+                self._receive(name, attn_metadata, (query, key, value), output)
 
         return receive
 
     def _receive(self, layer: str, metadata: Any, inputs: Any, output: torch.Tensor) -> None:
         for request, rows, position in self._requests(metadata):
             at = layer, request
-            self._steps[at].append(
-                (position, *(each[rows].to("cpu", copy=True) for each in inputs))
-            )
+            copies = [each[rows].to("cpu", copy=True) for each in inputs]
+            self._steps[at].append((position, *copies))
             places = range(position, position + rows.stop - rows.start)
             some = [row for row in places if row < _FIRST or row % _EVERY == 0]
             picked = output[rows][[row - position for row in some]].cpu()
@@ -164,9 +163,8 @@ class _Keeper:
         if self._problem:
             raise ValueError(self._problem)
         # vLLM puts random signs behind the ids that it returns.
-        [at, *_] = [each for each in self._steps if each[0] == name and _is(each[1], request)] or [
-            ("", "")
-        ]
+        ids = [own for layer, own in self._steps if layer == name and _is(own, request)]
+        at = name, ids[0] if ids else ""
         whole: list[torch.Tensor] = []
         there = np.zeros(count, bool)
         # What was read anew, after the request had been put off, counts. A last token may have been
@@ -179,9 +177,8 @@ class _Keeper:
         if not there.all():
             raise ValueError(f"{there.sum()} of {count} rows of {name} arrived: {_REPLAYED}")
         layer = self.layers[name]
-        tensors = dict(
-            zip(("queries", "keys", "values"), (x.transpose(0, 1) for x in whole), strict=True)
-        )
+        names = "queries", "keys", "values"
+        tensors = {key: each.transpose(0, 1) for key, each in zip(names, whole, strict=True)}
         if getattr(layer.impl, "sinks", None) is not None:
             tensors["sinks"] = layer.impl.sinks.detach().cpu().float()
         about = {
