@@ -39,11 +39,7 @@ class Worker:
             return json.dumps({"problem": problem})
         context = self.vllm_config.compilation_config.static_forward_context
         reasons = {name: _unlike(layer) for name, layer in context.items()}
-        numbers = {
-            name: int(re.findall(r"\.(\d+)\.", name)[0])
-            for name, why in reasons.items()
-            if why == ""
-        }
+        numbers = {name: _number(name) for name, why in reasons.items() if why == ""}
         if layers is not None:
             numbers = {name: number for name, number in numbers.items() if number in layers}
         self._attnwidget = _Keeper(self.model_runner, {name: context[name] for name in numbers})
