@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram, sample_rows
 from attnwidget.running.items import Selection
-from attnwidget.running.tolerance import largest_score, tolerance
+from attnwidget.running.tolerance import largest_score, output_distance, tolerance
 from attnwidget.tracing import FunctionCall
 
 from .terms import added_terms
@@ -133,26 +133,6 @@ def _tokens(vectors: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
     if len(positions) < vectors.shape[2]:
         vectors = vectors.index_select(2, positions.to(vectors.device))
     return vectors.float()
-
-
-def output_distance(
-    weights: Floats, values: Floats, largest: Floats, output: Floats | None
-) -> Floats:
-    """The distance [heads, rows] of weights . values to an output, relative to the values.
-
-    Args:
-        weights: [heads, rows, Tk].
-        values: [value heads, Tk, d_v].
-        largest: of the values, [value heads].
-        output: [heads, rows, d_v], or None.
-    """
-    heads, rows, keys = weights.shape
-    if output is None:
-        return np.zeros((heads, rows), np.float32)
-    product = weights.reshape(len(values), -1, keys) @ values
-    difference = np.abs(product.reshape(output.shape) - output).max(axis=2)
-    distance: Floats = difference / np.repeat(largest, heads // len(largest))[:, None]
-    return distance
 
 
 def _larger(error: float, differences: np.ndarray) -> float:

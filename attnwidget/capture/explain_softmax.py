@@ -11,10 +11,9 @@ import torch
 from attnwidget.record import Fidelity, Floats, Layer
 from attnwidget.record.scores import MASKED, Bools
 from attnwidget.running.items import Item, joined, shared_heads
-from attnwidget.running.tolerance import largest_score, tolerance
+from attnwidget.running.tolerance import largest_score, output_distance, tolerance
 from attnwidget.tracing import SoftmaxCall, softmax_values
 
-from .check import output_distance
 from .terms import terms
 from .vectors import softmax_vectors
 

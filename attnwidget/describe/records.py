@@ -72,6 +72,8 @@ def generated(replay: Replay) -> Iterator[str]:
     yield (
         f"Generated text, read once more: logits within {replay.difference:.1g} of the "
         f"generation's{typical}, tolerance {replay.tolerance:.1g}{said}."
+        if replay.difference
+        else "Generated text, recorded as it was generated."
     )
     if replay.written:
         text = "".join(each.text for each in replay.written)

@@ -152,6 +152,19 @@ def prepare(
     return Inputs(tensors, batch, sequences, tuple(filter(None, missing)), originals=originals)
 
 
+def tokens_of(tokenizer: Any, text: str | Messages) -> tuple[list[int], Tokens]:
+    """The ids and the labelled tokens of a text or a chat, for an engine that reads ids."""
+    chat = _chat(tokenizer, text, None)
+    string = cast(str, text) if chat is None else chat.text
+    encoding = _encoding(tokenizer, string, None, special=chat is None)
+    ids = encoding["input_ids"][0].tolist()
+    words, offsets = word_spans(encoding, 0, list(range(len(ids))), (string,))
+    tokens = replace(labelled(tokenizer, ids), words=words, offsets=offsets)
+    if offsets is not None:
+        tokens = replace(tokens, text=string, pieces=pieces_of(chat, offsets))
+    return ids, tokens
+
+
 def _kept(
     tensors: Mapping[str, Any], name: str, index: int, items: tuple[int, ...]
 ) -> Padded | None:

@@ -38,6 +38,12 @@ def traceable(model: object) -> torch.nn.Module:
         ValueError: its weights are not loaded.
     """
     if not isinstance(model, torch.nn.Module):
+        if type(model).__module__.startswith("vllm."):
+            raise TypeError(
+                "model is an engine of vLLM: attnwidget.interop.vllm.capture(llm, text) records "
+                "what it reads and writes; profiles, ablations and cut links need the same weights "
+                "as a model of transformers"
+            )
         inner = getattr(model, "model", None)
         if isinstance(inner, torch.nn.Module):
             raise TypeError(

@@ -40,7 +40,7 @@ def with_target(tokenizer: Any, inputs: Inputs, read: torch.Tensor, prompt: int)
         if isinstance(mask, torch.Tensor):
             mask = torch.nn.functional.pad(mask, (before, 0), value=1)
             tensors["decoder_attention_mask"] = _longer(mask, length, 1)
-    tokens = _labelled(tokenizer, read[inputs.batch.index], kept, begin)
+    tokens = answer_tokens(tokenizer, read[inputs.batch.index], kept, begin)
     batch = replace(inputs.batch, target=Padded(length, kept))
     return replace(
         inputs, tensors=tensors, batch=batch, sequences=replace(inputs.sequences, target=tokens)
@@ -77,9 +77,9 @@ def with_answer(
         ids = torch.cat([given["input_ids"], read], dim=1)
     if ids.shape[1] == length:
         tensors["input_ids"] = ids
-        tokens = _labelled(tokenizer, ids[index], kept, begin, inputs.sequences.text)
+        tokens = answer_tokens(tokenizer, ids[index], kept, begin, inputs.sequences.text)
     else:  # a prompt of vectors
-        tokens = _labelled(tokenizer, ids[index], torch.arange(length - start), 0)
+        tokens = answer_tokens(tokenizer, ids[index], torch.arange(length - start), 0)
         positions = tuple(str(position) for position in range(begin))
         special = tuple(begin + position for position in tokens.special)
         tokens = Tokens((*positions, *tokens.labels), special=special, generated=begin)
@@ -139,7 +139,7 @@ def _longer(value: torch.Tensor, length: int, fill: int) -> torch.Tensor:
     return torch.nn.functional.pad(value, (0, length - value.shape[1]), value=fill)
 
 
-def _labelled(
+def answer_tokens(
     tokenizer: Any, ids: torch.Tensor, kept: torch.Tensor, begin: int, asked: Tokens | None = None
 ) -> Tokens:
     """Labels of the tokens that are kept, of which those from `begin` on are generated.

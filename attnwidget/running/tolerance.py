@@ -1,11 +1,11 @@
-"""Bounds of rounding errors, within which a layer counts as exact."""
+"""Errors of layers, and the bounds within which they count as rounding."""
 
 from __future__ import annotations
 
 import numpy as np
 import torch
 
-from attnwidget.record import Layer, ScoreProgram
+from attnwidget.record import Floats, Layer, ScoreProgram
 
 _TOLERANCE = {torch.float64: 1e-5, torch.float32: 1e-5, torch.float16: 5e-3, torch.bfloat16: 3e-2}
 # Records are float32, whatever type the model computes in.
@@ -33,3 +33,23 @@ def largest_score(layer: Layer) -> float:
     keys = np.repeat(keys, len(queries) // len(keys))
     scales = np.array([layer.program.head_scale(head) for head in range(layer.num_heads)])
     return float((np.abs(scales) * queries * keys).max())
+
+
+def output_distance(
+    weights: Floats, values: Floats, largest: Floats, output: Floats | None
+) -> Floats:
+    """The distance [heads, rows] of weights . values to an output, relative to the values.
+
+    Args:
+        weights: [heads, rows, Tk].
+        values: [value heads, Tk, d_v].
+        largest: of the values, [value heads].
+        output: [heads, rows, d_v], or None.
+    """
+    heads, rows, keys = weights.shape
+    if output is None:
+        return np.zeros((heads, rows), np.float32)
+    product = weights.reshape(len(values), -1, keys) @ values
+    difference = np.abs(product.reshape(output.shape) - output).max(axis=2)
+    distance: Floats = difference / np.repeat(largest, heads // len(largest))[:, None]
+    return distance

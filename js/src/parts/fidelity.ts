@@ -75,6 +75,7 @@ export function halfPrecision({ fidelity }: LayerInfo): string {
 export function replayed({ replay }: Manifest): string {
   if (!replay) return "";
   const { difference, reason } = replay;
+  if (difference === 0) return "recorded as it was generated";
   // Less than float32 can tell is no difference.
   const within =
     difference < 1e-8

@@ -86,7 +86,8 @@ test("a generated text is said to be read once more, and how far that lies from 
   const said = (difference: number, reason = "") =>
     replayed({ replay: { difference, reason } } as Manifest);
   expect(replayed({ replay: null } as Manifest)).toBe("");
-  expect(said(0)).toBe("read once more: logits as generated");
+  expect(said(0)).toBe("recorded as it was generated");
+  expect(said(1e-9)).toBe("read once more: logits as generated");
   expect(said(2.1e-6)).toBe("read once more: logits within 0.0003% of the generation’s");
   expect(said(0.011, "it rounds")).toBe(
     "read once more: logits within 2% of the generation’s (it rounds)",

@@ -1,7 +1,9 @@
 """The effect of heads that are off: predictions, states and attention before and after."""
 
+from pathlib import Path
 from typing import Any
 
+import accelerate
 import numpy as np
 import pytest
 import torch
@@ -34,6 +36,25 @@ def test_predictions_of_a_language_model() -> None:
     assert list(changes.values()) == sorted(
         changes.values(), key=lambda change: -max(change.before, change.after)
     )
+
+
+def test_a_model_that_accelerate_places(tmp_path: Path) -> None:
+    """One layer in memory and one on disk, or all moved to the processor when they run."""
+    places = {"model.embed_tokens": "cpu", "model.rotary_emb": "cpu", "model.norm": "cpu",
+              "model.layers.0": "cpu", "model.layers.1": "disk", "lm_head": "cpu"}  # fmt: skip
+    whole = tiny("LlamaForCausalLM")
+    expected = aw.ablate(whole, None, INPUTS, heads=[(0, 1), (1, 3)])
+    split = accelerate.dispatch_model(
+        tiny("LlamaForCausalLM"), places, main_device="cpu", offload_dir=tmp_path, force_hooks=True
+    )
+    moved = accelerate.cpu_offload(tiny("LlamaForCausalLM"), execution_device=torch.device("cpu"))
+    for model in (split, moved):
+        effect = aw.ablate(model, None, INPUTS, heads=[(0, 1), (1, 3)])
+        assert np.array_equal(effect.divergence, expected.divergence)
+        texts = [INPUTS, {"input_ids": token_ids(9)}]
+        found = aw.profile(model, None, texts, metrics=["previous"], null="position")
+        own = aw.profile(whole, None, texts, metrics=["previous"], null="position")
+        assert found.table().equals(own.table())
 
 
 def test_an_effect_says_its_main_number_in_one_line() -> None:
