@@ -86,7 +86,7 @@ class Options(CaptureOptions, total=False):
     text_pair: str | None
     model: torch.nn.Module | None
     similarity: bool
-    relation: str
+    relation: str | None
 
 
 # Said here once more, because `capture` imports torch, which a record is shown without.

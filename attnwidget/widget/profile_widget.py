@@ -34,6 +34,7 @@ _MAX_TEXTS = 256
 # The most texts of a page.
 _MAX_TEXTS_OF_PAGE = 64
 
+
 class ProfileView(RecordView):
     """The views of a profile: numbers of heads over many texts, and attention over one of them.
 

@@ -44,7 +44,9 @@ def test_a_map_of_a_file_has_heads_alone(
     view = View(open_page(tmp_path / "map.html"))
     expect(view.tab("Map")).to_have_attribute("aria-selected", "true")
     expect(view.within.get_by_role("tab")).to_have_count(2)
-    expect(view.within).to_contain_text("examples and the head view need the profile's model")
+    expect(view.page.locator("body")).to_contain_text(
+        "examples and the head view need the profile's model"
+    )
     expect(view.body).not_to_contain_text("Where it looks")
 
 

@@ -142,9 +142,9 @@ def test_without_a_text_there_are_heads_alone(
     assert re.search(needs, widget._note)
     with pytest.raises(traitlets.TraitError, match=needs):
         widget.view = "head"
-    content = content_of(aw.to_html(shown, view="model"))
-    assert content["views"] == ["model", "map"]
-    assert content["widgets"][0]["note"] == widget._note
+    page = aw.to_html(shown, view="model")
+    assert '"views":["model","map"]' in page
+    assert content_of(page)["note"] == widget._note
     assert widget._note[:30] in aw.show(shown, static=True)._repr_html_()
 
 
