@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import positions
+from attnwidget.analysis.token_positions import position_of
 from attnwidget.interventions.off import check_link
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity, partner_stacks
@@ -316,14 +316,9 @@ class Choices(traitlets.HasTraits):
         tokens = self._shown.queries if side == "query" else self._shown.keys
         if isinstance(position, str):
             try:
-                first, *more = positions(tokens, position)
+                return position_of(tokens, position)
             except ValueError as error:
                 raise TraitError(f"{side}: {error}") from None
-            if more:
-                raise TraitError(
-                    f"{side}: {position!r} is the tokens {first} to {more[-1]}: give one"
-                )
-            return first
         return (
             position if position is None else _in_range(f"{side} position", position, len(tokens))
         )
