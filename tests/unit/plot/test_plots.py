@@ -341,7 +341,7 @@ def test_the_model_plot_sorts_colours_and_chooses(record: AttentionRecord) -> No
     assert ticks(axes.yaxis) == ["0", "1"]
     moved = [f"{head}" for column, head in enumerate(order) if head != column]
     assert texts(axes)[: len(moved)] == moved
-    assert len(draw_figure(_shown(record, view="model", opened=True)).axes) == 4
+    assert len(draw_figure(_shown(record, view="model", opened=True)).axes) == 3
     plain = plot.model(record)
     legend = plain.get_legend()
     assert legend is not None
