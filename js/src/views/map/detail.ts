@@ -138,7 +138,7 @@ function measures({ context, map, focused, metrics }: Looked, nullLabel: string)
     }
   });
   const header = el("tr", {}, el("td", {}), el("th", { scope: "col" }, "head"));
-  const others = [hasInterval ? "interval" : "", hasNull ? `95% of ${nullLabel}` : ""];
+  const others = [hasInterval ? "interval" : "", hasNull ? `null: ${nullLabel}, 95%` : ""];
   for (const name of others.filter(Boolean)) {
     header.append(el("th", { scope: "col", class: "range" }, name));
   }
