@@ -48,6 +48,9 @@ def test_a_map_of_a_file_has_heads_alone(
         "examples and the head view need the profile's model"
     )
     expect(view.body).not_to_contain_text("Where it looks")
+    view.tab("Model").click()
+    view.within.get_by_role("gridcell", name="Layer 1, head 3").click()
+    expect(view.within.get_by_role("region")).to_contain_text("There is no text here")
 
 
 @pytest.mark.parametrize("width", [1200, 600])
