@@ -395,7 +395,7 @@ def test_a_metric_is_a_heat_map(record: AttentionRecord) -> None:
     axes = plot.model(record, metric="distance")
     assert numbers(axes).shape == (len(layers), heads)
     assert axes.images[0].norm.vmin == -axes.images[0].norm.vmax
-    assert axes.child_axes[0].get_ylabel() == "distance (tokens)"
+    assert axes.figure.axes[1].get_ylabel() == "distance (tokens)"
     shares = np.full((len(layers), heads), 0.25)
     shares[0, 0], shares[1, 1] = 0.75, np.nan
     image = plot.model(record, metric=shares).images[0]
