@@ -27,7 +27,7 @@ def demo(text: str | None = None, *, view: View = "head") -> AttentionWidget | S
 
     Args:
         text: your own; None for two short sentences of ours.
-        view: "head", "model", "neuron" or "map".
+        view: "head", "model", "neuron", "map" or "text".
 
     Raises:
         ModuleNotFoundError: the model is not installed: `pip install 'attnwidget[demo]'`.

@@ -86,7 +86,7 @@ class Options(CaptureOptions, total=False):
     text_pair: str | None
     model: torch.nn.Module | None
     similarity: bool
-    relation: str
+    relation: str | None
 
 
 # Said here once more, because `capture` imports torch, which a record is shown without.
@@ -146,10 +146,11 @@ def show(
         x: what is shown.
         inputs: of a model, what it reads: tokenizer, text and text_pair, see `attnwidget.capture`.
             Of a profile, the model and tokenizer that read its examples; not needed while those
-            that `attnwidget.profile` was called with are in memory. Of scores, a record, or what
-            makes one. Of scores of `probe.relations` or `probe.alignment`, the model and tokenizer
-            that were probed, and an annotated text, or a pair of sentences; without a text, a
-            relation is shown in the first sentence of `misses`. All have names, too.
+            that `attnwidget.profile` was called with are in memory, and without any there are the
+            map and the model view alone. Of scores, a record, or what makes one. Of scores of
+            `probe.relations` or `probe.alignment`, the model and tokenizer that were probed, and an
+            annotated text, or a pair of sentences; without a text, a relation is shown in the first
+            sentence of `misses`. All have names, too.
         view: "head", "model", "neuron", "map", "text" or, where there are `grids`, "grid"; by
             default "map" of a profile, "model" of scores, "grid" of a grid, "text" of a chat that
             the model has answered, else "head".
@@ -168,7 +169,7 @@ def show(
     Raises:
         TypeError: `x` cannot be shown, or an argument does not go with it.
         ValueError, IndexError: see `attnwidget.capture` and `attnwidget.compare`; a file is none of
-            attnwidget's; or the model of a profile is no longer in memory.
+            attnwidget's; or the heads of a profile are not those of the model.
         FileNotFoundError: there is no such file.
         KeyError: there is no such relation among the scores.
         traitlets.TraitError: a choice that the record does not have, or metrics of another shape.
@@ -511,8 +512,11 @@ def to_html(
 
         to_html(widget)                         as its choices are now
         to_html(record, layer=2, head=9)        anything that `show` opens, with its arguments
-        to_html(a, b, c)                        several widgets, records, paths or comparisons
+        to_html(a, b, c)                        several widgets, records, paths or comparisons,
+                                                below each other
+        to_html([a, b])                         two records: A, B and their difference in place
         to_html(profile)                        an atlas: the map, the model view, and examples
+        to_html(profile, model, tokenizer)      likewise, of one that was loaded from a file
 
     The page opens with the choices of its widgets, or with the nearest layer and the first view if
     it does not include the chosen ones. Widgets of the same record share its layers, as long as the
@@ -581,6 +585,11 @@ def save_html(
     **options: Any,
 ) -> None:
     """Write `to_html(x, ...)` to a file, whole or not at all.
+
+        save_html("page.html", record, view="model")
+        save_html("page.html", a, b)                   below each other
+        save_html("page.html", [a, b])                 A, B and their difference in one place
+        save_html("page.html", profile, model, tokenizer)
 
     Raises:
         TypeError, ValueError, IndexError: see `to_html`.

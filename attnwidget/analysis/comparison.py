@@ -43,13 +43,24 @@ _RECORD = instance(
 
 
 class PairChange(NamedTuple):
-    """The change of one weight: `difference` is b - a."""
+    """The change of one weight.
+
+    Attributes:
+        query, key: the labels, as "cat | dog" where the texts differ.
+        a, b: the weights in both.
+        difference: b - a.
+        query_a, key_a, query_b, key_b: the positions in either record; several of a word.
+    """
 
     query: str
     key: str
     a: float
     b: float
     difference: float
+    query_a: range
+    key_a: range
+    query_b: range
+    key_b: range
 
 
 @checked(a=_RECORD, b=_RECORD, level=one_of(Level, None))
@@ -196,9 +207,10 @@ class Comparison(Tabular):
         largest = np.argsort(-np.abs(difference), axis=None, kind="stable")[:count]
         found = []
         for place in zip(*np.unravel_index(largest, a.shape), strict=True):
-            labels = sides.queries.labels[place[0]], sides.keys.labels[place[1]]
+            query, key = sides.queries.pairs[place[0]], sides.keys.pairs[place[1]]
             numbers = float(a[place]), float(b[place]), float(difference[place])
-            found.append(PairChange(*labels, *numbers))
+            positions = query.a, key.a, query.b, key.b
+            found.append(PairChange(query.label, key.label, *numbers, *positions))
         return found
 
     @cached_property
@@ -237,8 +249,9 @@ class Comparison(Tabular):
     def table(self) -> pd.DataFrame:
         """The differences, a row per stack and head of a that has a partner.
 
-        Columns: "stack", "layer", "head", "layer_b", "head_b", the names of `Difference`, and these
-        with "_null" for the head after the partner.
+        Columns: "stack", "layer", "head", "layer_b", "head_b"; "moved", the share of attention that
+        lies elsewhere in b, from 0 to 1; "divergence", "cosine" and "weight_change", see
+        `Difference`; and these with "_null", as "moved_null", for the head after the partner.
 
         Raises:
             ModuleNotFoundError: pandas is not installed.

@@ -114,11 +114,15 @@ class HeadScores(Tabular):
     def band(self, stack: str | None = None, *, layer: int | None = None) -> tuple[float, float]:
         """The 2.5th and the 97.5th percentile of the null over the heads of a layer, or of all.
 
-        Layers differ: a head is compared with random directions of its own.
+        A number above the band is larger than by chance, one below it smaller. Layers differ, so
+        compare a head with the band of its layer. That rests on as many random numbers as the layer
+        has heads: with 12 of them, 9% of heads that do no more than chance lie above the band, and
+        9% below.
 
         Args:
             stack: as in `values`.
-            layer: the number of a layer; all layers of the stack together if None.
+            layer: the number of a layer; all layers of the stack together if None, as for
+                `ablation_scan(by="layer")`, whose layers have one random number each.
 
         Raises:
             KeyError: there is no such stack.

@@ -66,6 +66,18 @@ def positions(
     return _between(found)
 
 
+def position_of(tokens: Tokens, text: str) -> int:
+    """The position of one token by its text.
+
+    Raises:
+        ValueError: see `positions`; or the text is of several tokens.
+    """
+    first, *more = positions(tokens, text)
+    if more:
+        raise ValueError(f"{text!r} is the tokens {first} to {more[-1]}: give one")
+    return first
+
+
 def _of_text(tokens: Tokens, text: str) -> range:
     wanted = text.translate(_BLANK)
     if not wanted:

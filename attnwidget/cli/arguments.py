@@ -21,6 +21,7 @@ VIEW = "view"
 COMPARE = "compare"
 PROFILE = "profile"
 VIEWER = "viewer"
+DESCRIBE = "describe"
 DOCTOR = "doctor"
 
 NULLS: dict[str, Any] = {
@@ -51,6 +52,24 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     return args
 
 
+def asks_doctor(argv: Sequence[str]) -> argparse.Namespace | None:
+    """The arguments of the doctor; None if they are those of another command, or of a text.
+
+    Raises:
+        SystemExit: help was asked for (0).
+    """
+    first, *options = argv or [""]
+    if first != DOCTOR or not {*options} <= {"--json", "-h", "--help"}:
+        return None
+    parser = argparse.ArgumentParser(
+        prog=f"attnwidget {DOCTOR}",
+        description="Say what is installed, what is wrong with it, and what to do.",
+        epilog="Exit codes: 0 nothing is wrong, 1 something is.",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    return parser.parse_args(options)
+
+
 def _parser(command: str, description: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"attnwidget {command}".rstrip(),
@@ -72,6 +91,7 @@ def _text_parser() -> argparse.ArgumentParser:
         '--texts FILE -o FILE" shows what every head does over many texts; '
         f'"attnwidget {VIEWER} -o FILE" opens records, profiles and pages from a disk, in a '
         "browser alone; "
+        f'"attnwidget {DESCRIBE} FILE" says in words what is in a record or a profile; '
         f'"attnwidget {DOCTOR}" '
         "says what is installed, what is wrong with it, and what to do, with --json as JSON.",
     )
@@ -80,7 +100,8 @@ def _text_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "text",
-        help=f'the text ("{VIEW}", "{COMPARE}", "{PROFILE}" or "{VIEWER}" alone has to come last)',
+        help=f'the text ("{VIEW}", "{COMPARE}", "{PROFILE}", "{VIEWER}" or "{DESCRIBE}" alone has '
+        "to come last)",
     )
     parser.add_argument("--pair", metavar="TEXT", help="a second text, for models that take a pair")
     parser.add_argument(
@@ -101,10 +122,15 @@ def _text_parser() -> argparse.ArgumentParser:
 
 def _record_parser() -> argparse.ArgumentParser:
     parser = _parser(
-        VIEW, "Write a page that shows a saved record. Needs neither torch nor a model."
+        VIEW,
+        "Write a page that shows a saved record, or the map of a saved profile. Needs neither "
+        "torch nor a model.",
     )
     parser.add_argument(
-        "records", nargs=1, metavar="record", help="a file written by AttentionRecord.save"
+        "records",
+        nargs=1,
+        metavar="record",
+        help="a file written by AttentionRecord.save or HeadProfile.save",
     )
     _add_shared(parser)
     return parser
@@ -156,6 +182,20 @@ def _viewer_parser() -> argparse.ArgumentParser:
         "reader's disk. It needs no server, and sends nothing.",
     )
     _add_output(parser)
+    return parser
+
+
+def _describe_parser() -> argparse.ArgumentParser:
+    parser = _parser(
+        DESCRIBE,
+        "Say in words what is in a saved record or profile, in at most 60 lines. Needs neither "
+        "torch nor a model.",
+    )
+    parser.add_argument("file", help="a file written by AttentionRecord.save or HeadProfile.save")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object: description, or error"
+    )
+    parser.set_defaults(output=None)
     return parser
 
 
@@ -248,6 +288,7 @@ _COMMANDS = {
     COMPARE: _compare_parser,
     PROFILE: _profile_parser,
     VIEWER: _viewer_parser,
+    DESCRIBE: _describe_parser,
 }
 
 # By the kind of a choice, what stands for its value and how that is read.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from argparse import Namespace
@@ -11,15 +12,19 @@ from contextlib import redirect_stdout
 from traitlets import TraitError
 
 from attnwidget.analysis import compare
+from attnwidget.corpus import HeadProfile
 from attnwidget.describe.describe import describe
 from attnwidget.page import viewer_html
 from attnwidget.record import AttentionRecord
+from attnwidget.record.described import kind_of_file
 from attnwidget.record.files import printable
 from attnwidget.record.record import DOUBT
+from attnwidget.show import to_html
+from attnwidget.view_state import WITHOUT_TEXT
 from attnwidget.view_state.table import TABLE
 from attnwidget.widget import StaticView
 
-from .arguments import COMPARE, DOCTOR, PROFILE, VIEWER, parse
+from .arguments import COMPARE, DESCRIBE, PROFILE, VIEW, VIEWER, asks_doctor, parse
 from .output import STDOUT, Made, Progress, check_output, close_stdout, say, say_json, write
 from .profile import profile_page
 from .text import record_of_text
@@ -54,12 +59,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     args: Namespace | None = None
     try:
-        if list(arguments) in ([DOCTOR], [DOCTOR, "--json"]):
+        asked = asks_doctor(arguments)
+        if asked is not None:
             # Imported here: `packaging`, which it needs, comes with transformers and Jupyter.
             from .doctor import doctor
 
-            return doctor(as_json="--json" in arguments)
+            return doctor(as_json=asked.json)
         args = parse(arguments)
+        if args.command == DESCRIBE:
+            words = describe(args.file)
+            if args.json:
+                say_json({"description": words})
+            else:
+                say(words, sys.stdout)
+            return 0
         check_output(args.output, args.records)
         # Libraries must not write to the standard output, which may be the page.
         with redirect_stdout(sys.stderr), warnings.catch_warnings():
@@ -97,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         close_stdout()
         return _BROKEN_PIPE
     except _BAD_INPUT as error:
-        message = " ".join(str(error).split()) or type(error).__name__
+        message = " ".join(_words(error).split()) or type(error).__name__
         if args is not None and args.json:
             say_json({"error": message})
         else:
@@ -105,8 +118,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
 
 
+def _words(error: Exception) -> str:
+    """The message of an error, without a number that the system has for it."""
+    if not isinstance(error, OSError) or error.strerror is None or error.filename is None:
+        return str(error)
+    missing = isinstance(error, FileNotFoundError)
+    what = "no such file" if missing else error.strerror[:1].lower() + error.strerror[1:]
+    return f"{what}: {printable(os.fsdecode(error.filename))}"
+
+
 def _page(args: Namespace, progress: Progress) -> Made:
-    """The page of a text, or of saved records."""
+    """The page of a text, of saved records, or of a saved profile."""
+    if args.command == VIEW and kind_of_file(args.records[0]) == "profile":
+        profile = HeadProfile.load(args.records[0])
+        view = vars(args).get("view")
+        page = to_html(profile, view=view if view in WITHOUT_TEXT else "map")
+        return Made(page, profile.missing, profile)
     records = [AttentionRecord.load(path) for path in args.records]
     if not records:
         records = [record_of_text(args, progress)]

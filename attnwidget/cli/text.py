@@ -7,10 +7,12 @@ from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
 from importlib.util import find_spec
+from os.path import isfile
 from typing import Any
 
 from attnwidget.default_model import default_model
 from attnwidget.record import AttentionRecord
+from attnwidget.record.described import kind_of_file
 
 from .models import load
 from .output import Progress
@@ -21,9 +23,15 @@ def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:
 
     Raises:
         ModuleNotFoundError: torch or transformers is not installed.
-        OSError, ValueError: there is no such model, or it is damaged.
+        OSError, ValueError: there is no such model, or it is damaged; or the text is a file of
+            attnwidget.
         TypeError, ValueError, IndexError: see `attnwidget.capture`.
     """
+    if args.text.endswith(".safetensors") or (isfile(args.text) and kind_of_file(args.text)):
+        raise ValueError(
+            f"{args.text} is a file, not a text: attnwidget view {args.text} -o {args.output} "
+            "shows a saved record or profile"
+        )
     for text in (args.text, args.pair, args.target):
         try:
             # A shell's text may be in another encoding than the declared one.

@@ -1,5 +1,6 @@
 from .accumulators import Estimate as Estimate
 from .example_texts import TextReader as TextReader
+from .example_texts import UnreadableError as UnreadableError
 from .head_profile import Example as Example
 from .head_profile import Examples as Examples
 from .head_profile import HeadProfile as HeadProfile

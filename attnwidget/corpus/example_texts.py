@@ -20,12 +20,17 @@ TextSource = str | tuple[str, ...]
 """A text, a pair of texts, or the labels of the tokens of an encoded text."""
 
 
+class UnreadableError(ValueError):
+    """A text of a profile cannot be read once more; the message says what it needs."""
+
+
 @dataclass(frozen=True)
 class TextReader:
     """Captures the attention over texts once more.
 
     Attributes:
-        model: returns the model, or None if it is gone: a profile keeps a weak reference alone.
+        model: returns the model, or None if it is gone: a profile keeps a weak reference alone, and
+            one of a file none.
         tokenizer: its tokenizer.
         max_tokens: longer texts are cut off; None to leave them.
     """
@@ -38,7 +43,7 @@ class TextReader:
         """The attention over a text.
 
         Raises:
-            ValueError: the model is gone, or only the tokens of the text are known.
+            UnreadableError: the model is gone, or only the tokens of the text are known.
         """
         # Imported here, so that profiles can be opened without torch.
         from attnwidget.capture import capture
@@ -48,12 +53,12 @@ class TextReader:
 
         model = self.model()
         if model is None:
-            raise ValueError(
-                "the model of this profile is no longer in memory: give it and its tokenizer, as "
-                "attnwidget.show(profile, model, tokenizer)"
+            raise UnreadableError(
+                "examples and the head view need the profile's model: attnwidget.show(profile, "
+                "model, tokenizer), or save_html(page, profile, model, tokenizer)"
             )
         if not isinstance(text, str) and len(text) != 2:
-            raise ValueError(
+            raise UnreadableError(
                 "the texts of this profile came encoded, so they cannot be read once more: make "
                 "it from strings to see them"
             )

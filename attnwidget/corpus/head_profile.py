@@ -324,23 +324,17 @@ class HeadProfile(Tabular):
 
         Args:
             model, tokenizer: of the profile. Not needed while those that `attnwidget.profile` was
-                called with are in memory.
+                called with are in memory; without any, no text can be read.
 
         Raises:
             TypeError: `model` is no torch module.
-            ValueError: no model is in memory.
         """
         if model is not None:
             from attnwidget.running.model import traceable
 
             own = traceable(model)
             return TextReader(lambda: own, tokenizer, self.max_tokens)
-        if self._reader is None:
-            raise ValueError(
-                "a profile from a file has no model to read its examples: give it and its "
-                "tokenizer, as attnwidget.show(profile, model, tokenizer)"
-            )
-        return self._reader
+        return self._reader or TextReader(lambda: None, None, self.max_tokens)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the profile to one safetensors file.

@@ -221,7 +221,7 @@ def _widget(
         "choices": choices,
         "metrics": shown.metrics,
         "similarity": shown.similarity,
-        "note": note,
+        "note": note or shown.note,
         "examples": examples,
         "arcs": shown.arcs,
         "effects": shown.effects,

@@ -96,7 +96,7 @@ def layers_within(
     limit = math.inf if budget is None else budget
     with progress_bar("Packing", "layers", len(chosen) if budget is None else None):
         saved, finer = _fitted(chosen, quality, limit, finest, method)
-    note = _note(saved, finer, limit, record)
+    note = _note(saved, finer, limit, record) or shown.note
     return saved.packed, _numbers_within(shown, saved.packed, limit, method), note
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Literal, Protocol
+from typing import Literal, Protocol, SupportsIndex
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from attnwidget.analysis import (
     reading,
 )
 from attnwidget.analysis.levels import Unit, joined_tokens, summed, word_units
+from attnwidget.analysis.token_positions import position_of
+from attnwidget.arguments import whole_number
 from attnwidget.record import AttentionRecord, Floats, Stack, Tokens, runs
 from attnwidget.view_state.segments import segment_choice, shown_positions
 from attnwidget.view_state.table import Combine
@@ -137,13 +139,15 @@ class Attention:
         stack: str | None,
         lens: str | Lens = "attention",
         segments: str = "all",
-        query: int | None = None,
+        query: SupportsIndex | str | None = None,
     ) -> Attention:
         """Take the attention of a record.
 
         Raises:
             KeyError, IndexError: it lacks the stack, layer, head or query.
-            ValueError: there are no heads or no such segments, or the layer lacks the lens.
+            TypeError: the query is neither a position nor a text.
+            ValueError: there are no heads, no such segments or no one token with the query's text,
+                or the layer lacks the lens.
         """
         record = record if isinstance(record, AttentionRecord) else record.record
         name = record.stacks[0] if stack is None else stack
@@ -153,9 +157,10 @@ class Attention:
         for head in heads or ():
             chosen.layer(layer).check_head(head)
         count = len(chosen.queries)
-        if query is not None and not 0 <= query < count:
+        locked = None if query is None else _position(query, chosen.queries)
+        if locked is not None and not 0 <= locked < count:
             raise IndexError(
-                f"query {query} does not exist: there are {count} query tokens, 0 to {count - 1}"
+                f"query {locked} does not exist: there are {count} query tokens, 0 to {count - 1}"
             )
         return cls(
             record,
@@ -165,7 +170,7 @@ class Attention:
             heads[0] if heads else 0,
             lens_of(lens),
             segments=segment_choice(segments, []),
-            locked=() if query is None else (query,),
+            locked=() if locked is None else (locked,),
             several=len(record.stacks) > 1,
         )
 
@@ -305,6 +310,17 @@ class Attention:
             return reduce(np.maximum, heads)
         total: Floats = reduce(np.add, heads) / np.float32(len(self._heads))
         return total
+
+
+def _position(query: SupportsIndex | str, tokens: Tokens) -> int:
+    if isinstance(query, str):
+        return position_of(tokens, query)
+    try:
+        return whole_number(query)
+    except TypeError:
+        raise TypeError(
+            f"query is {query!r:.100}; expected a position, or the words of its token"
+        ) from None
 
 
 def lens_of(lens: str | Lens) -> Lens:

@@ -68,9 +68,9 @@ def size_in_points(axes: Axes) -> tuple[float, float]:
     return box.width * 72 / axes.figure.dpi, box.height * 72 / axes.figure.dpi
 
 
-def set_title(axes: Axes, title: str) -> None:
-    """Set a title that is no formula."""
-    axes.set_title(clean(title), **PLAIN)
+def set_title(axes: Axes, title: str, pad: float | None = None) -> None:
+    """Set a title that is no formula, some points above what is below it."""
+    axes.set_title(clean(title), pad=pad, **PLAIN)
 
 
 def label_tokens(
@@ -112,9 +112,14 @@ def label_tokens(
 
 
 def add_colorbar(axes: Axes | Sequence[Axes], mappable: Any, label: str, **style: Any) -> None:
-    """Add a colour bar beside the Axes."""
+    """Add a colour bar beside the Axes, as high as what is drawn in them."""
+    if isinstance(axes, Axes) and axes.get_aspect() != "auto" and axes.get_adjustable() == "box":
+        # The layout knows the room of these Axes, of which they use a part.
+        style = {**style, "cax": axes.inset_axes((1.04, 0, 0.05, 1))}
+    else:
+        style = {**style, "ax": axes}
     figure = (axes if isinstance(axes, Axes) else axes[0]).figure
-    figure.colorbar(mappable, ax=axes, **style).set_label(clean(label), **PLAIN)
+    figure.colorbar(mappable, **style).set_label(clean(label), **PLAIN)
 
 
 def add_legend(axes: Axes, handles: Iterable[Artist], *, title: str = "", columns: int = 1) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -37,7 +38,7 @@ def head(
     layer: int,
     heads: int | Iterable[int] | None = None,
     *,
-    query: int | None = None,
+    query: SupportsIndex | str | None = None,
     lens: str | Lens = "attention",
     segments: str = "all",
     picture: bool = True,
@@ -51,8 +52,8 @@ def head(
     Args:
         record: a record, or a widget, for the record it shows.
         heads: the head, or the heads, drawn; all of the layer if None.
-        query: a query position, to draw its attention alone; None for all queries. Over 64 tokens,
-            neighbours then share a line.
+        query: a query, its position or the words of its token, to draw its attention alone; None
+            for all queries. Over 64 tokens, neighbours then share a line.
         lens: the numbers of the lines: one of `attnwidget.analysis.LENSES` or its name, such as
             "scores", before the softmax, or "values", for value-weighted norms as shares of each
             row. Numbers with a sign, as the coefficients of a layer without a softmax, are blue
@@ -74,8 +75,9 @@ def head(
     Raises:
         IndexError: there is no such layer, head, query or grid.
         KeyError: there is no such stack.
-        ValueError: `heads` is empty, there are no such segments, or the record does not have the
-            lens; the message says why.
+        TypeError: `query` is neither a position nor a text.
+        ValueError: `heads` is empty, there are no such segments, no token or several with the words
+            of the query, or the record does not have the lens; the message says why.
         ImportError: matplotlib is not installed.
     """
     numbers = whole_numbers("heads", heads)

@@ -157,7 +157,8 @@ def draw_matrix(
         extent=(0, columns, rows, 0),
         interpolation="none",
     )
-    set_title(axes, attention.title(attention.current))
+    # Upright labels of keys look as if they belonged to a title that is near.
+    set_title(axes, attention.title(attention.current), pad=12)
     axes.grid(visible=False)
     axes.hlines(queries.borders, 0, columns, color=palette.muted, linewidth=0.75)
     axes.vlines(keys.borders, 0, rows, color=palette.muted, linewidth=0.75)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import SupportsIndex
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
@@ -26,7 +28,7 @@ def neuron(
     record: AttentionRecord | Viewed,
     layer: int,
     head: int,
-    query: int,
+    query: SupportsIndex | str,
     *,
     stack: str | None = None,
     caption: bool = True,

@@ -4,7 +4,7 @@ In come keyword arguments and what a reader chose; out go `Choices`, traits of w
 exists in the record. Open `table.py` first: it declares each choice once, for both languages.
 """
 
-from .choices import CHOICES, Choices, check_names, choice_values, no_choice
+from .choices import CHOICES, WITHOUT_TEXT, Choices, check_names, choice_values, no_choice
 from .shown import ShownRecord
 from .table import NO_SIZE, PAIR, SIMILARITY, ChoiceOptions, View
 
@@ -13,6 +13,7 @@ __all__ = [
     "NO_SIZE",
     "PAIR",
     "SIMILARITY",
+    "WITHOUT_TEXT",
     "ChoiceOptions",
     "Choices",
     "ShownRecord",

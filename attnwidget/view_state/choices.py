@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING, Any, Literal
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.analysis import positions
+from attnwidget.analysis.token_positions import position_of
 from attnwidget.interventions.off import check_link
 from attnwidget.record import AttentionRecord, Layer, Stack, spans
 from attnwidget.wire import SentMetric, SentSimilarity, partner_stacks
 
 from .following import following, following_metrics, layer_of
 from .segments import segment_choice
-from .table import SIMILARITY, TABLE
+from .table import SIMILARITY, TABLE, View
 
 Side = Literal["query", "key"]
 
 
 CHOICES = tuple(TABLE)
 """The names of all choices, those first that others depend on."""
+
+WITHOUT_TEXT: tuple[View, ...] = ("model", "map")
+"""The views of heads alone, without a text."""
 
 
 def check_names(choices: Iterable[str]) -> None:
@@ -59,6 +62,8 @@ class Choices(traitlets.HasTraits):
     # The user's own, by which heads can be sorted and coloured too.
     _metrics: Sequence[SentMetric] = ()
     _similarity: SentSimilarity | None = None
+    # Why the record has no text, for the reader; "" if it has one.
+    _heads_alone = ""
 
     @classmethod
     def of(
@@ -79,6 +84,8 @@ class Choices(traitlets.HasTraits):
 
     @traitlets.validate("view")
     def _valid_view(self, proposal: Any) -> Any:
+        if self._heads_alone and proposal.value not in WITHOUT_TEXT:
+            raise TraitError(f"view is {proposal.value!r}: {self._heads_alone}")
         if proposal.value == "grid" and not self._manifest.get("grids"):
             raise TraitError(
                 "view is 'grid', but there are no grids: attnwidget.show(record, grids=[scores]) "
@@ -309,14 +316,9 @@ class Choices(traitlets.HasTraits):
         tokens = self._shown.queries if side == "query" else self._shown.keys
         if isinstance(position, str):
             try:
-                first, *more = positions(tokens, position)
+                return position_of(tokens, position)
             except ValueError as error:
                 raise TraitError(f"{side}: {error}") from None
-            if more:
-                raise TraitError(
-                    f"{side}: {position!r} is the tokens {first} to {more[-1]}: give one"
-                )
-            return first
         return (
             position if position is None else _in_range(f"{side} position", position, len(tokens))
         )

@@ -25,6 +25,7 @@ class ShownRecord:
         effects: as `attnwidget.wire.encode_effects` returns them.
         lenses: those of the package, and the user's own.
         grids: those that the manifest has.
+        note: for the reader; "" for none.
     """
 
     record: AttentionRecord
@@ -37,3 +38,4 @@ class ShownRecord:
     effects: Sequence[SavedEffect] = ()
     lenses: Sequence[Lens] = LENSES
     grids: Sequence[GridScores] = ()
+    note: str = ""

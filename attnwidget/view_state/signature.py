@@ -27,7 +27,7 @@ def with_options(options: type, defaults: Mapping[str, Any]) -> Callable[[_Funct
     def decorate(function: _Function) -> _Function:
         before = signature(function)
         own = [
-            each.replace(annotation=_readable(each.name, each.annotation))
+            each.replace(annotation=_readable(each.name, each.annotation, each.default))
             for each in before.parameters.values()
             if each.kind is not Parameter.VAR_KEYWORD
         ]
@@ -36,7 +36,7 @@ def with_options(options: type, defaults: Mapping[str, Any]) -> Callable[[_Funct
                 name,
                 Parameter.KEYWORD_ONLY,
                 default=defaults[name],
-                annotation=_readable(name, hint),
+                annotation=_readable(name, hint, defaults[name]),
             )
             for name, hint in options.__annotations__.items()
         ]
@@ -48,11 +48,11 @@ def with_options(options: type, defaults: Mapping[str, Any]) -> Callable[[_Funct
     return decorate
 
 
-def _readable(name: str, hint: Any) -> Any:
+def _readable(name: str, hint: Any, default: Any) -> Any:
     """An annotation as it is written; of a choice, the values that it allows."""
     if name not in TABLE:
         return getattr(hint, "__forward_arg__", hint)
     argument = TABLE[name].argument
     if get_origin(argument) is Literal or isinstance(argument, type):
-        return argument
+        return argument | None if default is None else argument
     return repr(argument).replace("typing.", "").replace("collections.abc.", "")

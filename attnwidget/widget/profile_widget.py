@@ -8,13 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import traitlets
 
-from attnwidget.corpus import Example, HeadProfile, TextReader
-from attnwidget.page import pack_example, page_of_examples
+from attnwidget.corpus import Example, HeadProfile, TextReader, UnreadableError
+from attnwidget.page import pack_example, page_html, page_of_examples
 from attnwidget.progress import on_step, progress_bar, step_done
 from attnwidget.record import AttentionRecord
-from attnwidget.view_state import ChoiceOptions, View
+from attnwidget.view_state import WITHOUT_TEXT, ChoiceOptions, View
 from attnwidget.view_state.signature import CHOICE_DEFAULTS, with_options
-from attnwidget.wire import encode_examples, encode_overview, encode_profile, encode_similarity
+from attnwidget.wire import (
+    encode_examples,
+    encode_overview,
+    encode_profile,
+    encode_similarity,
+    heads_alone,
+)
 
 from .record_view import RecordOptions, RecordView
 from .static_view import StaticView
@@ -33,7 +39,8 @@ class ProfileView(RecordView):
     """The views of a profile: numbers of heads over many texts, and attention over one of them.
 
     The map and the model view show the profile's metrics with their intervals and null, the words
-    of `HeadProfile.patterns`, and mean thumbnails. The head and the neuron view show one text.
+    of `HeadProfile.patterns`, and mean thumbnails. The head and the neuron view show one text. If
+    none can be read, there are the map and the model view alone, and a note that says why.
 
     Args:
         profile: the profile.
@@ -44,7 +51,8 @@ class ProfileView(RecordView):
 
     Raises:
         TypeError: lenses are given, which are of one text.
-        ValueError: the reader cannot read the texts, or has the heads of another model.
+        ValueError: the reader has the heads of another model.
+        traitlets.TraitError: the view needs a text, and none can be read.
         ModuleNotFoundError: for similarity, scikit-learn is not installed.
     """
 
@@ -64,13 +72,17 @@ class ProfileView(RecordView):
                 "show(record, lenses=...)"
             )
         texts = profile.example_texts(_MAX_TEXTS)
-        if not texts:
-            raise ValueError(
-                "the profile has no examples: all of its metrics are of repeated tokens"
-            )
+        try:
+            if not texts:
+                raise UnreadableError(
+                    "the profile has no examples: all of its metrics are of repeated tokens"
+                )
+            record = reader.read(profile.text(texts[0]))
+        except UnreadableError as error:
+            record, texts = heads_alone(profile), []
+            self._heads_alone = f"Heads alone: {error}."
         self._profile, self._reader, self._texts = profile, reader, texts
-        self._text = texts[0]
-        record = reader.read(profile.text(texts[0]))
+        self._text = texts[0] if texts else None
         # Places by similarity can be chosen once it is known.
         map_x = options.pop("map_x", None)
         super().__init__(record, view=view, **options)
@@ -99,7 +111,9 @@ class ProfileWidget(ProfileView, AttentionWidget):
 
     def _opened(self) -> None:
         super()._opened()
-        self._examples = encode_examples(self._profile, self._texts)
+        self._note = self._heads_alone
+        if self._texts:
+            self._examples = encode_examples(self._profile, self._texts)
         self.on_msg(lambda _widget, content, _buffers: self._open_asked(content))
 
     def open_example(
@@ -174,6 +188,8 @@ def atlas_html(
         with _whole_step():
             view = StaticProfile(profile, reader, similarity=similarity, **choices)
             shown = view.shown_record()
+            if shown.note:
+                return page_html([shown], views=WITHOUT_TEXT, layers=None, quality="default")
             packed = [pack_example(shown.record)]
         # With fewer texts, there are fewer examples.
         room = size - len(page_of_examples(shown, encode_examples(profile, texts), packed))

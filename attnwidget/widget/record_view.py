@@ -117,7 +117,6 @@ class RecordView(Choices):
     """
 
     _comparison: Comparison | None = None
-
     metrics = traitlets.Any()
     arcs = traitlets.Any()
 
@@ -393,6 +392,7 @@ class RecordView(Choices):
             self._arcs,
             lenses=self._lenses,
             grids=self._grids,
+            note=self._heads_alone,
         )
 
     def _effect_now(self) -> list[SavedEffect]:

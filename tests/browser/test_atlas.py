@@ -36,6 +36,23 @@ def atlas(profile: aw.HeadProfile, model: Any, tmp_path_factory: pytest.TempPath
     return path
 
 
+def test_a_map_of_a_file_has_heads_alone(
+    open_page: OpenPage, profile: aw.HeadProfile, tmp_path: Path
+) -> None:
+    profile.save(tmp_path / "heads.safetensors")
+    aw.save_html(tmp_path / "map.html", tmp_path / "heads.safetensors")
+    view = View(open_page(tmp_path / "map.html"))
+    expect(view.tab("Map")).to_have_attribute("aria-selected", "true")
+    expect(view.within.get_by_role("tab")).to_have_count(2)
+    expect(view.page.locator("body")).to_contain_text(
+        "examples and the head view need the profile's model"
+    )
+    expect(view.body).not_to_contain_text("Where it looks")
+    view.tab("Model").click()
+    view.within.get_by_role("gridcell", name="Layer 1, head 3").click()
+    expect(view.within.get_by_role("region")).to_contain_text("There is no text here")
+
+
 @pytest.mark.parametrize("width", [1200, 600])
 def test_from_the_map_to_the_lines_of_an_example(
     open_page: OpenPage, atlas: Path, profile: aw.HeadProfile, width: int

@@ -208,7 +208,7 @@ def test_lenses_of_the_users_own(
     before = view.drawn()
     weighting(view).select_option("signed")
     expect(view.page.get_by_text("pictures are gradient")).to_be_visible()
-    expect(view.page.get_by_text("√|Gradient| up to")).to_be_visible()
+    expect(view.page.get_by_text("√|Gradient| ≤")).to_be_visible()
     assert view.drawn() != before
 
 

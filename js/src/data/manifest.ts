@@ -405,6 +405,10 @@ export function textsOf(stack: StackInfo, stacks: readonly StackInfo[]): Texts {
   };
 }
 
+/** True for the heads of a profile without a text, which stand over a token without a label. */
+export const headsAlone = ({ texts, stacks }: Manifest): boolean =>
+  texts !== null && !stacks[0].queries.labels.join("");
+
 /** True if each query's row goes into the choice of the token after it. */
 export const writesOn = (stack: StackInfo, texts: Texts): boolean =>
   typeof stack.queries.generated === "number" ||

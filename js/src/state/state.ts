@@ -7,6 +7,7 @@ import { differenceOf, onDifference } from "../data/difference-stack.ts";
 import type { Examples, Opening } from "../data/manifest.ts";
 import {
   type Arc,
+  headsAlone,
   type LayerInfo,
   layerOf,
   type Manifest,
@@ -139,6 +140,7 @@ export function createState(
   });
   // Views of running text and of grids are offered where there are any.
   const offered: Partial<Record<ViewName, boolean>> = {
+    ...(headsAlone(manifest) && { head: false, neuron: false }),
     text: choices.view === "text" || manifest.stacks.some(({ text }) => text),
     grid: manifest.grids.length > 0,
   };

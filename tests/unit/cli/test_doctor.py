@@ -104,3 +104,9 @@ def test_json_has_the_same_findings(capsys: pytest.CaptureFixture[str]) -> None:
     assert {each["subject"]: each["text"] for each in said["findings"]} == lines
     wrong = sum(each["verdict"] == "wrong" for each in said["findings"])
     assert (said["wrong"], code) == (wrong, min(wrong, 1))
+
+
+def test_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["doctor", "--help"])
+    assert "usage: attnwidget doctor" in capsys.readouterr().out

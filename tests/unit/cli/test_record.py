@@ -1,6 +1,7 @@
 """attnwidget view record.safetensors: a saved record, and where the page goes"""
 
 import fcntl
+import json
 import os
 import pty
 import resource
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import attnwidget
 from attnwidget import compare, show, to_html
 from attnwidget.cli import main
 from attnwidget.cli.arguments import _record_parser
@@ -22,6 +24,7 @@ from attnwidget.view_state.table import TABLE
 from tests.support import PATIENCE_SECONDS
 from tests.unit.pages import content_of
 from tests.unit.records import record_with_every_program
+from tests.unit.tiny import llama, token_ids
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +107,7 @@ def test_what_is_missing_is_said(
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda path: path.unlink(), "No such file"),
+        (lambda path: path.unlink(), "attnwidget: no such file: "),
         (lambda path: path.write_bytes(path.read_bytes()[:-9]), "not a readable safetensors file"),
         (lambda path: path.write_bytes(b""), "not a readable safetensors file"),
     ],
@@ -284,3 +287,27 @@ def test_a_terminal_sees_progress(quiet: bool, record: Path, tmp_path: Path) -> 
         assert f"/{layers} [".encode() in seen
     # At the end, its line is empty again.
     assert seen.endswith(b"\r") or seen.endswith(b"\x1b[A")
+
+
+def test_a_profile_becomes_a_map(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, page = tmp_path / "heads.safetensors", tmp_path / "out.html"
+    texts = [{"input_ids": token_ids(5, seed=0)}]
+    attnwidget.profile(llama(), None, texts, metrics=["first"], null=None).save(path)
+    assert main(["view", str(path), "-o", str(page)]) == 0
+    assert page.read_text("utf-8") == to_html(path)
+    capsys.readouterr()
+    assert main(["describe", str(path)]) == 0
+    assert capsys.readouterr().out == f"{attnwidget.describe(path)}\n"
+
+
+def test_a_record_in_words(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["describe", str(record), "--json"]) == 0
+    words = attnwidget.describe(record)
+    assert json.loads(capsys.readouterr().out) == {"description": words}
+    assert main(["describe", f"{record}x"]) == 1
+    assert capsys.readouterr().err == f"attnwidget: no such file: {record}x\n"
+
+
+def test_a_record_is_no_text(record: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(record), "-o", "out.html"]) == 1
+    assert f"attnwidget view {record} -o out.html" in capsys.readouterr().err

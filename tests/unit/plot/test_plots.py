@@ -129,6 +129,22 @@ def test_of_locked_tokens_only_their_lines_are_drawn(record: AttentionRecord, si
     assert [text.get_text() for text in legend.get_texts()] == ["1", "3"]
 
 
+def test_a_query_is_named_by_its_words() -> None:
+    record = AttentionRecord.from_arrays(some_weights(1, 4, 4)[None], ["the", "dog", "ran", "ran"])
+    by_words, by_position = (plot.head(record, 0, query=query) for query in ("dog", np.int64(1)))
+    drawn, expected = (each.collections[0].get_linewidths() for each in (by_words, by_position))
+    assert np.array_equal(drawn, expected)
+    for query, error, message in [
+        ("ran", ValueError, "'ran' occurs 2 times"),
+        ("cat", ValueError, "no tokens are the text 'cat'"),
+        ("the dog", ValueError, "'the dog' is the tokens 0 to 1: give one"),
+        (1.5, TypeError, "query is 1.5; expected a position, or the words of its token"),
+        (9, IndexError, "query 9 does not exist"),
+    ]:
+        with pytest.raises(error, match=message):
+            plot.head(record, 0, query=query)
+
+
 def test_what_is_left_out_is_said() -> None:
     count = 90
     uniform = np.full((1, 1, count, count), 1 / count)
@@ -154,8 +170,12 @@ def test_every_lens_is_drawn_and_named(valued: AttentionRecord, lens: Any) -> No
     # A masked key has no score.
     expected = np.where(np.isneginf(expected), 0, expected)
     np.testing.assert_allclose(numbers(axes), expected, atol=1e-6)
-    [bar] = [each for each in axes.figure.axes if each is not axes]
+    [bar] = axes.child_axes
     assert lens.one in bar.get_ylabel()
+    # Beside the matrix, which may be lower than its Axes have room for.
+    axes.figure.canvas.draw()
+    assert bar.get_window_extent().y0 == pytest.approx(axes.get_window_extent().y0)
+    assert bar.get_window_extent().height == pytest.approx(axes.get_window_extent().height)
     assert lens.name == "attention" or lens.label in axes.get_title()
     low, high = axes.images[0].get_clim()
     assert (low, high) == (-np.abs(expected).max() if lens.signed else 0, np.abs(expected).max())
@@ -207,7 +227,7 @@ def test_a_lens_of_the_users_own_is_drawn(valued: AttentionRecord) -> None:
     choices: dict[str, Any] = {"lenses": {"mine": given}, "lens": "mine", "layer": 1}
     axes = axes_of(valued, "matrix", **choices)
     assert (numbers(axes) == own + 1).all()
-    assert axes.figure.axes[1].get_ylabel() == "mine"
+    assert axes.child_axes[0].get_ylabel() == "mine"
     axes_of(valued, view="model", **choices)
 
 
@@ -321,7 +341,7 @@ def test_the_model_plot_sorts_colours_and_chooses(record: AttentionRecord) -> No
     assert ticks(axes.yaxis) == ["0", "1"]
     moved = [f"{head}" for column, head in enumerate(order) if head != column]
     assert texts(axes)[: len(moved)] == moved
-    assert len(draw_figure(_shown(record, view="model", opened=True)).axes) == 4
+    assert len(draw_figure(_shown(record, view="model", opened=True)).axes) == 3
     plain = plot.model(record)
     legend = plain.get_legend()
     assert legend is not None

@@ -2,17 +2,20 @@
 
 import json
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import traitlets
 
 import attnwidget as aw
 from attnwidget.analysis import PATTERNS
 from attnwidget.widget import ProfileWidget
 from tests.unit.elements import Elements
-from tests.unit.tiny import Loaded, llama
+from tests.unit.pages import content_of
+from tests.unit.tiny import Loaded, llama, token_ids
 
 TEXTS = [
     "The dog slept.",
@@ -114,6 +117,37 @@ def test_another_text_has_the_words_for_heads_and_neither_arcs_nor_cuts(
     assert (widget.arcs, widget._arcs, widget.cut) == ((), [], [])
 
 
+NEEDS = {
+    "a file": r"show\(profile, model, tokenizer\)",
+    "encoded texts": "from strings",
+    "no examples": "repeated tokens",
+}
+
+
+@pytest.mark.parametrize("why", NEEDS)
+def test_without_a_text_there_are_heads_alone(
+    found: aw.HeadProfile, tmp_path: Path, why: str
+) -> None:
+    """Map and model view need no model: a note says what the others need."""
+    needs = NEEDS[why]
+    shown: Any = tmp_path / "heads.safetensors"
+    found.save(shown)
+    if why != "a file":
+        metric = "first" if why == "encoded texts" else "induction"
+        texts = [{"input_ids": token_ids(5, seed=0)}]
+        shown = aw.profile(llama(), None, texts, metrics=[metric], null=None)
+    widget = aw.show(shown)
+    assert widget.view == "map"
+    assert widget.profile.metrics.keys() >= {m["name"] for m in widget._manifest["metrics"]}
+    assert re.search(needs, widget._note)
+    with pytest.raises(traitlets.TraitError, match=needs):
+        widget.view = "head"
+    page = aw.to_html(shown, view="model")
+    assert '"views":["model","map"]' in page
+    assert content_of(page)["note"] == widget._note
+    assert widget._note[:30] in aw.show(shown, static=True)._repr_html_()
+
+
 def _receive(widget: ProfileWidget, content: dict[str, Any]) -> None:
     widget._handle_msg(
         {"content": {"data": {"method": "custom", "content": content}}, "buffers": []}
@@ -151,15 +185,14 @@ def test_an_atlas_has_as_many_texts_as_there_is_room_for(
     assert counts[0] > counts[1] >= counts[2] == 1
 
 
-def test_a_profile_of_a_file_needs_its_model(
+def test_a_profile_of_a_file_with_its_model(
     found: aw.HeadProfile, minilm: Loaded, tmp_path: Path
 ) -> None:
     path = tmp_path / "profile.safetensors"
     found.save(path)
     loaded = aw.HeadProfile.load(path)
     for copy in (loaded, pickle.loads(pickle.dumps(found))):
-        with pytest.raises(ValueError, match=r"tokenizer, as attnwidget\.show\(profile, model"):
-            aw.show(copy)
+        assert "need the profile's model" in aw.show(copy)._note
     for opened in (loaded, path, str(path)):
         for static in (False, True):
             shown = aw.show(opened, *minilm, static=static)

@@ -79,6 +79,9 @@ header {
 .control select { min-height: 24px }
 /* A long name would push other choices out of the row. */
 .tools select { max-width: 11em }
+/* What places and colours the points comes first. */
+[data-view=map] .tools select { max-width: 8em }
+[data-view=map] .options > .toggle { order: 1 }
 @supports not (field-sizing: content) { .weighting select { max-width: 150px } }
 .stepper button { min-width: 24px; min-height: 24px }
 .common { position: relative; flex: none; display: flex; margin-left: auto; align-items: center; justify-content: flex-end; gap: 4px }
@@ -110,7 +113,8 @@ footer {
 /* Heights that do not depend on what is said, so that nothing moves when a text gets longer. */
 .status, .about { height: 1.4em; overflow: hidden; white-space: pre; text-overflow: ellipsis }
 .status { flex: 1 1 0; min-width: 0 }
-.about { flex: 0 1 auto; max-width: 45% }
+/* Cut off between the entries of a legend. */
+.about { flex: 0 1 auto; max-width: 45%; display: -webkit-box; white-space: pre-wrap; -webkit-box-orient: vertical; -webkit-line-clamp: 1 }
 /* What is said of the part is longer, and the whole legend is a click away. */
 [data-view=text] .about { max-width: 34% }
 /* The chip takes the place of the legend. */
@@ -120,7 +124,7 @@ footer:not(.open):has(.pair-chip:not([hidden])) .about { display: none }
 footer.open {
   display: grid; grid-template-columns: 1fr auto auto; align-items: start;
   .status { height: 2.8em; white-space: pre-wrap }
-  .about { grid-area: 2 / 1 / 2 / 3; max-width: none; height: auto; min-height: 1.4em; white-space: pre-wrap }
+  .about { grid-area: 2 / 1 / 2 / 3; max-width: none; height: auto; min-height: 1.4em; display: block }
   /* Where it was, so that the next click closes it. */
   .details { grid-area: 2 / 3; align-self: end }
 }

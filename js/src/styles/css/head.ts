@@ -70,7 +70,7 @@ export const HEAD = `
 .dimmed { opacity: 0 }
 .matrix { flex: none; position: sticky; top: 0 }
 .title {
-  margin: 2px 0 6px; color: var(--muted); font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere;
+  margin: 2px 0 6px; color: var(--muted); font-size: 13px; white-space: pre-wrap; overflow-wrap: anywhere; text-wrap: balance;
 }
 .title strong { color: var(--text); font-weight: 500 }
 .title.zoomable { display: flex; align-items: flex-start; justify-content: space-between; gap: 8px }

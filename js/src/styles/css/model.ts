@@ -38,6 +38,8 @@ export const MODEL = `
 .bar i { position: absolute; top: 0; bottom: 0; left: var(--from); width: var(--length); border-radius: 2px; background: var(--muted) }
 .column-means { display: flex; padding-top: 4px }
 .column-means .mean-name { width: calc(var(--left) + 18px); margin-left: -18px; padding-right: 6px; text-align: right }
+/* Its name is above the other means, so one line is enough. */
+:is(.wide, .narrow) .column-means .mean-name { height: 1.15em }
 .column-means > .mean { flex-direction: column-reverse; gap: 3px; line-height: 1.2 }
 .narrow [role=row] > .mean .bar { flex: none; width: 32px }
 .column-means .bar { flex: none; width: var(--across) }

@@ -3,6 +3,7 @@
 import type { ReadonlySignal } from "@preact/signals-core";
 import {
   type Head,
+  headsAlone,
   layerOf,
   type Metric,
   metricValue,
@@ -101,7 +102,9 @@ export function mapDetail(
   };
   if (similarity) add("similar", "Similar heads", similar(looked, similarity, paint, width));
   if (examples) add("examples", "Examples", exampleList(looked, examples));
-  add("map-links", "Where it looks", strongest(looked, width), LINKS);
+  if (!headsAlone(store.manifest)) {
+    add("map-links", "Where it looks", strongest(looked, width), LINKS);
+  }
   return element;
 }
 
@@ -135,7 +138,7 @@ function measures({ context, map, focused, metrics }: Looked, nullLabel: string)
     }
   });
   const header = el("tr", {}, el("td", {}), el("th", { scope: "col" }, "head"));
-  const others = [hasInterval ? "interval" : "", hasNull ? `95% of ${nullLabel}` : ""];
+  const others = [hasInterval ? "interval" : "", hasNull ? `null: ${nullLabel}, 95%` : ""];
   for (const name of others.filter(Boolean)) {
     header.append(el("th", { scope: "col", class: "range" }, name));
   }

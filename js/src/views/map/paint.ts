@@ -145,7 +145,7 @@ function paintLegend(painter: Painter, layout: MapLayout, palette: Palette): voi
     x += 22;
   }
   if (!withNull) return;
-  const sign = layout.nulls.length ? "+ " : "";
+  const sign = layout.nulls.length ? "+ null: " : "null: ";
   const inFull = `${sign}${placing.nullLabel}, 95% of them in grey`;
   const fits = x + painter.measureText(inFull).width <= layout.width;
   words(fits && ranges.some(Boolean) ? inFull : `${sign}${placing.nullLabel}`);

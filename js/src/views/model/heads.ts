@@ -86,7 +86,7 @@ function lensPictures({ state, store, palette }: Context, rows: ReadonlySignal<r
       const of = difference && computedHere.value ? ` of ${many},` : "";
       const most = numberOf({ lens: lens.value, difference: false }, largestOf(peaks), 0);
       const perHead = computedHere.value || (isAttention(lens.value) && !difference);
-      const scaled = perHead ? "per head" : `up to ${most}`;
+      const scaled = perHead ? "per head" : `≤ ${most}`;
       const what = `   pictures: √${magnitude}${of} ${scaled}`;
       return isSigned ? [`${what}, `, ...signs(palette.value, difference !== undefined)] : [what];
     }),

@@ -390,7 +390,7 @@ describe("a part of the model", () => {
     ]);
     const heads = page.getByRole("columnheader").elements();
     expect(heads.map(({ textContent }) => textContent)).toEqual(["1", "3", "8"]);
-    expect(about(app)).toMatch(/^\D*(\d+ \D+)+$/);
+    expect(about(app)).toMatch(/^\D*(\d+\s\D+)+$/);
     app.state.include_layers.value = null;
     app.state.include_heads.value = null;
     expect(names().length).toBe(16);

@@ -144,7 +144,7 @@ describe("the status line", () => {
   test("counts the kinds of heads, which add up to all", async () => {
     const app = await mountModel();
     const about = find(app, ".about").textContent?.split("layer 1")[0] ?? "";
-    const total = [...about.matchAll(/(\d+) [a-z]/g)].reduce((sum, [, n]) => sum + Number(n), 0);
+    const total = [...about.matchAll(/(\d+)\s[a-z]/g)].reduce((sum, [, n]) => sum + Number(n), 0);
     expect(total).toBe(16);
   });
 });

@@ -84,7 +84,8 @@ export function countPatterns(
     .flatMap(([pattern, count], n) => [
       n ? "   " : "",
       colored(patternColor(pattern, palette), "■"),
-      ` ${count} ${patterns.kinds[pattern]}`,
+      // Not broken within.
+      ` ${count} ${patterns.kinds[pattern]}`.replaceAll(" ", "\xa0"),
     ]);
 }
 

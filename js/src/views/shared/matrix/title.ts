@@ -80,7 +80,7 @@ export function describe(
   const shade = difference ? "blue more, orange less in B: √|B − A|" : sign;
   // A magnitude has no sign.
   const full = numberOf({ lens, difference: false }, peak, largestRounding);
-  return `${rows} · ${columns} · shade: ${shade} up to ${full}${most}`;
+  return `${rows} · ${columns}\xa0· shade: ${shade} ≤ ${full}${most}`;
 }
 
 const range = ({ shown }: Axis, { first, end }: Span) => `${shown[first]}–${shown[end - 1]}`;

@@ -34,7 +34,7 @@ test.for([
   const all = NAMES.flatMap((_, query) => NAMES.map((_, key) => weightAt(layer, head, query, key)));
   const largest = Math.max(...all);
   const said = largest.toFixed(3);
-  expect(find(app, ".matrix .title").textContent).toContain(`shade: √weight up to ${said}`);
+  expect(find(app, ".matrix .title").textContent).toContain(`shade: √weight ≤ ${said}`);
   for (const [x, y] of PLACES.map(([right, down]) => [right * width, down * height])) {
     await userEvent.hover(find(app, ".stage"), { position: { x, y } });
     const { query, key } = app.state.focus.value;
