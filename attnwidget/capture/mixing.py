@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -31,10 +33,10 @@ NOT_PROJECTED = (
 # The unit vectors of which the function is run once more: enough to find a wrong formula.
 _UNITS = 64
 
-# The most tokens of a map by contribution, which takes a gradient of each.
+# The most tokens of a map by contribution, which takes a run of the function for each.
 _MOST_TOKENS = 1024
-# The rows of which gradients are taken at a time.
-_ROWS = 16
+# The numbers of the values that are run at a time: states of a recurrence are larger.
+_CELLS = 1 << 22
 
 
 def recurrent_layer(
@@ -81,14 +83,31 @@ def recurrent_layer(
     return Layer(queries, keys, program, None, fidelity, values=kept)
 
 
-def layer_of_channels(
+@dataclass(frozen=True)
+class _Outputs:
+    """The outputs of a layer of channels for one item.
+
+    Attributes:
+        selection: the part of the batch.
+        received: what the projection receives without biases, float64 [T, calls * channels].
+        outputs: what it returns, float64 [T, d_model].
+        directions: each output as it is seen from the channels, float64 [calls, T, channels].
+    """
+
+    selection: Selection
+    received: torch.Tensor
+    outputs: torch.Tensor
+    directions: torch.Tensor
+
+
+def layers_of_channels(
     calls: Sequence[MixingCall],
     gated: Gated,
-    item: Item,
+    items: Sequence[Item],
     name: str,
     rounded: torch.dtype | None = None,
-) -> Layer:
-    """One map of a layer whose channels are mixed each by itself, or one of each of its calls.
+) -> list[Layer]:
+    """Of each item, one map of a layer whose channels are mixed each by itself, or of each call.
 
     A token's contribution to an output is what reaches it through the function, the gate and the
     projection. Its coefficient is the share of that along the whole output, of either sign:
@@ -99,10 +118,10 @@ def layer_of_channels(
         rounded: as of `recurrent_layer`.
 
     Raises:
-        ValueError: the text is too long, or the projection is not linear.
+        ValueError: a text is too long, or the projection is not linear.
     """
-    selection = _selection(gated.outputs[0], item)
-    tokens = len(selection.queries)
+    selections = [_selection(gated.outputs[0], item) for item in items]
+    tokens = max(len(selection.queries) for selection in selections)
     if tokens > _MOST_TOKENS:
         raise ValueError(
             f"it mixes every channel by itself, and {tokens} tokens are too many for a map by "
@@ -111,35 +130,59 @@ def layer_of_channels(
     matrix = linear_matrix(gated.module, gated.input)
     if matrix is None:
         raise ValueError("the module behind its channels is not linear")
-    gates = gated.gates[selection.windows][0]  # [calls, T, channels]
-    linear = torch.stack(
-        [
-            _without_bias(call, output)[selection.windows][0, 0]
-            for call, output in zip(calls, gated.outputs, strict=True)
-        ]
-    )
-    # What reaches an output, seen from each channel: diag(gate_t) Wᵀ y_t / |y_t|².
-    matrix = matrix.double()
-    received = (gates * linear).transpose(0, 1).flatten(1)
-    outputs = received @ matrix
-    along = outputs @ matrix.T / outputs.square().sum(-1, keepdim=True).clamp_min(1e-300)
-    of_calls = along.reshape(len(along), len(calls), -1).transpose(0, 1) * gates
-    maps = [
-        _contributions(call, selection, directions)
-        for call, directions in zip(calls, of_calls, strict=True)
+    matrix, gates = matrix.double(), gated.gates
+    linear = [
+        _without_bias(call, output) for call, output in zip(calls, gated.outputs, strict=True)
     ]
-    coefficients = np.stack(maps).astype(np.float32)
+    parts = [_outputs(selection, gates, linear, matrix) for selection in selections]
+    # By call, of each item.
+    maps = [
+        _contributions(call, selections, [part.directions[number] for part in parts])
+        for number, call in enumerate(calls)
+    ]
+    layers = []
+    for part, of_calls in zip(parts, zip(*maps, strict=True), strict=True):
+        coefficients = np.stack(of_calls).astype(np.float32)
+        error, size = _sum_error(part, coefficients, gated.input)
+        limit = _tolerance(gated.input.dtype, rounded) * size
+        count = len(part.selection.queries)
+        fidelity = Fidelity(OF_CHANNELS, name, "coefficients", None, error, limit, count)
+        layers.append(Layer(None, None, None, None, fidelity, coefficients=coefficients))
+    return layers
+
+
+def _outputs(
+    selection: Selection,
+    gates: torch.Tensor,
+    linear: Sequence[torch.Tensor],
+    matrix: torch.Tensor,
+) -> _Outputs:
+    of_item = gates[selection.windows][0]  # [calls, T, channels]
+    own = torch.stack([each[selection.windows][0, 0] for each in linear])
+    received = (of_item * own).transpose(0, 1).flatten(1)
+    outputs = received @ matrix
+    # What reaches an output, seen from each channel: diag(gate_t) Wᵀ y_t / |y_t|².
+    along = outputs @ matrix.T / outputs.square().sum(-1, keepdim=True).clamp_min(1e-300)
+    directions = along.reshape(len(along), len(linear), -1).transpose(0, 1) * of_item
+    return _Outputs(selection, received, outputs, directions)
+
+
+def _sum_error(
+    part: _Outputs, coefficients: np.ndarray, given: torch.Tensor
+) -> tuple[float, float]:
+    """How far the sum of a row is from 1, and the size of what it sums.
+
+    Rounding counts for more where parts of a row cancel each other out, and where biases do.
+    """
+    selection, received = part.selection, part.received
     sums = coefficients.sum(axis=(0, 2), dtype=np.float64)
-    live = (outputs.square().sum(-1) > 0).numpy()[selection.queries.numpy()]
+    live = (part.outputs.square().sum(-1) > 0).numpy()[selection.queries.numpy()]
     error = float(np.abs(sums - 1)[live].max(initial=0))
-    # Rounding counts for more where parts of a row cancel each other out, and where biases do.
-    parts = np.abs(coefficients).sum(axis=(0, 2))
-    whole = gated.input.detach().cpu().double().reshape(-1, *received.shape)[selection.windows][0]
+    sizes = np.abs(coefficients).sum(axis=(0, 2))
+    whole = given.detach().cpu().double().reshape(-1, *received.shape)[selection.windows][0]
     biases = whole.norm(dim=-1) / received.norm(dim=-1).clamp_min(1e-300)
-    size = np.maximum(parts, biases[selection.queries].numpy())[live].max(initial=1)
-    limit = _tolerance(gated.input.dtype, rounded) * float(size)
-    fidelity = Fidelity(OF_CHANNELS, name, "coefficients", None, error, limit, tokens)
-    return Layer(None, None, None, None, fidelity, coefficients=coefficients)
+    size = np.maximum(sizes, biases[selection.queries].numpy())[live].max(initial=1)
+    return error, float(size)
 
 
 def _tolerance(*kinds: torch.dtype | None) -> float:
@@ -154,41 +197,51 @@ def _without_bias(call: MixingCall, output: torch.Tensor) -> torch.Tensor:
     return output.detach().cpu().double() - constant.detach().cpu().double()
 
 
-def _contributions(call: MixingCall, selection: Selection, directions: torch.Tensor) -> np.ndarray:
-    """The products of each output's direction [all T, channels] with each token's part in it."""
+def _contributions(
+    call: MixingCall, selections: Sequence[Selection], directions: Sequence[torch.Tensor]
+) -> list[np.ndarray]:
+    """The products of each output's direction [all T, channels] with each token's part in it.
+
+    That is what the function returns for the token's value alone. Of all items at once, which do
+    not reach each other.
+    """
     assert call.rerun is not None
     # A convolution also reads what its cache has before the text.
-    before = call.value.shape[2] - len(directions)
+    before = call.value.shape[2] - len(directions[0])
     if bool(call.value[:, :, :before].any()):
         raise ValueError(
             "it goes on from the tokens before, which are in its cache: capture the whole text"
         )
-    values = call.value.detach().clone().requires_grad_()
-    with torch.enable_grad():
-        output = call.rerun(values)
-    positions, item = selection.queries, selection.windows.start
-    found = np.zeros((len(positions), len(positions)))
-    own = values.detach()[item, 0].to("cpu", torch.float64)
-    for start in range(0, len(positions), _ROWS):
-        rows = positions[start : start + _ROWS]
-        wanted = output.new_zeros(len(rows), *output.shape)
-        places = torch.arange(len(rows)), item, 0, before + rows
-        wanted[places] = directions[rows].to(wanted)
-        grads = _gradients(output, values, wanted)[:, item, 0].to("cpu", torch.float64)
-        found[start : start + _ROWS] = (grads * own).sum(-1)[:, before + positions].numpy()
+    values = call.value.detach()
+    constant = call.rerun(torch.zeros_like(values))
+    positions = [selection.queries for selection in selections]
+    places = [selection.windows.start for selection in selections]
+    found = [np.zeros((len(each), len(each))) for each in positions]
+    together = max(1, _CELLS // values.numel())
+    for start in range(0, max(map(len, positions)), together):
+        some = [each[start : start + together] for each in positions]
+        alone = values.new_zeros(max(map(len, some)), *values.shape)
+        for place, keys in zip(places, some, strict=True):
+            at = torch.arange(len(keys)), place, 0, before + keys
+            alone[at] = values[place, 0, before + keys]
+        outputs = _reruns(call.rerun, alone) - constant
+        for place, keys, rows, seen, of_item in zip(
+            places, some, positions, directions, found, strict=True
+        ):
+            reached = outputs[: len(keys), place, 0, before + rows].to("cpu", torch.float64)
+            products = (reached * seen[rows]).sum(-1)
+            of_item[:, start : start + len(keys)] = products.T.numpy()
     return found
 
 
-def _gradients(output: torch.Tensor, values: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
-    """The gradients of values [rows, ...], of several directions of the output at once."""
-    try:
-        (found,) = torch.autograd.grad(
-            output, values, wanted, retain_graph=True, is_grads_batched=True
-        )
-    except RuntimeError:  # an operation that has no batched gradient
-        each = [torch.autograd.grad(output, values, row, retain_graph=True)[0] for row in wanted]
-        found = torch.stack(each)
-    return found
+def _reruns(rerun: Callable[[torch.Tensor], torch.Tensor], values: torch.Tensor) -> torch.Tensor:
+    """What a function returns for several values [n, ...], if possible in one run."""
+    if len(values) > 1:
+        # A function may write into tensors, or be a kernel.
+        with contextlib.suppress(RuntimeError):
+            found: torch.Tensor = torch.vmap(rerun)(values)
+            return found
+    return torch.stack([rerun(each) for each in values])
 
 
 def _selection(heads: torch.Tensor, item: Item) -> Selection:

@@ -34,7 +34,7 @@ from attnwidget.tracing.explicit import MOST_BYTES
 from .explain_function import FunctionExplainer
 from .explain_softmax import OF_MAPS, explain_softmax
 from .gated import ChannelCalls, Gated, GatedOutputs
-from .mixing import NOT_PROJECTED, head_gates, layer_of_channels, recurrent_layer
+from .mixing import NOT_PROJECTED, head_gates, layers_of_channels, recurrent_layer
 from .rotary import Rotation, Rotations, rotary
 
 
@@ -270,7 +270,7 @@ class _Recorder(Handler):
                 rounded = autocast_type(self._device)
                 with without_autocast(self._device):
                     item = self._item(address.id)
-                    layer = layer_of_channels(calls, gated, item, address.module, rounded)
+                    [layer] = layers_of_channels(calls, gated, [item], address.module, rounded)
             except Exception as error:  # as above
                 reason = str(error) or type(error).__name__
             self._add(address, layer, reason)

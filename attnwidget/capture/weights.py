@@ -19,7 +19,7 @@ from attnwidget.running.forward import run_model
 from attnwidget.running.items import Item, Items, Selection
 from attnwidget.running.missing import missing_attention
 from attnwidget.running.mixers import mixing_modules
-from attnwidget.running.model import device_of, is_foreign, without_autocast
+from attnwidget.running.model import autocast_type, device_of, is_foreign, without_autocast
 from attnwidget.tracing import (
     Address,
     Call,
@@ -42,7 +42,7 @@ from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
 from .gated import ChannelCalls, GatedOutputs
 from .joined import IN_PARTS, joined_weights
-from .mixing import NOT_PROJECTED, Mixing, layer_of_channels, recurrent_layer
+from .mixing import NOT_PROJECTED, Mixing, layers_of_channels, recurrent_layer
 
 
 class Receive(Protocol):
@@ -120,6 +120,7 @@ class _Reader(Handler):
 
     def mixing(self, address: Address, read: ReadMixing) -> None:
         name = address.module
+        rounded = autocast_type(self._device)
         try:
             with without_autocast(self._device):
                 call = read()
@@ -131,7 +132,9 @@ class _Reader(Handler):
                         self.calls.setdefault(name, NOT_PROJECTED)
                     return
                 layers = [
-                    recurrent_layer(call, each.of(address.id), name, values=False, units=False)
+                    recurrent_layer(
+                        call, each.of(address.id), name, values=False, units=False, rounded=rounded
+                    )
                     for each in self._items
                 ]
                 self._pass_on(address, layers, "recurrence")
@@ -142,11 +145,12 @@ class _Reader(Handler):
         self, module: torch.nn.Module, output: Any, parent: torch.nn.Module | None
     ) -> None:
         for gated in self._gated.left(module, output):
-            calls, name = self._channels.taken(gated.address), gated.address.module
+            calls, name = self._channels.taken(gated.address) or (), gated.address.module
+            rounded = autocast_type(self._device)
             try:
                 with without_autocast(self._device):
                     items = [each.of(gated.address.id) for each in self._items]
-                    layers = [layer_of_channels(calls or (), gated, item, name) for item in items]
+                    layers = layers_of_channels(calls, gated, items, name, rounded)
                     self._pass_on(gated.address, layers, "channels")
             except Exception as error:  # as above
                 self.calls[name] = str(error) or type(error).__name__

@@ -78,7 +78,10 @@ def _choices(shown: Shown) -> Iterator[str]:
         f"stack {shown.stack}"
         + (f" (of {count})" if (count := len(shown.record.stacks)) > 1 else ""),
         f"layer {choices['layer']}, {_head_words(shown)}",
-        f"{len(stack.queries):,} x {len(stack.keys):,} tokens",
+        # A profile that is shown without its model has heads alone.
+        f"{len(stack.queries):,} x {len(stack.keys):,} tokens"
+        if any(stack.queries.labels)
+        else "no text",
     ]
     if choices["heads"] is not None:
         said.append(f"heads drawn {runs(choices['heads'])}")

@@ -7,6 +7,9 @@ import torch
 import attnwidget as aw
 from benchmarks import zoo
 
+METRICS = ("entropy", "distance", "previous", "first", "negative", "row_sum")
+NULLS = ("position", "random weights")
+
 
 @pytest.mark.parametrize("name", ["bamba", "jamba"])  # by head, and by channel
 def test_metrics_are_the_means_of_records(name: str) -> None:
@@ -18,12 +21,12 @@ def test_metrics_are_the_means_of_records(name: str) -> None:
         texts.append(
             {**built.inputs, "input_ids": ids[:, torch.randperm(ids.shape[1], generator=order)]}
         )
-    profile = aw.profile(built.model, None, texts, null=("position", "random weights"))
+    profile = aw.profile(built.model, None, texts, metrics=METRICS, null=NULLS)
     tables = [aw.analysis.metrics(aw.capture(built.model, None, text)) for text in texts]
     assert profile.stacks == ("self", "linear")
     assert not profile.missing
     found = profile.stack("linear")
-    for metric in ("distance", "previous", "first", "negative", "row_sum"):
+    for metric in METRICS[1:]:
         rows = [table[table["stack"] == "linear"][metric].to_numpy() for table in tables]
         mean = np.mean(rows, axis=0)
         np.testing.assert_allclose(found.estimates[metric].mean[found.exists], mean, atol=1e-6)
