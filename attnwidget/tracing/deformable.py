@@ -53,14 +53,13 @@ def _read(
         value = given["value"].detach().transpose(1, 2)  # [batch, heads, cells, d_v]
         (items, count, cells, _), queries = value.shape, result.shape[1]
         check_size(items, count, queries, cells, "a smaller image")
-        heads = _heads(result, count)
         kind = torch.promote_types(value.dtype, torch.float32)
         limit = max(_EXACT, 3 * torch.finfo(value.dtype).eps)
         # In half precision, places are rounded as each device does it.
         for weights_of in (_weights, functools.partial(_read_off, function)):
             empty = value.new_zeros(items, count, queries, cells, dtype=kind)
             weights = weights_of(given, maps, empty)
-            away = (weights @ value.to(kind) - heads).abs().amax((2, 3))
+            away = (weights @ value.to(kind) - _heads(result, count)).abs().amax((2, 3))
             error = float((away / value.abs().amax((2, 3)).clamp_min(1e-30)).max())
             if error <= limit:
                 break
@@ -73,7 +72,8 @@ def _read(
     def rebuild(changed: torch.Tensor) -> Any:
         return changed.transpose(1, 2).flatten(2)
 
-    return weights_alone(module, weights, heads, rebuild, value, maps)
+    # With its gradient: the model goes on with it.
+    return weights_alone(module, weights, _heads(result, count), rebuild, value, maps)
 
 
 def _heads(result: torch.Tensor, count: int) -> torch.Tensor:

@@ -29,3 +29,8 @@ BOTH = {
 def test_equal_a_change_by_hand(name: str) -> None:
     result = examine(name)
     assert {result.off, result.cut, result.gradients} == {Verdict.EQUAL}, result
+
+
+def test_gradients_pass_through_sampling_points() -> None:
+    """Those of earlier layers, which a later deformable attention reads."""
+    assert examine("deformable_detr").gradients == Verdict.EQUAL
