@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import traceback
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -47,12 +48,16 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("ATTNWIDGET_BROWSER"), args=["--no-sandbox"]
         )
-        for entry in entries():
-            if not names or entry.name in names:
-                build(entry, Path(place), browser)
+        untrue = [
+            entry.name
+            for entry in entries()
+            if (not names or entry.name in names) and not build(entry, Path(place), browser)
+        ]
     (OUT / "index.html").write_text(index(), encoding="utf-8")
     pages = list(OUT.glob("*.html"))
     size = sum(path.stat().st_size for path in OUT.iterdir()) / 2**20
+    if untrue:
+        raise SystemExit(f"not true here, and so left out: {', '.join(untrue)}")
     print(f"The gallery:  {OUT / 'index.html'}  ({len(pages) - 1} pages, {size:.0f} MB)")
 
 
@@ -71,8 +76,11 @@ def speak(path: Path) -> None:
     wavfile.write(path, RATE, sound.clip(-(2**15), 2**15 - 1).astype(np.int16))
 
 
-def build(entry: Entry, folder: Path, browser: Browser) -> None:
-    """Write an entry's page and its pictures, or say that they are left out."""
+def build(entry: Entry, folder: Path, browser: Browser) -> bool:
+    """Write an entry's page and its pictures, or say why they are left out.
+
+    False if what the entry says is not true of the model that is there.
+    """
     page = OUT / f"{entry.name}.html"
     page.unlink(missing_ok=True)
     try:
@@ -80,12 +88,16 @@ def build(entry: Entry, folder: Path, browser: Browser) -> None:
     except OSError as error:
         reason = str(error).strip().partition("\n")[0]
         print(f"{entry.name} is left out: {reason}")
-        return
+        return True
+    except AssertionError:
+        traceback.print_exc()
+        return False
     widget.save_html(page)
     widget.close()
     for theme in ("light", "dark"):
         draw(browser, page, theme).save(OUT / f"{entry.name}-{theme}.webp", quality=88, method=6)
     print(f"{entry.name}: {page.stat().st_size / 1024:,.0f} KB")
+    return True
 
 
 def draw(browser: Browser, path: Path, theme: Any) -> Image.Image:
