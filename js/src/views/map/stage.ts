@@ -17,8 +17,9 @@ import { notableLabels } from "./labels.ts";
 import { type Frame, mapLayout, type Point } from "./layout.ts";
 import { paintMap, paintOverlay } from "./paint.ts";
 
-/** The least width for the detail beside the points, and the share of the points there. */
+/** The least width for the detail beside the points, also with intervals, and their share there. */
 const WIDE_FROM = 820;
+const WITH_INTERVALS = 1000;
 const SHARE = 0.57;
 const GAP = 40;
 /** The bounds of the height of the points, and their share of the width where that is narrow. */
@@ -34,7 +35,7 @@ export function mapStage(
 ): HTMLElement {
   const { scope, state, store, palette } = context;
   const { placing, size, current, focused, hovered, marked, coloring, rangeOf } = map;
-  const wide = width >= WIDE_FROM;
+  const wide = width >= (store.manifest.texts === null ? WIDE_FROM : WITH_INTERVALS);
   const across = wide ? Math.floor(width * SHARE) : width;
   const down = Math.min(Math.max(wide ? height : width * NARROW, HEIGHTS[0]), HEIGHTS[1]);
   const { axes, nullLabel } = placing.value;
