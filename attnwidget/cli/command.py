@@ -20,7 +20,6 @@ from attnwidget.record.described import kind_of_file
 from attnwidget.record.files import printable
 from attnwidget.record.record import DOUBT
 from attnwidget.show import to_html
-from attnwidget.view_state import WITHOUT_TEXT
 from attnwidget.view_state.table import TABLE
 from attnwidget.widget import StaticView
 
@@ -131,9 +130,8 @@ def _page(args: Namespace, progress: Progress) -> Made:
     """The page of a text, of saved records, or of a saved profile."""
     if args.command == VIEW and kind_of_file(args.records[0]) == "profile":
         profile = HeadProfile.load(args.records[0])
-        view = vars(args).get("view")
-        page = to_html(profile, view=view if view in WITHOUT_TEXT else "map")
-        return Made(page, profile.missing, profile)
+        choices = {name: value for name, value in vars(args).items() if name in TABLE}
+        return Made(to_html(profile, **choices), profile.missing, profile)
     records = [AttentionRecord.load(path) for path in args.records]
     if not records:
         records = [record_of_text(args, progress)]

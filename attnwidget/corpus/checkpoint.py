@@ -24,7 +24,7 @@ from .settings import Settings
 _FILE = "profile.checkpoint"
 
 # Another number for every change of what is kept.
-_KIND = Kind("checkpoint", "attnwidget-checkpoint", 3, "attnwidget.profile(resume=...)")
+_KIND = Kind("checkpoint", "attnwidget-checkpoint", 4, "attnwidget.profile(resume=...)")
 
 # Its JSON, which may be longer than the header of a file.
 _TREE = "tree"
@@ -123,8 +123,15 @@ class Checkpoint:
             arrays = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
             if content["digest"] != _digest(*(a.tobytes() for _, a in sorted(arrays.items()))):
                 raise ValueError("its arrays are not those that were written")
-            tree = json.loads(arrays[_TREE].tobytes())
-            done, measured = unpack(tuple[dict[int, str], Measured], tree, arrays)
+            is_earlier = content["version"] < _KIND.version
+            if not is_earlier:
+                tree = json.loads(arrays[_TREE].tobytes())
+                done, measured = unpack(tuple[dict[int, str], Measured], tree, arrays)
+        if is_earlier:
+            raise ValueError(
+                f"{path} is of an earlier attnwidget, which kept other numbers: delete it to begin "
+                "anew, or give another folder"
+            )
         for name, value in self._about.items():
             if about[name] != value:
                 raise ValueError(

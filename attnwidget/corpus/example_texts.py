@@ -45,12 +45,6 @@ class TextReader:
         Raises:
             UnreadableError: the model is gone, or only the tokens of the text are known.
         """
-        # Imported here, so that profiles can be opened without torch.
-        from attnwidget.capture import capture
-        from attnwidget.running.inputs import decoder_inputs
-        from attnwidget.running.labels import text_tokenizer
-        from attnwidget.running.model import traits
-
         model = self.model()
         if model is None:
             raise UnreadableError(
@@ -62,6 +56,12 @@ class TextReader:
                 "the texts of this profile came encoded, so they cannot be read once more: make "
                 "it from strings to see them"
             )
+        # Imported here, so that profiles can be opened without torch.
+        from attnwidget.capture import capture
+        from attnwidget.running.inputs import decoder_inputs
+        from attnwidget.running.labels import text_tokenizer
+        from attnwidget.running.model import traits
+
         first, second = (text, None) if isinstance(text, str) else text
         # A decoder reads the second text.
         pair, target = (None, second) if traits(model).has_decoder else (second, None)

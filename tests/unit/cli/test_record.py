@@ -295,7 +295,16 @@ def test_a_profile_becomes_a_map(tmp_path: Path, capsys: pytest.CaptureFixture[s
     attnwidget.profile(llama(), None, texts, metrics=["first"], null=None).save(path)
     assert main(["view", str(path), "-o", str(page)]) == 0
     assert page.read_text("utf-8") == to_html(path)
+    choices = ["--view", "model", "--layer", "1"]
+    assert main(["view", str(path), *choices, "-o", str(page)]) == 0
+    assert page.read_text("utf-8") == to_html(path, view="model", layer=1)
     capsys.readouterr()
+    assert main(["view", str(path), "--view", "head", "-o", str(page)]) == 1
+    assert "view is 'head': Heads alone" in capsys.readouterr().err
+    code = "import sys, attnwidget; attnwidget.to_html(sys.argv[1]); print('torch' in sys.modules)"
+    command = [sys.executable, "-c", code, str(path)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_SECONDS)
+    assert run.stdout == "False\n", run.stderr
     assert main(["describe", str(path)]) == 0
     assert capsys.readouterr().out == f"{attnwidget.describe(path)}\n"
 

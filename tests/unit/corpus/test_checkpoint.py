@@ -93,6 +93,8 @@ def test_a_damaged_file_or_one_of_an_earlier_version(tmp_path: Path) -> None:
     whole = file.read_bytes()
     flipped = bytearray(whole)
     flipped[-100] ^= 1
+    earlier = whole.replace(b'"version\\": 4', b'"version\\": 3')
+    assert earlier != whole
     for content, message in (
         (whole[:-1], "is not a readable safetensors file"),
         (bytes(flipped), "is a damaged attnwidget checkpoint: its arrays are not those"),
@@ -100,6 +102,7 @@ def test_a_damaged_file_or_one_of_an_earlier_version(tmp_path: Path) -> None:
             pickle.dumps(["measured"]),
             "a pickle of an earlier attnwidget.*: delete it to",
         ),
+        (earlier, "of an earlier attnwidget, which kept other numbers: delete it to"),
     ):
         file.write_bytes(content)
         with pytest.raises(ValueError, match=message):
