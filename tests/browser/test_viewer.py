@@ -152,7 +152,7 @@ def test_a_profile(page: Page, nulls: str | None, tmp_path: Path) -> None:
     texts = ["The dog was tired.", "It ran, and it ran home.", "A cat slept; the dog ran."]
     profile = aw.profile(model, tokenizer, texts, null=nulls)
     profile.save(tmp_path / "profile.safetensors")
-    page.evaluate("location.hash = 'view=map&layer=2&head=5'")
+    page.evaluate("location.hash = 'layer=2&head=5'")
     view = _open(page, tmp_path / "profile.safetensors")
     expect(view.within.get_by_role("tab")).to_have_text(["Model", "Map"])
     expect(view.tab("Map")).to_have_attribute("aria-selected", "true")

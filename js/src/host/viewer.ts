@@ -97,7 +97,9 @@ const numberless = ({ name, layers }: any) => [
 
 /** @param overview the thumbnails, which do not go through text */
 function contentOf(manifest: object, overview: Uint8Array, views: string[], note: string) {
-  const widget = { record: 0, choices: {}, metrics: [], arcs: [], note };
+  // A page begins with the head view, where its choices say no other.
+  const choices = views.includes("head") ? {} : { view: "map" };
+  const widget = { record: 0, choices, metrics: [], arcs: [], note };
   // The program asks for what was unpacked of this text.
   const packed = { bytes: overview.length, data: "of the file" };
   void oncePerPage(packed.data, () => Promise.resolve(overview));
