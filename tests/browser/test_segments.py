@@ -128,6 +128,7 @@ def test_special_tokens_can_be_hidden(view: View, record: aw.AttentionRecord, ta
 def test_numbers_of_heads_count_special_tokens_that_are_hidden(view: View, tab: str) -> None:
     view.open(tab)
     before = view.status.inner_text()
+    view.open_options()
     view.within.get_by_role("button", name="Hide special").click()
     expect(view.within.get_by_text("numbers count special tokens, too")).to_be_visible()
     expect(view.status).to_have_text(before, use_inner_text=True)

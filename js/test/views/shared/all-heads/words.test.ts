@@ -25,7 +25,7 @@ test("a head is said to be of its kind", () => {
 test("the kinds of all heads are counted, the most frequent first", () => {
   const heads = [0, 1, 2, 3].map((head) => ({ layer, head }));
   const phrase = countPatterns(found, heads, palette(false));
-  expect(textOf(phrase)).toMatch(/3 mixed\W+1 looks at commas/);
+  expect(textOf(phrase)).toMatch(/3\smixed\W+1\slooks\sat\scommas/);
 });
 
 const numbers = (name: string, value: number, more = {}) => ({
