@@ -120,13 +120,9 @@ def layers_of_channels(
     Raises:
         ValueError: a text is too long, or the projection is not linear.
     """
+    for reason in filter(None, (too_long(gated, item) for item in items)):
+        raise ValueError(reason)
     selections = [_selection(gated.outputs[0], item) for item in items]
-    tokens = max(len(selection.queries) for selection in selections)
-    if tokens > _MOST_TOKENS:
-        raise ValueError(
-            f"it mixes every channel by itself, and {tokens} tokens are too many for a map by "
-            f"contribution: capture at most {_MOST_TOKENS} at a time"
-        )
     matrix = linear_matrix(gated.module, gated.input)
     if matrix is None:
         raise ValueError("the module behind its channels is not linear")
@@ -149,6 +145,17 @@ def layers_of_channels(
         fidelity = Fidelity(OF_CHANNELS, name, "coefficients", None, error, limit, count)
         layers.append(Layer(None, None, None, None, fidelity, coefficients=coefficients))
     return layers
+
+
+def too_long(gated: Gated, item: Item) -> str:
+    """The reason why a text is too long for a map of channels, or ""."""
+    tokens = len(_selection(gated.outputs[0], item).queries)
+    if tokens <= _MOST_TOKENS:
+        return ""
+    return (
+        f"it mixes every channel by itself, and {tokens} tokens are too many for a map by "
+        f"contribution: capture at most {_MOST_TOKENS} at a time"
+    )
 
 
 def _outputs(

@@ -1,5 +1,7 @@
 """Profiles of layers without a softmax: the metrics of their records, in a stack of their own."""
 
+import importlib
+
 import numpy as np
 import pytest
 import torch
@@ -41,3 +43,19 @@ def test_metrics_are_the_means_of_records(name: str) -> None:
 def test_metrics_of_coefficients_are_named_only_where_there_are_any() -> None:
     built = zoo.build("llama")
     assert "negative" not in aw.profile(built.model, None, [built.inputs], null=None).metrics
+
+
+def test_a_long_text_leaves_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A map of channels has a limit; of a padded batch, texts within it are read."""
+    mixing = importlib.import_module("attnwidget.capture.mixing")
+    monkeypatch.setattr(mixing, "_MOST_TOKENS", 8)
+    built = zoo.build("jamba")
+    lengths = torch.tensor([5, 8, 12])
+    mask = (torch.arange(12) < lengths[:, None]).long()
+    batch = {"input_ids": built.inputs["input_ids"][:, :12].repeat(3, 1) * mask}
+    batch["attention_mask"] = mask
+    profile = aw.profile(built.model, None, [batch], metrics=["first"], null=None)
+    assert profile.stack("linear").estimates["first"].count.tolist() == [[2]]
+    assert profile.stack("self").estimates["first"].count.max() == 3
+    [missing] = profile.missing
+    assert "12 tokens are too many" in missing
