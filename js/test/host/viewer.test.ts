@@ -85,6 +85,15 @@ test("files that end early, and newer ones", async () => {
   await expect(readFile(newer)).rejects.toThrow("A newer version");
 });
 
+test("arrays of a record that claim more heads than they hold", async () => {
+  const claim = async (shape: number[]) => {
+    const arrays = { a: { dtype: "F32", shape, data_offsets: [0, 0] } };
+    return (await readFile(file({ "attnwidget-record": "{}" }, arrays))).shapeOf("a");
+  };
+  await expect(claim([2 ** 32 - 1, 1, 1])).rejects.toThrow(RangeError);
+  await expect(claim([2 ** 32 - 1, 1, 0])).rejects.toThrow(RangeError);
+});
+
 test("arrays of a profile that claim more than they hold", async () => {
   const shape = [1, 1, 1, 1 << 20];
   const content = {
