@@ -74,6 +74,7 @@ def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -
     with undisturbed(model), trace(model, reader, len(batch.texts)) as traced:
         run_model(model, batch)
     reader.finish()
+    reader.let_go()
     mixing = mixing_modules(model, batch.tensors)
     return missing_attention(model, reader.calls, traced.called, traced.products, mixing)
 
@@ -185,6 +186,14 @@ class _Reader(Handler):
             for row, of_text in enumerate(zip(*(found for _, found in self._pieces), strict=True)):
                 self._receive(call, row, joined_weights(of_text, as_one.kind), "softmax")
         self._pieces = []
+
+    def let_go(self) -> None:
+        """Drop the calls of channels whose projection was not found.
+
+        A trace and its handler refer to each other: tensors would wait for the collector.
+        """
+        self._channels.clear()
+        self._gated = GatedOutputs()
 
 
 def text_weights(
