@@ -103,4 +103,10 @@ test("arrays of a profile that claim more than they hold", async () => {
   };
   const few = () => Promise.resolve(new Uint8Array(8));
   await expect(readProfile(content, few, [], RULES)).rejects.toThrow(TypeError);
+  // A million layers of a million heads, over an array that fits one.
+  let read = 0;
+  const stacks = [{ name: "self", numbers: [0], heads: Array(1 << 20).fill(1 << 20) }];
+  const none = () => Promise.reject(new Error(`${++read}`));
+  await expect(readProfile({ ...content, stacks }, none, [], RULES)).rejects.toThrow(TypeError);
+  expect(read).toBe(0);
 });
