@@ -177,7 +177,7 @@ def _outputs(
 def _sum_error(
     part: _Outputs, coefficients: np.ndarray, given: torch.Tensor
 ) -> tuple[float, float]:
-    """How far the sum of a row is from 1, and the size of what it sums.
+    """The largest distance of a row's sum from 1, and the size of what is summed.
 
     Rounding counts for more where parts of a row cancel each other out, and where biases do.
     """
@@ -242,7 +242,7 @@ def _contributions(
 
 
 def _reruns(rerun: Callable[[torch.Tensor], torch.Tensor], values: torch.Tensor) -> torch.Tensor:
-    """What a function returns for several values [n, ...], if possible in one run."""
+    """The results of a function for several values [n, ...], if possible in one run."""
     if len(values) > 1:
         # A function may write into tensors, or be a kernel.
         with contextlib.suppress(RuntimeError):
