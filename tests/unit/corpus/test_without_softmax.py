@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import attnwidget as aw
+from attnwidget.record import Floats, Tokens
 from benchmarks import zoo
 
 METRICS = ("entropy", "distance", "previous", "first", "negative", "row_sum")
@@ -38,6 +39,23 @@ def test_metrics_are_the_means_of_records(name: str) -> None:
     assert np.isnan(found.nulls["position"]["entropy"].mean).all()
     assert np.isnan(found.nulls["position"]["negative"].mean).all()
     assert np.isnan(profile.stack("self").estimates["negative"].mean).all()
+
+
+def test_a_function_of_the_user_gets_coefficients_or_nothing() -> None:
+    built = zoo.build("bamba")
+
+    def sums(weights: Floats, _: Tokens) -> float:
+        return float(weights.sum(axis=1).mean())
+
+    null = ("position", "best offset", "random weights")
+    profile = aw.profile(built.model, None, [built.inputs], metrics=["row_sum", sums], null=null)
+    found = profile.stack("linear")
+    own = found.estimates
+    np.testing.assert_allclose(own["sums"].mean, own["row_sum"].mean, rtol=1e-5)
+    assert np.isfinite(found.nulls["random weights"]["sums"].mean).all()
+    for name in ("position", "best offset"):
+        assert np.isnan(found.nulls[name]["sums"].mean).all()
+        assert np.isfinite(profile.stack("self").nulls[name]["sums"].mean).all()
 
 
 def test_metrics_of_coefficients_are_named_only_where_there_are_any() -> None:
