@@ -137,7 +137,7 @@ def _is_named(value: Any) -> bool:
 
 
 def entries(name: str, value: Any, expected: str) -> Iterable[Any]:
-    """What gives entries one by one, not read yet.
+    """An iterable that gives entries one by one, not read yet.
 
     Raises:
         TypeError: it is something else, as `holds_entries` says.

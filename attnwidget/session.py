@@ -30,7 +30,7 @@ def executed_without_reader(shell: Any) -> bool:
 
 
 def _allows_input(shell: Any) -> object:
-    """If the front end allows the running cell to ask for input; None where none runs."""
+    """True if the front end allows the running cell to ask for input; None where none runs."""
     get_parent = getattr(shell, "get_parent", None)
     request = None if get_parent is None else get_parent()
     content = request.get("content") if isinstance(request, dict) else None

@@ -120,13 +120,9 @@ def layers_of_channels(
     Raises:
         ValueError: a text is too long, or the projection is not linear.
     """
+    for reason in filter(None, (too_long(gated, item) for item in items)):
+        raise ValueError(reason)
     selections = [_selection(gated.outputs[0], item) for item in items]
-    tokens = max(len(selection.queries) for selection in selections)
-    if tokens > _MOST_TOKENS:
-        raise ValueError(
-            f"it mixes every channel by itself, and {tokens} tokens are too many for a map by "
-            f"contribution: capture at most {_MOST_TOKENS} at a time"
-        )
     matrix = linear_matrix(gated.module, gated.input)
     if matrix is None:
         raise ValueError("the module behind its channels is not linear")
@@ -151,6 +147,17 @@ def layers_of_channels(
     return layers
 
 
+def too_long(gated: Gated, item: Item) -> str:
+    """The reason why a text is too long for a map of channels, or ""."""
+    tokens = len(_selection(gated.outputs[0], item).queries)
+    if tokens <= _MOST_TOKENS:
+        return ""
+    return (
+        f"it mixes every channel by itself, and {tokens} tokens are too many for a map by "
+        f"contribution: capture at most {_MOST_TOKENS} at a time"
+    )
+
+
 def _outputs(
     selection: Selection,
     gates: torch.Tensor,
@@ -170,7 +177,7 @@ def _outputs(
 def _sum_error(
     part: _Outputs, coefficients: np.ndarray, given: torch.Tensor
 ) -> tuple[float, float]:
-    """How far the sum of a row is from 1, and the size of what it sums.
+    """The largest distance of a row's sum from 1, and the size of what is summed.
 
     Rounding counts for more where parts of a row cancel each other out, and where biases do.
     """
@@ -235,7 +242,7 @@ def _contributions(
 
 
 def _reruns(rerun: Callable[[torch.Tensor], torch.Tensor], values: torch.Tensor) -> torch.Tensor:
-    """What a function returns for several values [n, ...], if possible in one run."""
+    """The results of a function for several values [n, ...], if possible in one run."""
     if len(values) > 1:
         # A function may write into tensors, or be a kernel.
         with contextlib.suppress(RuntimeError):

@@ -7,7 +7,7 @@ a softmax have coefficients in place of weights.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -42,7 +42,7 @@ from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
 from .gated import ChannelCalls, GatedOutputs
 from .joined import IN_PARTS, joined_weights
-from .mixing import NOT_PROJECTED, Mixing, layers_of_channels, recurrent_layer
+from .mixing import NOT_PROJECTED, Mixing, layers_of_channels, recurrent_layer, too_long
 
 
 class Receive(Protocol):
@@ -74,6 +74,7 @@ def read_attention(model: torch.nn.Module, batch: TextBatch, receive: Receive) -
     with undisturbed(model), trace(model, reader, len(batch.texts)) as traced:
         run_model(model, batch)
     reader.finish()
+    reader.let_go()
     mixing = mixing_modules(model, batch.tensors)
     return missing_attention(model, reader.calls, traced.called, traced.products, mixing)
 
@@ -137,7 +138,7 @@ class _Reader(Handler):
                     )
                     for each in self._items
                 ]
-                self._pass_on(address, layers, "recurrence")
+                self._pass_on(address, dict(enumerate(layers)), "recurrence")
         except Exception as error:  # as above
             self.calls[name] = str(error) or type(error).__name__
 
@@ -150,17 +151,24 @@ class _Reader(Handler):
             try:
                 with without_autocast(self._device):
                     items = [each.of(gated.address.id) for each in self._items]
-                    layers = layers_of_channels(calls, gated, items, name, rounded)
-                    self._pass_on(gated.address, layers, "channels")
+                    # Of a batch with a text that is too long, the others are read.
+                    reasons = [too_long(gated, item) for item in items]
+                    rows = [row for row, reason in enumerate(reasons) if not reason]
+                    if rows:
+                        some = [items[row] for row in rows]
+                        layers = layers_of_channels(calls, gated, some, name, rounded)
+                        layers_by_row = dict(zip(rows, layers, strict=True))
+                        self._pass_on(gated.address, layers_by_row, "channels")
+                    self.calls[name] = next(filter(None, reasons), "")
             except Exception as error:  # as above
                 self.calls[name] = str(error) or type(error).__name__
 
-    def _pass_on(self, address: Address, layers: Sequence[Layer], mixing: Mixing) -> None:
-        """Pass on the coefficients of each text."""
-        if any(layer.fidelity.exact is False for layer in layers):
+    def _pass_on(self, address: Address, layers: Mapping[int, Layer], mixing: Mixing) -> None:
+        """Pass on the coefficients of each text, by its row."""
+        if any(layer.fidelity.exact is False for layer in layers.values()):
             raise ValueError("its coefficients do not give its output")
         self.calls[address.module] = ""
-        for row, layer in enumerate(layers):
+        for row, layer in layers.items():
             found = np.stack([layer.head_coefficients(head) for head in range(layer.num_heads)])
             self._receive(address.id, row, found, mixing)
 
@@ -178,6 +186,14 @@ class _Reader(Handler):
             for row, of_text in enumerate(zip(*(found for _, found in self._pieces), strict=True)):
                 self._receive(call, row, joined_weights(of_text, as_one.kind), "softmax")
         self._pieces = []
+
+    def let_go(self) -> None:
+        """Drop the calls of channels whose projection was not found.
+
+        A trace and its handler refer to each other: tensors would wait for the collector.
+        """
+        self._channels.clear()
+        self._gated = GatedOutputs()
 
 
 def text_weights(

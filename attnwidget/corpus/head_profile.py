@@ -187,7 +187,7 @@ class HeadProfile(Tabular):
         return data_frame(columns)
 
     def summary(self) -> pd.DataFrame:
-        """What each head does, and the numbers that tell, as a table of pandas: a row per head.
+        """A table of pandas of what each head does, and the numbers that tell: a row per head.
 
         Columns: stack, layer, head; words and reasons (see `patterns`); and of each number that a
         rule reads, where it is known, its `name`, and that of the first null, named as in `table`:

@@ -91,6 +91,8 @@ class MetricSet:
             for number, name in enumerate(self.rows):
                 if name in means:
                     found[number, heads] = means[name]
+        if not of_softmax and coefficients is None:  # of the user's functions, which get these
+            return found
         numbers = weights if coefficients is None else coefficients
         for number, (name, function) in enumerate(self.own.items(), len(self.rows)):
             found[number] = [_own(name, function, head, keys) for head in numbers]

@@ -91,8 +91,8 @@ def profile(
             in any iterable, also one that can be read only once, such as a generator or a column of
             a data set; or the path (pathlib.Path) of a file with one text per line.
         metrics: names of metrics, and functions of your own: `function(weights, tokens)` gets the
-            weights [Tq, Tk] of one head on one text and the keys' `Tokens`, and returns a number,
-            or NaN if the text has none. None for all metrics.
+            weights [Tq, Tk] of one head on one text, or without a softmax its coefficients, and the
+            keys' `Tokens`, and returns a number, or NaN if the text has none. None for all metrics.
         null: a name, several, or None. "random weights" reads the same texts with a newly
             initialised model of the same architecture, which takes as much time and memory again;
             "shuffled" reads them with their tokens in random order (special tokens stay in

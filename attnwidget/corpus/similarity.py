@@ -81,6 +81,8 @@ class HeadSimilarity:
         """
         with extra("analysis", "this needs scikit-learn"):
             from sklearn.manifold import MDS
+        if not self.distances.any():  # one head, as of a layer of channels
+            return np.zeros((len(self.heads), 2))
         options: dict[str, Any] = {"n_init": 5, "random_state": self.seed}
         if hasattr(MDS(), "metric_mds"):  # since scikit-learn 1.8
             options |= {"metric": "precomputed", "init": "random"}

@@ -79,7 +79,7 @@ class Viewed(Protocol):
 
     @property
     def record(self) -> AttentionRecord:
-        """What it shows."""
+        """The record that it shows."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a widget shows, as plots take it.
+"""The things that a widget shows, as plots take them.
 
 Figures have the choices that matter on paper: stack, layer, head, heads, lens, locked tokens,
 segments, words, combined heads, arcs, the record or the difference of a comparison; metrics, order,
@@ -153,7 +153,7 @@ class Shown(ShownRecord):
 
     @property
     def places(self) -> dict[str, Any]:
-        """What places the points of the map; where the stack lacks it, the default stands in."""
+        """The choices that place the map's points; the default where the stack lacks one."""
         known = {"distance", "entropy", NO_SIZE, *self.heads.metrics}
         known |= {SIMILARITY} if self.heads.similarity is not None else set()
         chosen = {"x": "map_x", "y": "map_y", "size": "map_size"}

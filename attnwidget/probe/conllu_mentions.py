@@ -24,7 +24,7 @@ _PART = re.compile(r"(.+)\[(\d+)/(\d+)\]")
 
 
 class Wrong(Exception):
-    """What is wrong in a line of the file."""
+    """An error in a line of the file."""
 
     def __init__(self, line: int, what: str) -> None:
         super().__init__(f"line {line}: {what}")

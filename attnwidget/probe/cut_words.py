@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 @dataclass
 class LeftOut:
-    """How many words are left out of some texts, by the reason why.
+    """The numbers of words that are left out of some texts, by the reason why.
 
     Attributes:
         max_tokens: the limit by which texts are cut; None for none.
@@ -49,7 +49,7 @@ class LeftOut:
         self.texts += total > 0 and not kept
 
     def reasons(self) -> str:
-        """Why words are left out, and how many."""
+        """The reasons why words are left out, and their numbers."""
         reasons = []
         if self.cut_off:
             reasons.append(f"max_tokens={self.max_tokens} cuts off {self.cut_off:,}")

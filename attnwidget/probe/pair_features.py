@@ -1,4 +1,4 @@
-"""What classifiers know of two words of a text: the weights of all heads, or their distance."""
+"""The features of two words of a text for classifiers: weights of all heads, or distance."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class ProbeScores(Tabular):
 
 
 def in_short(kind: str, held_out: int, found: Iterable[str], lost: int, beside: str) -> str:
-    """What stands for scores in an output: some of them, and what their table has beside them."""
+    """The short form of scores in an output: some, and what their table has beside them."""
     without = f"{lost:,} words left out; " if lost else ""
     return (
         f"<{kind} of {held_out} held-out texts: {', '.join(found)}; {without}table() has {beside} "

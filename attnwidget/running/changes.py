@@ -221,7 +221,7 @@ def _as_numbers(vectors: torch.Tensor) -> torch.Tensor:
 
 
 class Difference(NamedTuple):
-    """What of a call has changed: of the queries [..., Tq], and of the keys [..., Tk].
+    """The parts of a call that have changed: of the queries [..., Tq], and of the keys [..., Tk].
 
     Attributes:
         tokens: the dimension of the queries' tokens, or None if that is not known.
@@ -235,7 +235,7 @@ class Difference(NamedTuple):
 
 
 def _difference(before: Vectors, after: Vectors) -> Difference:
-    """What of a call has changed between two passes."""
+    """The parts of a call that have changed between two passes."""
     queries = _differs(before.queries, after.queries)
     if before.keys is not None and after.keys is not None:
         tokens = queries.ndim - 1 if before.in_order else None
@@ -256,7 +256,7 @@ def _differs(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
 
 
 class Change(NamedTuple):
-    """What has changed with an input.
+    """The parts of calls that have changed with an input.
 
     Attributes:
         ways: to read its dimensions.
@@ -276,7 +276,7 @@ def changes(
     two: Mapping[str, Any],
     before: Mapping[CallId, Vectors],
 ) -> Changes | None:
-    """What changes in calls with each input that the model reads; None if a pass fails.
+    """The changes in calls with each input that the model reads; None if a pass fails.
 
     Args:
         model: the model.

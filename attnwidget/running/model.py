@@ -98,8 +98,10 @@ def has_soft_prompt(model: torch.nn.Module) -> bool:
 
 
 def before_text(model: torch.nn.Module) -> str:
-    """What a model puts before a text: "global" tokens of its own, as Pegasus-X has, or "virtual"
-    ones, a soft prompt; "" if that is not known."""
+    """The kind of tokens that a model puts before a text; "" if that is not known.
+
+    They are "global" ones of its own, as Pegasus-X has, or "virtual" ones, a soft prompt.
+    """
     if has_soft_prompt(model):
         return "virtual"
     return "global" if traits(model).global_tokens else ""

@@ -43,7 +43,7 @@ def query_roles(difference: Difference, way: Way) -> Roles | None:
 
 
 def _each(changed: torch.Tensor) -> torch.Tensor:
-    """Which positions, the last dimension, have changed in any entry."""
+    """True for the positions, the last dimension, that have changed in any entry."""
     return changed.flatten(0, -2).any(0) if changed.ndim > 1 else changed
 
 

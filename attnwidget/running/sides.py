@@ -1,4 +1,4 @@
-"""What the sides of attention calls are made of: which tokens queries and keys are, and where."""
+"""The inputs that the sides of attention calls are made of: which tokens, and where."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Reads: TypeAlias = Mapping[str, int | None]
 
 
 class Side(NamedTuple):
-    """What one side of an attention is made of.
+    """The input that one side of an attention is made of.
 
     Attributes:
         own: the input whose tokens it has in order; None for vectors that were learned, or if that
@@ -31,7 +31,7 @@ class Side(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """What the queries and the keys of an attention call are made of.
+    """The inputs that the queries and the keys of an attention call are made of.
 
     Attributes:
         queries, keys: either side.
@@ -101,7 +101,7 @@ def _are_chunks(
 
 
 def _reads(call: CallId, changes: Changes) -> tuple[_Reads, _Reads]:
-    """What the queries and the keys of a call depend on."""
+    """The inputs on which the queries and the keys of a call depend."""
     queries: dict[str, int | None] = {}
     keys: dict[str, int | None] = {}
     for name, change in changes.items():
@@ -184,7 +184,7 @@ class _Texts:
         return min(self._cuts[name], self._lengths[name] - 1)
 
     def side(self, reads: _Reads, lengths: tuple[int, ...], now: tuple[int, ...] | None) -> Side:
-        """What a side is made of.
+        """The input that a side is made of.
 
         Args:
             reads: the inputs that it depends on.

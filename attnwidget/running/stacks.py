@@ -54,7 +54,7 @@ def kind_of(model: torch.nn.Module, call: CallId) -> Kind:
 
 
 def _sides_named(model: torch.nn.Module, name: str, cross: bool) -> Sides:
-    """What a tower reads, by its name; keys of other sequences are those of an encoder, if any."""
+    """The inputs of a tower, by its name; keys of other sequences are an encoder's, if any."""
     kind = traits(model)
     if name == "decoder" and kind.has_decoder:
         own = Side("decoder_input_ids")

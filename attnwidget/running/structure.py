@@ -1,4 +1,4 @@
-"""What the attention of a model reads, found by changing its inputs.
+"""The inputs that the attention of a model reads, found by changing them.
 
 Names of modules and lengths of sequences do not always say which dimension is the head, which
 sequence a query is of, or where its first token is. So the model runs on two items, and once more
@@ -31,7 +31,7 @@ _MOST_READ = 4
 
 @dataclass(frozen=True)
 class Structure:
-    """What was read of a model.
+    """The structure that was read of a model.
 
     Attributes:
         sides: of each call, or of each kind of call if all of a kind are alike.
@@ -64,7 +64,7 @@ _latest: WeakKeyDictionary[torch.nn.Module, Structure | None] = WeakKeyDictionar
 
 
 def known_structure(model: torch.nn.Module) -> Structure | None:
-    """What was read of a model with the latest inputs of which that was asked."""
+    """The structure that was read of a model with the latest inputs, if it was asked for."""
     return _latest.get(model)
 
 
@@ -89,7 +89,7 @@ def _is_unclear(model: torch.nn.Module, names: Collection[str]) -> bool:
 
 
 def structure_of(model: torch.nn.Module, tensors: Mapping[str, Any]) -> Structure | None:
-    """What was read of a model, if names and shapes leave more than one way to read it.
+    """The structure of a model, if names and shapes leave more than one way to read it.
 
     It is read once for inputs of some names, and again where other shapes may tell more.
     """
@@ -111,7 +111,7 @@ def structure_of(model: torch.nn.Module, tensors: Mapping[str, Any]) -> Structur
 
 
 def _read(model: torch.nn.Module, tensors: Mapping[str, Any], names: Sequence[str]) -> Structure:
-    """What the attention of a model is made of, as far as it runs on changed inputs.
+    """The structure of a model's attention, as far as it runs on changed inputs.
 
     Args:
         model: the model.

@@ -76,5 +76,5 @@ _OF_ALL = re.compile(r"inputs?|ids|embeds|tokens|attention|attn|key|padding|pad|
 
 
 def stem(name: str) -> str:
-    """What the name of an input has in common with that of its mask: "src" of "src_mask"."""
+    """The part of an input's name that is also in that of its mask: "src" of "src_mask"."""
     return _OF_ALL.sub("", name.lower())

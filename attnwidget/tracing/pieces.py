@@ -1,4 +1,4 @@
-"""What calls of attention read: those that are pieces of one layer read the same tensors."""
+"""The tensors that calls of attention read: the same ones in pieces of one layer."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Size(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """What a call read, by numbers that tensors have while they exist.
+    """The tensors that a call read, by numbers that they have while they exist.
 
     Attributes:
         address: its place in the forward pass.
@@ -100,7 +100,7 @@ class Sources:
                 self._arguments[id(module)] = self._number(given), _positions(given)
 
     def piece(self, address: Address, module: torch.nn.Module, call: Call | None) -> Piece:
-        """What a call of a module read; None for a call that is not known."""
+        """The tensors that a call of a module read; `call` is None where it is not known."""
         argument, positions = self._arguments.get(id(module), (None, 0))
         read, self._read = frozenset(self._read), set()
         piece = Piece(address, argument, read, positions)
@@ -206,7 +206,7 @@ def runs(calls: Iterable[_Each]) -> Iterator[list[_Each]]:
 
 
 class Joined(NamedTuple):
-    """How calls are one layer.
+    """A way in which calls are one layer.
 
     Attributes:
         module: the name of the layer's module.
@@ -219,7 +219,7 @@ class Joined(NamedTuple):
 
 
 def joined_as(run: Sequence[Piece]) -> Joined | None:
-    """How the calls of a run are one layer; None if they are layers of their own.
+    """The way in which the calls of a run are one layer; None if they are layers of their own.
 
     Modules of one list read the same tensor side by side, each with one head. Calls of one module
     read parts of the same queries and keys: other heads of all tokens, or other queries of the
@@ -244,7 +244,7 @@ def joined_as(run: Sequence[Piece]) -> Joined | None:
 
 
 def _as_heads(run: Sequence[Piece]) -> Literal["heads", "parts"] | None:
-    """What calls of a module are that see all tokens each; None for attentions of their own."""
+    """The kind of a module's calls that see all tokens each; None for attentions of their own."""
     sizes = [piece.size for piece in run if piece.size]
     if len({(piece.queries, piece.keys) for piece in run}) < len(run):
         return None

@@ -196,7 +196,7 @@ def _names(comparison: Comparison) -> list[list[str]]:
 
 
 def _change(a: str, b: str) -> str:
-    """What was changed in a model, as "without 0-2"; "" for another model."""
+    """The change of a model, as "without 0-2"; "" for another model."""
     changed = b.removeprefix(f"{a} " if a else "")
     return changed if changed.startswith(("without ", "with ")) else ""
 

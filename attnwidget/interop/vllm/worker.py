@@ -1,4 +1,4 @@
-"""What runs in vLLM's workers: it keeps what attention receives, and checks it there."""
+"""The extension of vLLM's workers, which keeps what attention receives, and checks it there."""
 
 from __future__ import annotations
 

@@ -65,6 +65,7 @@ export async function readProfile(
     return { ...said, digits, directions, signed: directions !== null, values: {} };
   });
   for (const [at, { name, numbers, heads }] of content.stacks.entries()) {
+    if (heads.length !== numbers.length) throw new TypeError();
     const width = Math.max(...heads);
     const size = numbers.length * width;
     const shape = [1 + nulls.length, names.length, numbers.length, width];

@@ -77,7 +77,15 @@ export async function readFile(file: Blob): Promise<OurFile> {
       if (bytes.length < end - start) throw new RangeError();
       return { dtype, shape, bytes };
     },
-    shapeOf: (name) => (name === undefined ? null : header[name].shape),
+    shapeOf(name) {
+      if (name === undefined) return null;
+      const { shape, data_offsets }: FileArray = header[name];
+      const [start, end] = data_offsets;
+      // Heads are counted before the array is read: as many as the file can have.
+      const least = shape.reduce((all, length) => all * Math.max(1, length), 1);
+      if (!(least <= end - start && end <= file.size)) throw new RangeError();
+      return shape;
+    },
   };
 }
 

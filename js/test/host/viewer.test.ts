@@ -85,6 +85,15 @@ test("files that end early, and newer ones", async () => {
   await expect(readFile(newer)).rejects.toThrow("A newer version");
 });
 
+test("arrays of a record that claim more heads than they hold", async () => {
+  const claim = async (shape: number[]) => {
+    const arrays = { a: { dtype: "F32", shape, data_offsets: [0, 0] } };
+    return (await readFile(file({ "attnwidget-record": "{}" }, arrays))).shapeOf("a");
+  };
+  await expect(claim([2 ** 32 - 1, 1, 1])).rejects.toThrow(RangeError);
+  await expect(claim([2 ** 32 - 1, 1, 0])).rejects.toThrow(RangeError);
+});
+
 test("arrays of a profile that claim more than they hold", async () => {
   const shape = [1, 1, 1, 1 << 20];
   const content = {
@@ -94,4 +103,10 @@ test("arrays of a profile that claim more than they hold", async () => {
   };
   const few = () => Promise.resolve(new Uint8Array(8));
   await expect(readProfile(content, few, [], RULES)).rejects.toThrow(TypeError);
+  // A million layers of a million heads, over an array that fits one.
+  let read = 0;
+  const stacks = [{ name: "self", numbers: [0], heads: Array(1 << 20).fill(1 << 20) }];
+  const none = () => Promise.reject(new Error(`${++read}`));
+  await expect(readProfile({ ...content, stacks }, none, [], RULES)).rejects.toThrow(TypeError);
+  expect(read).toBe(0);
 });

@@ -9,6 +9,7 @@ import torch
 
 import attnwidget as aw
 from attnwidget.record import spread_rows
+from benchmarks import zoo
 from tests.unit.tiny import Model, bert, gpt2, llama, token_ids
 
 LENGTHS = (9, 14, 30)
@@ -108,6 +109,13 @@ def test_like_heads_lie_together_on_the_map_and_in_clusters() -> None:
         found.nearest(0, 4)
     with pytest.raises(ValueError, match="count is 5; expected a number from 1 to 4"):
         found.clusters(5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_head_without_others_has_a_place() -> None:
+    built = zoo.build("jamba")
+    found = aw.profile(built.model, None, [built.inputs], metrics=["first"], null=None)
+    assert found.similarity("linear").positions().tolist() == [[0, 0]]
 
 
 @pytest.mark.parametrize(

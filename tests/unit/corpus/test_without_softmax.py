@@ -1,10 +1,13 @@
 """Profiles of layers without a softmax: the metrics of their records, in a stack of their own."""
 
+import importlib
+
 import numpy as np
 import pytest
 import torch
 
 import attnwidget as aw
+from attnwidget.record import Floats, Tokens
 from benchmarks import zoo
 
 METRICS = ("entropy", "distance", "previous", "first", "negative", "row_sum")
@@ -38,6 +41,39 @@ def test_metrics_are_the_means_of_records(name: str) -> None:
     assert np.isnan(profile.stack("self").estimates["negative"].mean).all()
 
 
+def test_a_function_of_the_user_gets_coefficients_or_nothing() -> None:
+    built = zoo.build("bamba")
+
+    def sums(weights: Floats, _: Tokens) -> float:
+        return float(weights.sum(axis=1).mean())
+
+    null = ("position", "best offset", "random weights")
+    profile = aw.profile(built.model, None, [built.inputs], metrics=["row_sum", sums], null=null)
+    found = profile.stack("linear")
+    own = found.estimates
+    np.testing.assert_allclose(own["sums"].mean, own["row_sum"].mean, rtol=1e-5)
+    assert np.isfinite(found.nulls["random weights"]["sums"].mean).all()
+    for name in ("position", "best offset"):
+        assert np.isnan(found.nulls[name]["sums"].mean).all()
+        assert np.isfinite(profile.stack("self").nulls[name]["sums"].mean).all()
+
+
 def test_metrics_of_coefficients_are_named_only_where_there_are_any() -> None:
     built = zoo.build("llama")
     assert "negative" not in aw.profile(built.model, None, [built.inputs], null=None).metrics
+
+
+def test_a_long_text_leaves_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A map of channels has a limit; of a padded batch, texts within it are read."""
+    mixing = importlib.import_module("attnwidget.capture.mixing")
+    monkeypatch.setattr(mixing, "_MOST_TOKENS", 8)
+    built = zoo.build("jamba")
+    lengths = torch.tensor([5, 8, 12])
+    mask = (torch.arange(12) < lengths[:, None]).long()
+    batch = {"input_ids": built.inputs["input_ids"][:, :12].repeat(3, 1) * mask}
+    batch["attention_mask"] = mask
+    profile = aw.profile(built.model, None, [batch], metrics=["first"], null=None)
+    assert profile.stack("linear").estimates["first"].count.tolist() == [[2]]
+    assert profile.stack("self").estimates["first"].count.max() == 3
+    [missing] = profile.missing
+    assert "12 tokens are too many" in missing
