@@ -325,8 +325,8 @@ def _open_scores(
         raise TypeError(f"model is given, and {type(inputs[0]).__name__} beside it: give one")
     if not inputs:
         raise TypeError(
-            "scores are numbers of heads, shown with a text: show(scores, record), or "
-            "show(scores, model, tokenizer, text)"
+            "scores are numbers of heads, shown with a text: show(scores, record), "
+            "show(scores, model, tokenizer, text), or save_html(path, scores, record)"
         )
     found = scores.metrics() if isinstance(scores, ProbeScores) else {scores.name: scores}
     metrics = {**found, **(options.pop("metrics", None) or {})}

@@ -26,7 +26,7 @@ _OWNER = "this result"
 
 
 class HeadScore(NamedTuple):
-    """The number of one head."""
+    """The number of one head: its layer, the head in that, and the value."""
 
     layer: int
     head: int

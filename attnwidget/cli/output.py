@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from attnwidget.progress import on_step, progress_bar
@@ -31,16 +32,22 @@ class Made(NamedTuple):
     interrupted: bool = False
 
 
+# Of these, readers would expect another kind of file.
+_OTHER_KINDS = frozenset({".safetensors", ".pdf", ".png", ".svg", ".json", ".csv", ".md", ".txt"})
+
+
 def check_output(path: str, records: Sequence[str] = ()) -> None:
     """Check the page's path before a model runs.
 
     Raises:
         OSError: no file can be written there.
-        ValueError: it is the path of an input record.
+        ValueError: it is the path of an input record, or its name is of another kind of file.
     """
     if path == STDOUT:
         return
     writable(path)
+    if (kind := Path(path).suffix.lower()) in _OTHER_KINDS:
+        raise ValueError(f"{path}: -o is a page of HTML; give it a name with .html, not {kind}")
     for record in records:
         if os.path.exists(path) and os.path.samefile(path, record):
             raise ValueError(f"{path} is the record itself; give the page another name")

@@ -6,7 +6,7 @@ from functools import singledispatch
 from os import PathLike
 from typing import Any
 
-from attnwidget.analysis import Comparison, GridScores
+from attnwidget.analysis import Comparison, GridScores, HeadScores
 from attnwidget.corpus import HeadProfile
 from attnwidget.interventions.answer import Answer
 from attnwidget.record import AttentionRecord
@@ -17,6 +17,7 @@ from .comparisons import describe_comparison
 from .grids import describe_grid
 from .profiles import describe_profile
 from .records import describe_record
+from .scores import describe_scores
 
 
 def describe(x: Any, /) -> str:
@@ -25,6 +26,7 @@ def describe(x: Any, /) -> str:
         describe(record)         or the path of a saved one
         describe(profile)        heads by their words and numbers, beside the nulls
         describe(comparison)     what moves between two records
+        describe(scores)         the heads of a scan or a gradient, beside the null of their layer
         describe(grid)           the cells of `patch_scan` beside its null
         describe(answer)         the parts of a prompt that an answer looks at
         describe(widget)         what the view shows now, as `widget.describe()`
@@ -54,8 +56,8 @@ def _described(x: Any) -> str:
         return str(own())
     raise TypeError(
         f"{type(x).__name__} cannot be described: describe takes a record, a profile, a "
-        "comparison, a grid of scores, an answer, a widget, or the path of a saved record or "
-        "profile"
+        "comparison, scores of heads or of a grid, an answer, a widget, or the path of a saved "
+        "record or profile"
     )
 
 
@@ -63,6 +65,7 @@ _described.register(AttentionRecord, describe_record)
 _described.register(HeadProfile, describe_profile)
 _described.register(Comparison, describe_comparison)
 _described.register(GridScores, describe_grid)
+_described.register(HeadScores, describe_scores)
 _described.register(Answer, describe_answer)
 
 

@@ -163,6 +163,9 @@ const OF_ROW: Readonly<Record<string, (row: Row) => number | null>> = {
   row_sum: ({ sum }) => sum,
 };
 
+/** Whether a metric is computed here. */
+export const inBrowser = ({ name }: MetricWords) => Object.hasOwn(OF_ROW, name);
+
 /** The thumbnail and the metrics of a head, of which some may not be defined for its stack. */
 export function headSummary(
   rowOf: (query: number) => Float32Array,

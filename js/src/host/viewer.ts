@@ -19,7 +19,7 @@ import {
   readFile,
   readRecord,
 } from "./record-file.ts";
-import { headNumbers, type MetricWords, type ShareRules } from "./record-numbers.ts";
+import { headNumbers, inBrowser, type MetricWords, type ShareRules } from "./record-numbers.ts";
 
 const WITH_PYTHON = "attnwidget view RECORD -o PAGE writes a page with them.";
 const NOTE = `Opened from a record: the text view and value-weighted norms need Python. ${WITH_PYTHON}`;
@@ -57,7 +57,8 @@ async function readOurs(file: Blob): Promise<Element[]> {
   return [contentOf(whole, overview, ["model", "map"], NOTE_OF_PROFILE), ...layers];
 }
 
-async function recordOf(ours: OurFile, known: Known): Promise<Element[]> {
+async function recordOf(ours: OurFile, all: Known): Promise<Element[]> {
+  const known = { ...all, metrics: all.metrics.filter(inBrowser) };
   const { manifest, blocks } = await readRecord(ours, known.lenses);
   // The numbers of heads are still to come.
   const values = Object.fromEntries(manifest.stacks.map(numberless));

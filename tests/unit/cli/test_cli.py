@@ -110,6 +110,7 @@ def test_an_interrupted_profile_keeps_what_was_read(
         (["A text.", "--generate", "3"], "BertModel does not generate"),
         (["A text.", "-o", "NOWHERE/out.html"], "there is no folder NOWHERE"),
         (["A text.", "-o", "FOLDER"], "FOLDER is a folder"),
+        (["A text.", "-o", "FOLDER/a.safetensors"], "-o is a page of HTML; give it a name with"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_1(

@@ -121,7 +121,9 @@ def measured(indices: list[int], layers: list[str]) -> Measurement:
         for name in layers:
             weights = some_weights(3, len(tokens), len(tokens)) ** (1 + int(name))
             weights /= weights.sum(axis=2, keepdims=True)
-            meter.add(CallId(name, 0), ("self", False, "", "softmax"), index, weights, tokens, tokens)
+            meter.add(
+                CallId(name, 0), ("self", False, "", "softmax"), index, weights, tokens, tokens
+            )
         meter.finish()
     return measurement
 

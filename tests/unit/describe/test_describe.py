@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import attnwidget as aw
-from attnwidget.analysis import running_text, text_shares
+from attnwidget.analysis import HeadScores, running_text, text_shares
 from attnwidget.record import Replay, Stack, Tokens, Written
 from tests.unit.analysis.test_running_text import _stack
 from tests.unit.records import FIDELITY, layer_of, program
@@ -240,6 +240,16 @@ def test_a_grid_of_scores() -> None:
     text = aw.describe(aw.analysis.GridScores(*names, numbers[:40], numbers, many))
     assert len(text.splitlines()) <= 60
     assert "layer 39, position 99 3999.000" in text
+
+
+def test_the_scores_of_heads() -> None:
+    numbers = {"self": {0: np.array([0.5, -2.0]), 1: np.array([0.1, 0.3])}}
+    null = {"self": {0: np.array([0.4, 0.6]), 1: np.array([0.2, 0.25])}}
+    scores = HeadScores("moved", "How far.", numbers, null=null, null_label="chance")
+    words = aw.describe(scores)
+    assert "4 heads, 1 above and 2 below 95% of the null of their layer" in words
+    assert words.index("0-1") < words.index("0-0") < words.index("1-1") < words.index("1-0")
+    assert "0-0 0.500 (0.405 to 0.595)" in words
 
 
 def test_an_answer() -> None:
