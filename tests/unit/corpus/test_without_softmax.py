@@ -9,6 +9,7 @@ import torch
 import attnwidget as aw
 from attnwidget.record import Floats, Tokens
 from benchmarks import zoo
+from tests.unit.tokenizing import unigram
 
 METRICS = ("entropy", "distance", "previous", "first", "negative", "row_sum")
 NULLS = ("position", "random weights")
@@ -61,6 +62,18 @@ def test_a_function_of_the_user_gets_coefficients_or_nothing() -> None:
 def test_metrics_of_coefficients_are_named_only_where_there_are_any() -> None:
     built = zoo.build("llama")
     assert "negative" not in aw.profile(built.model, None, [built.inputs], null=None).metrics
+
+
+def test_a_profile_from_before_is_shown_with_its_model() -> None:
+    """It has the layers with a softmax alone."""
+    built, tokenizer = zoo.build("bamba"), unigram()
+    found = aw.profile(built.model, tokenizer, ["the lazy dog"], metrics=["first"], null=None)
+    assert found.stacks == ("self", "linear")
+    assert aw.show(found, built.model, tokenizer).record.stacks == found.stacks
+    del found._stacks["linear"]
+    record = aw.show(found, built.model, tokenizer).record
+    assert record.stacks == ("self",)
+    assert "linear: the profile has no such layers" in record.missing
 
 
 def test_a_long_text_leaves_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
