@@ -1,6 +1,8 @@
 """Profiles of layers without a softmax: the metrics of their records, in a stack of their own."""
 
 import importlib
+import json
+import re
 
 import numpy as np
 import pytest
@@ -89,4 +91,25 @@ def test_a_long_text_leaves_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> 
     assert profile.stack("linear").estimates["first"].count.tolist() == [[2]]
     assert profile.stack("self").estimates["first"].count.max() == 3
     [missing] = profile.missing
-    assert "12 tokens are too many" in missing
+    assert "is too long for a map by contribution" in missing
+
+
+def test_an_example_that_is_too_long_for_a_map_of_channels(monkeypatch: pytest.MonkeyPatch) -> None:
+    mixing = importlib.import_module("attnwidget.capture.mixing")
+    monkeypatch.setattr(mixing, "_MOST_TOKENS", 12)
+    built, tokenizer = zoo.build("jamba"), unigram()
+    texts = [text for n in range(20) for text in (f"a fox {n}", "the lazy dog " * 3 + "ab" * n)]
+    profile = aw.profile(built.model, tokenizer, texts, metrics=["first"], null=None)
+    examples = profile.examples("first", 1, 0, "self")
+    long = [each for each in (*examples.highest, *examples.lowest) if each.index % 2]
+    assert long
+    widget = aw.show(profile, built.model, tokenizer)
+    with pytest.raises(ValueError, match=r"was read without 'linear': .* is too long for a map"):
+        widget.open_example(long[0], 1, 0, "self")
+    assert widget.record.stacks == profile.stacks
+    page = aw.to_html(profile, built.model, tokenizer)
+    [content] = re.findall(r"data-content>(.*?)</script>", page, re.DOTALL)
+    records = json.loads(content)["records"]
+    stacks = [[stack["name"] for stack in each["manifest"]["stacks"]] for each in records]
+    assert len(profile.missing) == 1
+    assert {tuple(names) for names in stacks} == {("self", "linear")}
