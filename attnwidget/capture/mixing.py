@@ -35,6 +35,11 @@ _UNITS = 64
 
 # The most tokens of a map by contribution, which takes a run of the function for each.
 _MOST_TOKENS = 1024
+TOO_LONG = (
+    f"it mixes every channel by itself, and a text of more than {_MOST_TOKENS:,} tokens is too "
+    "long for a map by contribution"
+)
+
 # The numbers of the values that are run at a time: states of a recurrence are larger.
 _CELLS = 1 << 22
 
@@ -120,8 +125,8 @@ def layers_of_channels(
     Raises:
         ValueError: a text is too long, or the projection is not linear.
     """
-    for reason in filter(None, (too_long(gated, item) for item in items)):
-        raise ValueError(reason)
+    if any(is_too_long(gated, item) for item in items):
+        raise ValueError(TOO_LONG)
     selections = [_selection(gated.outputs[0], item) for item in items]
     matrix = linear_matrix(gated.module, gated.input)
     if matrix is None:
@@ -147,15 +152,9 @@ def layers_of_channels(
     return layers
 
 
-def too_long(gated: Gated, item: Item) -> str:
-    """The reason why a text is too long for a map of channels, or ""."""
-    tokens = len(_selection(gated.outputs[0], item).queries)
-    if tokens <= _MOST_TOKENS:
-        return ""
-    return (
-        f"it mixes every channel by itself, and {tokens} tokens are too many for a map by "
-        f"contribution: capture at most {_MOST_TOKENS} at a time"
-    )
+def is_too_long(gated: Gated, item: Item) -> bool:
+    """True if a text is too long for a map of channels."""
+    return len(_selection(gated.outputs[0], item).queries) > _MOST_TOKENS
 
 
 def _outputs(

@@ -267,10 +267,9 @@ class _Recorder(Handler):
                 continue
             address, layer, reason = gated.address, None, ""
             try:
-                rounded = autocast_type(self._device)
-                with without_autocast(self._device):
-                    item = self._item(address.id)
-                    [layer] = layers_of_channels(calls, gated, [item], address.module, rounded)
+                # Within autocast, if there is any: they run as the model runs them.
+                rounded, item = autocast_type(self._device), self._item(address.id)
+                [layer] = layers_of_channels(calls, gated, [item], address.module, rounded)
             except Exception as error:  # as above
                 reason = str(error) or type(error).__name__
             self._add(address, layer, reason)

@@ -42,7 +42,14 @@ from .explain_function import FunctionExplainer
 from .explain_softmax import explain_softmax
 from .gated import ChannelCalls, GatedOutputs
 from .joined import IN_PARTS, joined_weights
-from .mixing import NOT_PROJECTED, Mixing, layers_of_channels, recurrent_layer, too_long
+from .mixing import (
+    NOT_PROJECTED,
+    TOO_LONG,
+    Mixing,
+    is_too_long,
+    layers_of_channels,
+    recurrent_layer,
+)
 
 
 class Receive(Protocol):
@@ -147,19 +154,18 @@ class _Reader(Handler):
     ) -> None:
         for gated in self._gated.left(module, output):
             calls, name = self._channels.taken(gated.address) or (), gated.address.module
+            # Within autocast, if there is any: functions and modules run as the model runs them.
             rounded = autocast_type(self._device)
             try:
-                with without_autocast(self._device):
-                    items = [each.of(gated.address.id) for each in self._items]
-                    # Of a batch with a text that is too long, the others are read.
-                    reasons = [too_long(gated, item) for item in items]
-                    rows = [row for row, reason in enumerate(reasons) if not reason]
-                    if rows:
-                        some = [items[row] for row in rows]
-                        layers = layers_of_channels(calls, gated, some, name, rounded)
-                        layers_by_row = dict(zip(rows, layers, strict=True))
-                        self._pass_on(gated.address, layers_by_row, "channels")
-                    self.calls[name] = next(filter(None, reasons), "")
+                items = [each.of(gated.address.id) for each in self._items]
+                # Of a batch with a text that is too long, the others are read.
+                rows = [row for row, item in enumerate(items) if not is_too_long(gated, item)]
+                if rows:
+                    some = [items[row] for row in rows]
+                    layers = layers_of_channels(calls, gated, some, name, rounded)
+                    layers_by_row = dict(zip(rows, layers, strict=True))
+                    self._pass_on(gated.address, layers_by_row, "channels")
+                self.calls[name] = TOO_LONG if len(rows) < len(items) else ""
             except Exception as error:  # as above
                 self.calls[name] = str(error) or type(error).__name__
 

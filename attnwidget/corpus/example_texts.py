@@ -33,11 +33,14 @@ class TextReader:
             one of a file none.
         tokenizer: its tokenizer.
         max_tokens: longer texts are cut off; None to leave them.
+        stacks: those of the profile; () where they are not known yet. Without a softmax, others are
+            left out: profiles of earlier versions have none.
     """
 
     model: Callable[[], torch.nn.Module | None]
     tokenizer: Any
     max_tokens: int | None
+    stacks: tuple[str, ...] = ()
 
     def read(self, text: TextSource) -> AttentionRecord:
         """The attention over a text.
@@ -66,13 +69,32 @@ class TextReader:
         # A decoder reads the second text.
         pair, target = (None, second) if traits(model).has_decoder else (second, None)
         if self.max_tokens is None:
-            return capture(model, self.tokenizer, first, pair, target=target)
+            return self._of_profile(capture(model, self.tokenizer, first, pair, target=target))
         cut = {"truncation": True, "max_length": self.max_tokens, "return_tensors": "pt"}
         encoded = dict(text_tokenizer(self.tokenizer)(first, pair, **cut))
         if target is not None:
             ids = decoder_inputs(model, self.tokenizer, target)
             encoded["decoder_input_ids"] = ids[:, : self.max_tokens]
-        return capture(model, self.tokenizer, encoded)
+        return self._of_profile(capture(model, self.tokenizer, encoded))
+
+    def _of_profile(self, record: AttentionRecord) -> AttentionRecord:
+        """The record without the layers without a softmax that the profile does not have."""
+        left_out = [
+            name
+            for name in record.stacks
+            if self.stacks and record.stack(name).signed and name not in self.stacks
+        ]
+        kept = {name: record.stack(name) for name in record.stacks if name not in left_out}
+        if not kept or not left_out:
+            return record
+        words = f"{', '.join(left_out)}: the profile has no such layers"
+        return AttentionRecord(
+            kept,
+            model=record.model,
+            missing=(*record.missing, words),
+            images=record.images,
+            replay=record.replay,
+        )
 
 
 def chosen_texts(stacks: Iterable[StackProfile], count: int) -> list[int]:

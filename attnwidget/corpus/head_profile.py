@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -333,8 +333,9 @@ class HeadProfile(Tabular):
             from attnwidget.running.model import traceable
 
             own = traceable(model)
-            return TextReader(lambda: own, tokenizer, self.max_tokens)
-        return self._reader or TextReader(lambda: None, None, self.max_tokens)
+            return TextReader(lambda: own, tokenizer, self.max_tokens, self.stacks)
+        reader = self._reader or TextReader(lambda: None, None, self.max_tokens)
+        return replace(reader, stacks=self.stacks)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the profile to one safetensors file.

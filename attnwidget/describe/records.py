@@ -69,9 +69,15 @@ def generated(replay: Replay) -> Iterator[str]:
     """The generated text, how far it was read from its generation, and its unlikeliest tokens."""
     typical = "" if replay.typical is None else f", {replay.typical:.1g} in the median"
     said = f" ({one_line(replay.reason)})" if replay.reason else ""
+    # Less than float32 can tell is no difference.
+    within = (
+        "as generated"
+        if replay.difference < 1e-8
+        else f"within {replay.difference:.1g} of the generation's{typical}, tolerance "
+        f"{replay.tolerance:.1g}"
+    )
     yield (
-        f"Generated text, read once more: logits within {replay.difference:.1g} of the "
-        f"generation's{typical}, tolerance {replay.tolerance:.1g}{said}."
+        f"Generated text, read once more: logits {within}{said}."
         if replay.difference
         else "Generated text, recorded as it was generated."
     )

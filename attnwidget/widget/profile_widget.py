@@ -190,17 +190,21 @@ def atlas_html(
             shown = view.shown_record()
             if shown.note:
                 return page_html([shown], views=WITHOUT_TEXT, layers=None, quality="default")
-            packed = [pack_example(shown.record)]
+            packed, kept = [pack_example(shown.record)], texts[:1]
         # With fewer texts, there are fewer examples.
         room = size - len(page_of_examples(shown, encode_examples(profile, texts), packed))
         for text in texts[1:]:
             with _whole_step():
-                example = pack_example(reader.read(profile.text(text)))
+                record = reader.read(profile.text(text))
+                if record.stacks != shown.record.stacks:  # too long for a map of channels
+                    continue
+                example = pack_example(record)
             room -= example.size
             if room < 0:
                 break
             packed.append(example)
-    return page_of_examples(shown, encode_examples(profile, texts[: len(packed)]), packed)
+            kept.append(text)
+    return page_of_examples(shown, encode_examples(profile, kept), packed)
 
 
 @contextmanager

@@ -64,6 +64,10 @@ def _check_same_heads(profile: HeadProfile, record: AttentionRecord) -> None:
         for name in record.stacks
     }
     for name in {**ours, **theirs}:
+        if name not in theirs and record.missing:
+            raise ValueError(
+                f"this text was read without {name!r}: {'; '.join(record.missing[:3])}"
+            )
         if ours.get(name) != theirs.get(name):
             raise ValueError(
                 f"the profile is of {profile.model or 'another model'}, and the text was read by "

@@ -298,7 +298,7 @@ def test_in_half_precision(name: str, kind: torch.dtype) -> None:
     assert all(layer.fidelity.exact for layer in signed(record).layers)
 
 
-@pytest.mark.parametrize("name", ["qwen3_next", "mamba2", "minimax", "mamba"])
+@pytest.mark.parametrize("name", ["qwen3_next", "mamba2", "minimax", *CHANNELS])
 def test_under_autocast_an_output_is_rounded_whatever_its_type(name: str) -> None:
     model, inputs = built(name)
     with torch.autocast("cpu", dtype=torch.bfloat16):

@@ -1,6 +1,8 @@
 """Profiles of layers without a softmax: the metrics of their records, in a stack of their own."""
 
 import importlib
+import json
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import torch
 import attnwidget as aw
 from attnwidget.record import Floats, Tokens
 from benchmarks import zoo
+from tests.unit.tokenizing import unigram
 
 METRICS = ("entropy", "distance", "previous", "first", "negative", "row_sum")
 NULLS = ("position", "random weights")
@@ -63,6 +66,18 @@ def test_metrics_of_coefficients_are_named_only_where_there_are_any() -> None:
     assert "negative" not in aw.profile(built.model, None, [built.inputs], null=None).metrics
 
 
+def test_a_profile_from_before_is_shown_with_its_model() -> None:
+    """It has the layers with a softmax alone."""
+    built, tokenizer = zoo.build("bamba"), unigram()
+    found = aw.profile(built.model, tokenizer, ["the lazy dog"], metrics=["first"], null=None)
+    assert found.stacks == ("self", "linear")
+    assert aw.show(found, built.model, tokenizer).record.stacks == found.stacks
+    del found._stacks["linear"]
+    record = aw.show(found, built.model, tokenizer).record
+    assert record.stacks == ("self",)
+    assert "linear: the profile has no such layers" in record.missing
+
+
 def test_a_long_text_leaves_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """A map of channels has a limit; of a padded batch, texts within it are read."""
     mixing = importlib.import_module("attnwidget.capture.mixing")
@@ -76,4 +91,25 @@ def test_a_long_text_leaves_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> 
     assert profile.stack("linear").estimates["first"].count.tolist() == [[2]]
     assert profile.stack("self").estimates["first"].count.max() == 3
     [missing] = profile.missing
-    assert "12 tokens are too many" in missing
+    assert "is too long for a map by contribution" in missing
+
+
+def test_an_example_that_is_too_long_for_a_map_of_channels(monkeypatch: pytest.MonkeyPatch) -> None:
+    mixing = importlib.import_module("attnwidget.capture.mixing")
+    monkeypatch.setattr(mixing, "_MOST_TOKENS", 12)
+    built, tokenizer = zoo.build("jamba"), unigram()
+    texts = [text for n in range(20) for text in (f"a fox {n}", "the lazy dog " * 3 + "ab" * n)]
+    profile = aw.profile(built.model, tokenizer, texts, metrics=["first"], null=None)
+    examples = profile.examples("first", 1, 0, "self")
+    long = [each for each in (*examples.highest, *examples.lowest) if each.index % 2]
+    assert long
+    widget = aw.show(profile, built.model, tokenizer)
+    with pytest.raises(ValueError, match=r"was read without 'linear': .* is too long for a map"):
+        widget.open_example(long[0], 1, 0, "self")
+    assert widget.record.stacks == profile.stacks
+    page = aw.to_html(profile, built.model, tokenizer)
+    [content] = re.findall(r"data-content>(.*?)</script>", page, re.DOTALL)
+    records = json.loads(content)["records"]
+    stacks = [[stack["name"] for stack in each["manifest"]["stacks"]] for each in records]
+    assert len(profile.missing) == 1
+    assert {tuple(names) for names in stacks} == {("self", "linear")}
