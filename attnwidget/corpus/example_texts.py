@@ -50,9 +50,10 @@ class TextReader:
         from attnwidget.running.inputs import decoder_inputs
         from attnwidget.running.labels import text_tokenizer
         from attnwidget.running.model import traits
+        from attnwidget.running.vllm import is_vllm
 
         model = self.model()
-        if model is None:
+        if model is None or is_vllm(model):
             raise UnreadableError(
                 "examples and the head view need the profile's model: attnwidget.show(profile, "
                 "model, tokenizer), or save_html(page, profile, model, tokenizer)"
