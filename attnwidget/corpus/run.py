@@ -130,6 +130,8 @@ def profile(
     """
     if isinstance(tokenizer, str):
         raise TypeError("tokenizer is a string: the order is profile(model, tokenizer, texts)")
+    if engine is not None and is_vllm(model):
+        raise ValueError(f"vLLM has workers of its own: leave out engine={engine!r}")
     settings = chosen_settings(metrics, null, batch_size, max_tokens, seed)
     shards = shards_of(read_texts(texts), _BATCHES_PER_SHARD * batch_size)
     checkpoint = Checkpoint(resume, settings)

@@ -215,7 +215,7 @@ class LLM:
     def __init__(self) -> None:
         self.layer, self.read, self.believed = layer_like(), 0, 0.5
         self.worker = worker(self.layer)
-        self.worker.model_runner.get_model = lambda: torch.nn.Linear(2, 2)
+        self.worker.model_runner.get_model = torch.nn.Identity
         self.get_default_sampling_params = engine().get_default_sampling_params
         self.llm_engine = engine().llm_engine
         self.llm_engine.has_unfinished_requests = lambda: False
@@ -264,6 +264,17 @@ def test_a_profile_is_folded_in_the_worker() -> None:
     assert not {"forward", "_attnwidget"} & {*vars(llm.layer.impl), *vars(llm.worker)}
 
 
+def test_a_profile_goes_on_after_its_shards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnwidget.corpus.run._BATCHES_PER_SHARD", 1)
+    options: Any = {"null": "shuffled", "metrics": ["same"], "batch_size": 1, "resume": tmp_path}
+    first, again = LLM(), LLM()
+    aw.profile(first, None, TEXTS[:1], **options)
+    found = aw.profile(again, None, TEXTS, **options)
+    assert (found.num_texts, first.read, again.read) == (2, 2, 2)
+
+
 def test_a_layer_that_fails_is_not_in_a_profile() -> None:
     llm = LLM()
     llm.believed = 0.4
@@ -284,6 +295,8 @@ def test_what_needs_transformers_says_so() -> None:
         aw.profile(LLM(), None, TEXTS)
     with pytest.raises(ValueError, match="copying_weights cannot be measured in vLLM"):
         aw.profile(LLM(), None, TEXTS, null=None, metrics=["same", "copying_weights"])
+    with pytest.raises(ValueError, match="workers of its own"):
+        aw.profile(LLM(), None, TEXTS, engine="ray", num_workers=2)
     found = aw.profile(LLM(), None, TEXTS, null=None)
     assert found.missing[0].startswith("copying, copying_weights: ")
     with pytest.raises(aw.corpus.example_texts.UnreadableError, match="the profile's model"):
