@@ -31,6 +31,9 @@ from .profiler import Repeated
 from .repeated import repeated_tokens
 from .settings import COPYING, Settings
 
+SENT = tuple[str, Measurement | None]
+"""A digest of a worker's weights, and what it has measured; None if there was no text."""
+
 _WHERE = "profile a model of transformers with the same weights"
 
 
@@ -48,14 +51,6 @@ class ReadTexts:
     seed: int
     offsets: bool
     texts: tuple[tuple[str, int, Tokens], ...]
-
-
-@dataclass(frozen=True)
-class WorkerSums:
-    """A digest of a worker's weights, and what it has measured; None if there was no text."""
-
-    digest: str
-    measurement: Measurement | None
 
 
 class _Reader(torch.nn.Module):
@@ -185,12 +180,12 @@ class VllmEngine:
     def _sums(self, reading: Reading, metrics: MetricSet) -> tuple[str, Measurement]:
         """(a digest of the weights, the sums of all workers since they were last asked)."""
         sent = self._llm.collective_rpc("attnwidget_sums", args=(reading or "",))
-        parts = [of_arrays(WorkerSums, load(each)) for each in sent]
+        parts = [of_arrays(SENT, load(each)) for each in sent]
         return joined_sums(parts, Measurement(metrics.names, self._settings.seed), self._missing)
 
 
 def joined_sums(
-    parts: Iterable[WorkerSums], found: Measurement, missing: Sequence[str] = ()
+    parts: Iterable[SENT], found: Measurement, missing: Sequence[str] = ()
 ) -> tuple[str, Measurement]:
     """(the digests as one, the sums) of workers with some heads each, in the order of their ranks.
 
@@ -199,12 +194,12 @@ def joined_sums(
         missing: what else is missing, as "module: reason".
     """
     digest, failed = hashlib.blake2b(digest_size=16), set()
-    for part in parts:
-        digest.update(part.digest.encode())
-        if part.measurement is not None:
+    for own, part in parts:
+        digest.update(own.encode())
+        if part is not None:
             # A layer that fails in one worker has not all heads.
-            failed |= {why.partition(": ")[0] for why in part.measurement.missing}
-            found.join(part.measurement)
+            failed |= {why.partition(": ")[0] for why in part.missing}
+            found.join(part)
     found.leave_out(failed)
     found.missing = [*missing, *found.missing]
     return digest.hexdigest(), found

@@ -18,8 +18,8 @@ from attnwidget.corpus.meter import Meter
 from attnwidget.corpus.packed import as_arrays, unpack
 from attnwidget.corpus.profiler import digest_of
 from attnwidget.corpus.settings import metrics_of_rows
-from attnwidget.corpus.vllm_engine import ReadTexts, WorkerSums
-from attnwidget.record import Fidelity, Layer, ScoreProgram, sample_rows
+from attnwidget.corpus.vllm_engine import ReadTexts
+from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram, sample_rows
 from attnwidget.running.stacks import Kind
 from attnwidget.running.tolerance import largest_score, output_distance, tolerance
 from attnwidget.running.towers import tower
@@ -70,9 +70,11 @@ class Worker:
         if name not in keeper.layers:
             return b""
         try:
-            tensors, about = keeper.read(name, request, count)
+            tensors, about, outputs = keeper.read(name, request, count)
         except ValueError as error:
             return save({}, {"about": json.dumps({"problem": str(error)})})
+        layer = layer_of(tensors, about, 0, _UNCHECKED)
+        about |= _checked(layer, tensors["queries"].dtype, outputs)
         # Those of the whole model: with more workers than key heads, some have the same ones.
         about["key_heads"] = self.vllm_config.model_config.get_total_num_kv_heads()
         if not values:
@@ -92,13 +94,14 @@ class Worker:
         try:
             for request, index, tokens in read.texts:
                 for name in keeper.layers:
-                    tensors, about = keeper.read(name, request, len(tokens))
+                    tensors, about, outputs = keeper.read(name, request, len(tokens))
+                    layer = layer_of(tensors, about, 0, _UNCHECKED)
+                    weights = layer.all_weights(np.arange(len(tokens)))
+                    about |= _checked(layer, tensors["queries"].dtype, outputs, weights)
                     if not about["error"] <= about["tolerance"]:  # or NaN
                         why = f"{name}: its weights times values are not the engine's output"
                         sums.missing += [] if why in sums.missing else [why]
                         continue
-                    layer = layer_of(tensors, about, 0, _UNCHECKED)
-                    weights = layer.all_weights(np.arange(len(tokens)))
                     kind = (*Kind(tower(name), False).key, "softmax")
                     meter.add(CallId(name, 0), kind, index, weights, tokens, tokens)
         except ValueError as error:
@@ -108,10 +111,10 @@ class Worker:
         return ""
 
     def attnwidget_sums(self, reading: str) -> bytes:
-        """`WorkerSums` of a reading so far, which begins anew, as safetensors."""
+        """What `SENT` has of a reading so far, which begins anew, as safetensors."""
         sums = self._attnwidget.sums.pop(reading, None)
         digest = digest_of(self.model_runner.get_model())
-        return save_arrays(as_arrays(WorkerSums(digest, sums)))
+        return save_arrays(as_arrays((digest, sums)))
 
     def attnwidget_end(self) -> None:
         """Remove what was installed, and drop what was kept."""
@@ -207,8 +210,10 @@ class _Keeper:
             start, end = starts[number : number + 2]
             yield request, slice(start, end), lengths[number] - (end - start)
 
-    def read(self, name: str, request: str, count: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The rows of a request, checked: (arrays, what else is known of the layer).
+    def read(
+        self, name: str, request: str, count: int
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[int, torch.Tensor]]:
+        """The rows of a request: (arrays, what else is known of the layer, some outputs).
 
         Raises:
             ValueError: some are not there.
@@ -239,7 +244,7 @@ class _Keeper:
             "softcap": getattr(layer.impl, "logits_soft_cap", None) or None,
         }
         outputs = {row: each for row, each in self._outputs[at].items() if row < count}
-        return tensors, about | _checked(tensors, about, outputs)
+        return tensors, about, outputs
 
 
 def layer_of(
@@ -256,17 +261,24 @@ def layer_of(
 
 
 def _checked(
-    tensors: dict[str, Any], about: dict[str, Any], outputs: dict[int, torch.Tensor]
+    layer: Layer,
+    dtype: torch.dtype,
+    outputs: dict[int, torch.Tensor],
+    weights: Floats | None = None,
 ) -> dict[str, Any]:
-    """The largest error of weights times values in some rows, its bound, and their number."""
-    layer = layer_of(tensors, about, 0, _UNCHECKED)
+    """The largest error of weights times values in some rows, its bound, and their number.
+
+    Args:
+        weights: of all rows, if they are there.
+    """
     assert layer.values is not None
     places = sorted(outputs)
     rows = np.array(places)[sample_rows(len(places))]
     output = torch.stack([outputs[row] for row in rows.tolist()], 1).float().numpy()
     largest = np.maximum(np.abs(layer.values).max(axis=(1, 2)), 1e-30)
-    errors = output_distance(layer.all_weights(rows), layer.values, largest, output)
-    limit = tolerance(tensors["queries"].dtype, largest_score(layer))
+    some = layer.all_weights(rows) if weights is None else weights[:, rows]
+    errors = output_distance(some, layer.values, largest, output)
+    limit = tolerance(dtype, largest_score(layer))
     return {"error": float(errors.max()), "tolerance": limit, "rows": len(rows)}
 
 

@@ -9,7 +9,7 @@ from attnwidget.corpus.measurement import Measurement
 from attnwidget.corpus.meter import Meter
 from attnwidget.corpus.packed import as_arrays, of_arrays
 from attnwidget.corpus.settings import metrics_of_rows
-from attnwidget.corpus.vllm_engine import WorkerSums, joined_sums
+from attnwidget.corpus.vllm_engine import SENT, joined_sums
 from attnwidget.record import Tokens
 from attnwidget.tracing import CallId
 
@@ -34,9 +34,9 @@ def measured(heads: slice, calls: list[CallId]) -> Measurement:
 
 def joined(*parts: Measurement) -> Measurement:
     """Joined after they were sent."""
-    sent = [save(as_arrays(WorkerSums("0", part))) for part in parts]
+    sent = [save(as_arrays(("0", part))) for part in parts]
     return joined_sums(
-        [of_arrays(WorkerSums, load(each)) for each in sent], Measurement(NAMES, 0), ["b: why"]
+        [of_arrays(SENT, load(each)) for each in sent], Measurement(NAMES, 0), ["b: why"]
     )[1]
 
 
