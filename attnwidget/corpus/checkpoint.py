@@ -18,16 +18,13 @@ from attnwidget.record.files import write_whole
 from attnwidget.running.texts import Shard, Source
 
 from .measurement import Measured
-from .packed import pack, unpack
+from .packed import as_arrays, of_arrays
 from .settings import Settings
 
 _FILE = "profile.checkpoint"
 
 # Another number for every change of what is kept.
 _KIND = Kind("checkpoint", "attnwidget-checkpoint", 4, "attnwidget.profile(resume=...)")
-
-# Its JSON, which may be longer than the header of a file.
-_TREE = "tree"
 
 # A checkpoint of a large model has hundreds of megabytes.
 _SECONDS_BETWEEN = 30.0
@@ -100,9 +97,7 @@ class Checkpoint:
             OSError: it cannot be written; an existing one is unchanged.
         """
         if self._path is not None and self.measured is not None and self._whole:
-            arrays: dict[str, np.ndarray] = {}
-            tree = json.dumps(pack((self._done, self.measured), arrays)).encode()
-            arrays[_TREE] = np.frombuffer(tree, np.uint8)
+            arrays = as_arrays((self._done, self.measured))
             description = {
                 "version": _KIND.version,
                 "about": self._about,
@@ -125,8 +120,7 @@ class Checkpoint:
                 raise ValueError("its arrays are not those that were written")
             is_earlier = content["version"] < _KIND.version
             if not is_earlier:
-                tree = json.loads(arrays[_TREE].tobytes())
-                done, measured = unpack(tuple[dict[int, str], Measured], tree, arrays)
+                done, measured = of_arrays(tuple[dict[int, str], Measured], arrays)
         if is_earlier:
             raise ValueError(
                 f"{path} is of an earlier attnwidget, which kept other numbers: delete it to begin "

@@ -48,8 +48,11 @@ class TextReader:
         Raises:
             UnreadableError: the model is gone, or only the tokens of the text are known.
         """
+        # Imported here, so that profiles can be opened without torch.
+        from attnwidget.running.vllm import is_vllm
+
         model = self.model()
-        if model is None:
+        if model is None or is_vllm(model):
             raise UnreadableError(
                 "examples and the head view need the profile's model: attnwidget.show(profile, "
                 "model, tokenizer), or save_html(page, profile, model, tokenizer)"
@@ -59,7 +62,6 @@ class TextReader:
                 "the texts of this profile came encoded, so they cannot be read once more: make "
                 "it from strings to see them"
             )
-        # Imported here, so that profiles can be opened without torch.
         from attnwidget.capture import capture
         from attnwidget.running.inputs import decoder_inputs
         from attnwidget.running.labels import text_tokenizer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
 
@@ -52,6 +52,13 @@ class SampledLayer:
     first: Floats
     values: Numbers
     pairs: Integers
+
+    def join(self, other: SampledLayer) -> None:
+        """Add other heads."""
+        self.rows = np.concatenate([self.rows, other.rows])
+        self.first = np.concatenate([self.first, other.first])
+        self.values = np.concatenate([self.values, other.values], axis=1)
+        self.pairs = np.concatenate([self.pairs, other.pairs])
 
 
 @dataclass
@@ -113,6 +120,18 @@ class LayerSums:
             self.offsets = other.offsets
         elif other.offsets is not None:
             self.offsets.merge(other.offsets)
+
+    def join(self, other: LayerSums) -> None:
+        """Add other heads, measured on the same texts."""
+        own = self.means, self.extremes
+        for mine, others, axis in zip(own, (other.means, other.extremes), (-1, -2), strict=True):
+            for name, each in vars(mine).items():
+                if isinstance(each, np.ndarray):
+                    both = np.concatenate([each, getattr(others, name)], axis=axis)
+                    setattr(mine, name, both)
+        self.thumbnails = np.concatenate([self.thumbnails, other.thumbnails])
+        if self.offsets is not None and other.offsets is not None:
+            self.offsets.sums = np.concatenate([self.offsets.sums, other.offsets.sums])
 
 
 @dataclass
@@ -180,6 +199,29 @@ class Measurement:
         for layer in self.layers.values():
             indices.update(layer.extremes.texts.ravel().tolist())
         return {index: text for index, text in texts.items() if index in indices}
+
+    def join(self, other: Measurement) -> None:
+        """Add other heads, or other layers, measured on the same texts."""
+        for call, layer in other.layers.items():
+            if call in self.layers:
+                self.layers[call].join(layer)
+            else:
+                self.layers[call] = layer
+        for index, text in other.sample.items():
+            own = self.sample.setdefault(index, SampledText(text.tokens)).layers
+            for call, sampled in text.layers.items():
+                if call in own:
+                    own[call].join(sampled)
+                else:
+                    own[call] = sampled
+        self.missing += [reason for reason in other.missing if reason not in self.missing]
+
+    def leave_out(self, modules: Iterable[str]) -> None:
+        """Drop the layers of some modules."""
+        for call in [call for call in self.layers if call.module in modules]:
+            del self.layers[call]
+            for text in self.sample.values():
+                text.layers.pop(call, None)
 
     def merge(self, other: Measurement) -> None:
         """Add the texts of another measurement of the same metrics with the same seed."""

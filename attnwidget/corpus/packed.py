@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+
+# Its JSON, which may be longer than the header of a file.
+_TREE = "tree"
+
+
+def as_arrays(value: Any) -> dict[str, np.ndarray]:
+    """A value of those that `pack` takes, as arrays by name."""
+    arrays: dict[str, np.ndarray] = {}
+    tree = json.dumps(pack(value, arrays)).encode()
+    arrays[_TREE] = np.frombuffer(tree, np.uint8)
+    return arrays
+
+
+def of_arrays(kind: Any, arrays: Mapping[str, np.ndarray]) -> Any:
+    """Rebuild the value that `as_arrays` has made arrays of; see `unpack`."""
+    return unpack(kind, json.loads(arrays[_TREE].tobytes()), arrays)
 
 
 def pack(value: Any, arrays: dict[str, np.ndarray]) -> Any:

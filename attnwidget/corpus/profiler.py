@@ -67,7 +67,7 @@ class Profiler:
                 if not settings.every:
                     raise
                 self._missing = f"repeated tokens: {error}"
-        self._identity = ModelIdentity(name_of(self._model), _digest(self._model))
+        self._identity = ModelIdentity(name_of(self._model), digest_of(self._model))
         # The models that read texts.
         self._models: dict[Reading, torch.nn.Module] = {None: self._model}
         if "random weights" in settings.nulls:
@@ -163,7 +163,7 @@ class Profiler:
         meter.finish()
 
 
-def _digest(model: torch.nn.Module) -> str:
+def digest_of(model: torch.nn.Module) -> str:
     """A digest of some numbers of every parameter."""
     digest = hashlib.blake2b(digest_size=16)
     for name, parameter in model.named_parameters():

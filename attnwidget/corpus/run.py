@@ -20,6 +20,7 @@ import torch
 from attnwidget.arguments import checked, one_of, real, whole
 from attnwidget.progress import end_asked, progress_bar
 from attnwidget.running.texts import Shard, Texts, read_texts, shards_of
+from attnwidget.running.vllm import is_vllm
 from attnwidget.tracing import CallId
 
 from .accumulators import Estimate
@@ -32,6 +33,7 @@ from .meter import OwnMetric
 from .position import best_offset, position_alone
 from .profiler import Profiler, Repeated
 from .settings import Settings, chosen_settings
+from .vllm_engine import vllm_engine
 
 Model: TypeAlias = "torch.nn.Module | Callable[[], torch.nn.Module]"
 """A model, or a function that loads one."""
@@ -84,8 +86,9 @@ def profile(
 
     Args:
         model: a transformers model that reads text, or another torch module, as for `capture`; or
-            a function without arguments that loads one.
-        tokenizer: its tokenizer; None if the texts are encoded.
+            an engine of vLLM, loaded as for `attnwidget.interop.vllm.capture`, whose workers
+            measure what they read; or a function without arguments that loads one.
+        tokenizer: its tokenizer; None if the texts are encoded, or for vLLM's own.
         texts: strings, pairs of strings (of an encoder-decoder, a text and what its decoder
             reads), chats as lists of messages, or what a tokenizer returned for batches of texts,
             in any iterable, also one that can be read only once, such as a generator or a column of
@@ -94,7 +97,8 @@ def profile(
             weights [Tq, Tk] of one head on one text, or without a softmax its coefficients, and the
             keys' `Tokens`, and returns a number, or NaN if the text has none. None for all metrics.
         null: a name, several, or None. "random weights" reads the same texts with a newly
-            initialised model of the same architecture, which takes as much time and memory again;
+            initialised model of the same architecture, which takes as much time and memory again,
+            and which vLLM does not have: for an engine of vLLM, choose nulls among the others;
             "shuffled" reads them with their tokens in random order (special tokens stay in
             place); "position" has what attention by relative position alone would give, with the
             head's own mean weight at each offset from query to key; "best offset" what attention
@@ -126,6 +130,8 @@ def profile(
     """
     if isinstance(tokenizer, str):
         raise TypeError("tokenizer is a string: the order is profile(model, tokenizer, texts)")
+    if engine is not None and is_vllm(model):
+        raise ValueError(f"vLLM has workers of its own: leave out engine={engine!r}")
     settings = chosen_settings(metrics, null, batch_size, max_tokens, seed)
     shards = shards_of(read_texts(texts), _BATCHES_PER_SHARD * batch_size)
     checkpoint = Checkpoint(resume, settings)
@@ -183,7 +189,12 @@ def _engine(
     if name is None:
         if num_workers is not None or gpus_per_worker:
             raise ValueError('num_workers and gpus_per_worker are those of engine="ray"')
-        yield Profiler(load(), tokenizer, settings)
+        model = load()
+        if is_vllm(model):
+            with vllm_engine(model, tokenizer, settings) as engine:
+                yield engine
+        else:
+            yield Profiler(model, tokenizer, settings)
         return
     if num_workers is None:
         raise ValueError("num_workers is None; give the number of Ray's workers")

@@ -77,6 +77,11 @@ class Settings:
         return [_described(name, self.own) for name in self.names if name not in left_out]
 
 
+def metrics_of_rows(names: Iterable[str]) -> MetricSet:
+    """The metrics of these names."""
+    return MetricSet({name: _OF_ROWS[name] for name in names}, {})
+
+
 def chosen_settings(
     metrics: Iterable[str | OwnMetric] | None,
     null: Null | Iterable[Null] | None,

@@ -16,6 +16,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .towers import stem
+from .vllm import is_vllm
 
 # The names by which one of a model's inputs is known.
 STANDARD = frozenset(
@@ -38,11 +39,11 @@ def traceable(model: object) -> torch.nn.Module:
         ValueError: its weights are not loaded.
     """
     if not isinstance(model, torch.nn.Module):
-        if type(model).__module__.startswith("vllm."):
+        if is_vllm(model):
             raise TypeError(
                 "model is an engine of vLLM: attnwidget.interop.vllm.capture(llm, text) records "
-                "what it reads and writes; profiles, ablations and cut links need the same weights "
-                "as a model of transformers"
+                "what it reads and writes, and attnwidget.profile(llm, None, texts) measures its "
+                "heads; ablations and cut links need the same weights as a model of transformers"
             )
         inner = getattr(model, "model", None)
         if isinstance(inner, torch.nn.Module):

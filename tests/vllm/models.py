@@ -7,6 +7,8 @@ import torch
 import transformers
 from transformers import AutoModelForCausalLM
 
+import attnwidget as aw
+
 _SIZES: dict[str, Any] = {
     "vocab_size": 200, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 4,
     "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 32,
@@ -53,3 +55,12 @@ def prompts(*lengths: int) -> list[list[int]]:
     """Token ids of these lengths."""
     random = torch.Generator().manual_seed(1)
     return [torch.randint(2, 198, (length,), generator=random).tolist() for length in lengths]
+
+
+def profiled(model: Any) -> Any:
+    """The profile of a model, or of an engine with it, with all nulls that both have."""
+    texts = [
+        {"input_ids": torch.tensor([ids])} for ids in prompts(*(7 + n % 23 for n in range(30)))
+    ]
+    nulls = ["position", "shuffled", "best offset"]
+    return aw.profile(model, None, texts, null=nulls, batch_size=4)

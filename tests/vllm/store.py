@@ -9,7 +9,7 @@ from models import made, prompts
 from safetensors.torch import save_file
 from vllm import LLM
 
-from attnwidget.interop.vllm import _kept, _params
+from attnwidget.running.vllm import keeping, params_of
 
 os.environ |= {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_CPU_KVCACHE_SPACE": "1"}
 
@@ -22,8 +22,8 @@ if __name__ == "__main__":
             dtype="float32", tensor_parallel_size=2,
             worker_extension_cls="attnwidget.interop.vllm.Worker",
         )  # fmt: skip
-        with _kept(llm, [0]) as ([name], _):
-            [output] = llm.generate([{"prompt_token_ids": ids}], _params(llm, None))
+        with keeping(llm, [0]) as ([name], _):
+            [output] = llm.generate([{"prompt_token_ids": ids}], params_of(llm, None))
             sent = llm.collective_rpc("attnwidget_layer", args=(name, output.request_id, 12, True))
     stored = {
         f"worker {n}": torch.frombuffer(bytearray(x), dtype=torch.uint8) for n, x in enumerate(sent)

@@ -3,7 +3,6 @@
 Run by `make test-vllm`, in an environment of its own.
 """
 
-import gc
 import os
 import subprocess
 import sys
@@ -24,10 +23,12 @@ os.environ |= {
 
 pytest.importorskip("vllm")
 from vllm import LLM, SamplingParams
+from vllm.distributed import cleanup_dist_env_and_memory
 
 sys.path.insert(0, str(Path(__file__).parent))
-from models import MODELS, made, prompts
+from models import MODELS, made, profiled, prompts
 
+import attnwidget as aw
 from attnwidget import AttentionRecord
 from attnwidget.interop import vllm as interop
 from attnwidget.interop.vllm import capture, worker
@@ -41,6 +42,8 @@ Load = Callable[..., tuple[Any, Any]]
 def load(tmp_path: Path) -> Iterator[Load]:
     """Makes a model: (transformers' own, an engine with it)."""
 
+    engines: list[Any] = []
+
     def loaded(name: str, **options: Any) -> tuple[Any, Any]:
         model = made(name, tmp_path)
         given = {
@@ -48,10 +51,15 @@ def load(tmp_path: Path) -> Iterator[Load]:
             "dtype": "bfloat16" if name == "bfloat16" else "float32",
             "worker_extension_cls": EXTENSION,
         }  # fmt: skip
-        return model, LLM(str(tmp_path), **given | options)
+        engines.append(LLM(str(tmp_path), **given | options))
+        return model, engines[-1]
 
     yield loaded
-    gc.collect()
+    # What a failed test holds on to must not keep its engine.
+    for llm in engines:
+        llm.llm_engine.engine_core.shutdown()
+    engines.clear()
+    cleanup_dist_env_and_memory()
 
 
 def greedy() -> SamplingParams:
@@ -158,8 +166,8 @@ def test_several_requests_in_chunks_beside_a_prefix_cache(
     assert some.tokens()[0] == [str(n) for n in range(70)]
 
     # Rows that vLLM reads from its cache do not arrive.
-    params = interop._params
-    monkeypatch.setattr(interop, "_params", lambda *each: _cached(params(*each)))
+    params = interop.params_of
+    monkeypatch.setattr(interop, "params_of", lambda *each: _cached(params(*each)))
     with pytest.raises(ValueError, match=r"of 70 rows .* arrived"):
         capture(llm, asked[0])
     assert_as_before(llm)
@@ -196,6 +204,36 @@ def test_after_an_exception_the_engine_is_as_before(
         capture(llm, {"prompt_token_ids": ids}, layers=[1, 7])
 
 
+def assert_same(found: aw.HeadProfile, model: Any) -> None:
+    """The profile is that of transformers, within what two engines round."""
+    expected = profiled(model)
+    one, other = found.stack("self"), expected.stack("self")
+    assert (found.num_texts, one.numbers, one.heads) == (30, other.numbers, other.heads)
+    for null in (None, *expected.nulls):
+        a, b = (each.estimates if null is None else each.nulls[null] for each in (one, other))
+        for name in b.keys() - {"copying", "copying_weights"}:
+            for each in ("mean", "low", "high", "count"):
+                pair = getattr(a[name], each), getattr(b[name], each)
+                np.testing.assert_allclose(*pair, rtol=0, atol=2e-4, err_msg=f"{null} {name}")
+    np.testing.assert_allclose(one.thumbnails, other.thumbnails, atol=1e-3)  # half precision
+    assert np.array_equal(one.extremes.texts, other.extremes.texts)
+
+
+def test_a_profile_is_that_of_transformers(load: Load, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, llm = load("llama")
+    [ids] = prompts(20)
+    before = written(llm, ids)
+    assert_same(profiled(llm), model)
+    assert_as_before(llm)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(worker.Meter, "finish", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            profiled(llm)
+    assert_as_before(llm)
+    assert written(llm, ids) == before
+
+
 def test_compiled(load: Load) -> None:
     model, llm = load("llama", enforce_eager=False)
     [ids] = prompts(32)
@@ -218,6 +256,7 @@ def test_two_workers(name: str, tmp_path: Path) -> None:
     ended = time.monotonic()
     record = AttentionRecord.load(tmp_path / "record.safetensors")
     assert all(fidelity.exact for fidelity in record.fidelity["self"])
+    assert_same(aw.HeadProfile.load(tmp_path / "profile.safetensors"), model)
     ids = [int(token) for token in (tmp_path / "ids").read_text().split()]
     assert worst(record, model, ids[:-1]) < 2e-4
     children = [int(pid) for pid in (tmp_path / "children").read_text().split()]

@@ -1,10 +1,10 @@
-"""Captures with an engine of two workers, in processes of their own, into the folder given."""
+"""Captures and profiles in two workers, processes of their own, into the folder given."""
 
 import sys
 from pathlib import Path
 
 import psutil
-from models import prompts
+from models import profiled, prompts
 from vllm import LLM, SamplingParams
 
 from attnwidget.interop.vllm import capture
@@ -22,5 +22,6 @@ if __name__ == "__main__":
     [output] = llm.generate([prompt], params, use_tqdm=False)
     ids = [*prompt["prompt_token_ids"], *output.outputs[0].token_ids]
     (folder / "ids").write_text(" ".join(map(str, ids)))
+    profiled(llm).save(folder / "profile.safetensors")
     children = psutil.Process().children(recursive=True)
     (folder / "children").write_text(" ".join(str(each.pid) for each in children))

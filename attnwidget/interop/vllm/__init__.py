@@ -6,11 +6,8 @@ Nothing here imports vLLM: an engine comes in, and records go out.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib import import_module
+from collections.abc import Iterable, Mapping, Sequence
 from math import exp
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -22,13 +19,12 @@ from attnwidget.record import AttentionRecord, Fidelity, Layer, Replay, Stack, T
 from attnwidget.running.inputs import labelled, tokens_of
 from attnwidget.running.labels import token_labels
 from attnwidget.running.reread import answer_tokens
+from attnwidget.running.vllm import LIKELIEST, keeping, model_of, name_of, params_of, tokenizer_of
 from attnwidget.running.written import texts
 from attnwidget.warning import warn
 
-from .worker import Worker, layer_of
-
-_EXTENSION = "attnwidget.interop.vllm.Worker"
-_LIKELIEST = 3
+from .worker import Worker as Worker
+from .worker import layer_of
 
 
 def capture(
@@ -71,11 +67,13 @@ def capture(
         isinstance(prompt, Sequence) and len(prompt) and isinstance(prompt[0], Mapping)
         and "role" in prompt[0]
     )  # fmt: skip
-    tokenizer = _tokenizer(llm)
+    tokenizer = tokenizer_of(llm)
     asked = [_tokens(tokenizer, each) for each in ([prompt] if one else prompt)]
     chosen = several_numbers("layers", layers)
-    params = _params(llm, generate)
-    with _kept(llm, None if chosen is None else sorted(chosen)) as (names, missing):
+    params = params_of(llm, generate)
+    with keeping(llm, None if chosen is None else sorted(chosen)) as (names, missing):
+        if missing:
+            warn(f"not in this record (see its `missing`): {'; '.join(missing[:3])}")
         outputs = llm.generate(
             [{"prompt_token_ids": ids} for ids, _ in asked], params, use_tqdm=False
         )
@@ -92,73 +90,10 @@ def capture(
                 for name, number in sorted(names.items(), key=lambda each: each[1])
             )
             stack = {"self": Stack(tokens, tokens, found)}
-            records.append(AttentionRecord(stack, model=_name(llm), missing=missing, replay=replay))
+            records.append(
+                AttentionRecord(stack, model=name_of(llm), missing=missing, replay=replay)
+            )
     return records[0] if one else records
-
-
-@contextmanager
-def _kept(llm: Any, chosen: list[int] | None) -> Iterator[tuple[dict[str, int], list[str]]]:
-    """Within this context, workers keep what attention receives: (layers, what is missing)."""
-    engine = llm.llm_engine
-    _check_extension(engine.vllm_config.parallel_config.worker_extension_cls)
-    if engine.has_unfinished_requests():
-        raise ValueError("requests are waiting in this engine: let it finish them first")
-    try:
-        begun = [
-            json.loads(each) for each in llm.collective_rpc("attnwidget_begin", args=(chosen,))
-        ]
-        for each in begun:
-            if "problem" in each:
-                raise ValueError(each["problem"])
-        names = {name: number for each in begun for name, number in each["layers"].items()}
-        missing = list(dict.fromkeys(why for each in begun for why in each["missing"]))
-        absent = set(chosen or ()) - set(names.values())
-        if absent or not names:
-            more = "".join(f"; {why}" for why in missing[:3])
-            kind = IndexError if absent else ValueError
-            raise kind(f"the model has no attention to record in {sorted(absent) or 'it'}{more}")
-        if missing:
-            warn(f"not in this record (see its `missing`): {'; '.join(missing[:3])}")
-        yield names, missing
-    except BaseException:
-        engine.abort_request(list(engine.output_processor.request_states), internal=True)
-        raise
-    finally:
-        llm.collective_rpc("attnwidget_end")
-
-
-def _check_extension(name: str) -> None:
-    module, _, extension = (name or "").rpartition(".")
-    if module and issubclass(getattr(import_module(module), extension), Worker):
-        return
-    raise ValueError(
-        f'this engine hands nothing over: load it as LLM(…, worker_extension_cls="{_EXTENSION}")'
-        + (f", or make {name} a subclass of it" if name else "")
-    )
-
-
-def _params(llm: Any, generate: Any) -> Any:
-    """vLLM's parameters, with which no row is hidden by a cache."""
-    given = (
-        llm.get_default_sampling_params()
-        if generate is None or isinstance(generate, int)
-        else generate
-    )
-    params = given.clone()
-    if params.n != 1:
-        raise ValueError(f"n is {params.n}: capture one answer to a prompt, or several prompts")
-    if generate is None or isinstance(generate, int):
-        if generate is not None and generate < 1:
-            raise ValueError(f"generate is {generate}; expected a number of new tokens from 1")
-        params.max_tokens, params.min_tokens = generate or 1, 0
-    params.skip_reading_prefix_cache = True
-    params.logprobs = max(params.logprobs or 0, 0 if generate is None else _LIKELIEST)
-    return params
-
-
-def _tokenizer(llm: Any) -> Any:
-    config = llm.llm_engine.vllm_config.model_config
-    return None if config.skip_tokenizer_init else llm.get_tokenizer()
 
 
 def _tokens(tokenizer: Any, prompt: Any) -> tuple[list[int], Tokens]:
@@ -205,18 +140,14 @@ def joined(sent: Sequence[bytes], name: str, number: int) -> Layer:
 
 def _written(llm: Any, tokenizer: Any, answer: Any) -> tuple[Written, ...]:
     """The tokens of an answer; none if vLLM returns other numbers than the model's own."""
-    if llm.llm_engine.vllm_config.model_config.logprobs_mode != "raw_logprobs":
+    if model_of(llm).logprobs_mode != "raw_logprobs":
         return ()
     ids, found = list(answer.token_ids), []
     for token, label, text, step in zip(
         ids, token_labels(tokenizer, ids), texts(tokenizer, ids), answer.logprobs, strict=True
     ):
         shares = {each: min(1.0, exp(of.logprob)) for each, of in step.items()}
-        best = sorted(shares, key=lambda each: -shares[each])[:_LIKELIEST]
+        best = sorted(shares, key=lambda each: -shares[each])[:LIKELIEST]
         likeliest = tuple((token_labels(tokenizer, [each])[0], shares[each]) for each in best)
         found.append(Written(label, text, shares[token], likeliest))
     return tuple(found)
-
-
-def _name(llm: Any) -> str:
-    return PurePath(str(llm.llm_engine.vllm_config.model_config.model)).name

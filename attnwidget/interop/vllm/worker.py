@@ -10,13 +10,25 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors.numpy import save as save_arrays
 from safetensors.torch import save
 
-from attnwidget.record import Fidelity, Layer, ScoreProgram, sample_rows
+from attnwidget.corpus.measurement import Measurement
+from attnwidget.corpus.meter import Meter
+from attnwidget.corpus.packed import as_arrays, unpack
+from attnwidget.corpus.profiler import digest_of
+from attnwidget.corpus.settings import metrics_of_rows
+from attnwidget.corpus.vllm_engine import ReadTexts
+from attnwidget.record import Fidelity, Floats, Layer, ScoreProgram, sample_rows
+from attnwidget.running.stacks import Kind
 from attnwidget.running.tolerance import largest_score, output_distance, tolerance
+from attnwidget.running.towers import tower
+from attnwidget.tracing import CallId
 
 # Of outputs, which the check alone needs, these are kept: all of a short text, then some.
 _FIRST, _EVERY = 64, 8
+_UNCHECKED = Fidelity("", "", "", None, None, 0.0, 0)
+_NUMBER = re.compile(r"\.(\d+)\.")
 _REPLAYED = (
     "vLLM has read the others from a cache, or replays a CUDA graph without Python: load it with "
     "enforce_eager=True"
@@ -38,8 +50,10 @@ class Worker:
         if problem := _refused(self.vllm_config):
             return json.dumps({"problem": problem})
         context = self.vllm_config.compilation_config.static_forward_context
-        reasons = {name: _unlike(layer) for name, layer in context.items()}
-        numbers = {name: _number(name) for name, why in reasons.items() if why == ""}
+        reasons = {name: _unlike(name, layer) for name, layer in context.items()}
+        numbers = {
+            name: int(_NUMBER.findall(name)[0]) for name, why in reasons.items() if why == ""
+        }
         if layers is not None:
             numbers = {name: number for name, number in numbers.items() if number in layers}
         self._attnwidget = _Keeper(self.model_runner, {name: context[name] for name in numbers})
@@ -56,15 +70,51 @@ class Worker:
         if name not in keeper.layers:
             return b""
         try:
-            tensors, about = keeper.read(name, request, count)
+            tensors, about, outputs = keeper.read(name, request, count)
         except ValueError as error:
             return save({}, {"about": json.dumps({"problem": str(error)})})
+        layer = layer_of(tensors, about, 0, _UNCHECKED)
+        about |= _checked(layer, tensors["queries"].dtype, outputs)
         # Those of the whole model: with more workers than key heads, some have the same ones.
         about["key_heads"] = self.vllm_config.model_config.get_total_num_kv_heads()
         if not values:
             del tensors["values"]
         kept = {key: each.contiguous() for key, each in tensors.items()}
         return save(kept, {"about": json.dumps(about)})
+
+    def attnwidget_fold(self, reading: str, asked: str) -> str:
+        """Add the attention of texts to a reading's sums, and drop it; return a problem, or "".
+
+        Args:
+            asked: JSON of `ReadTexts`.
+        """
+        keeper, read = self._attnwidget, unpack(ReadTexts, json.loads(asked), {})
+        sums = keeper.sums.setdefault(reading, Measurement(read.metrics, read.seed))
+        meter = Meter(metrics_of_rows(read.metrics), sums, offsets=read.offsets)
+        try:
+            for request, index, tokens in read.texts:
+                for name in keeper.layers:
+                    tensors, about, outputs = keeper.read(name, request, len(tokens))
+                    layer = layer_of(tensors, about, 0, _UNCHECKED)
+                    weights = layer.all_weights(np.arange(len(tokens)))
+                    about |= _checked(layer, tensors["queries"].dtype, outputs, weights)
+                    if not about["error"] <= about["tolerance"]:  # or NaN
+                        why = f"{name}: its weights times values are not the engine's output"
+                        sums.missing += [] if why in sums.missing else [why]
+                        continue
+                    kind = (*Kind(tower(name), False).key, "softmax")
+                    meter.add(CallId(name, 0), kind, index, weights, tokens, tokens)
+        except ValueError as error:
+            return str(error)
+        meter.finish()
+        keeper.forget()
+        return ""
+
+    def attnwidget_sums(self, reading: str) -> bytes:
+        """What `SENT` has of a reading so far, which begins anew, as safetensors."""
+        sums = self._attnwidget.sums.pop(reading, None)
+        digest = digest_of(self.model_runner.get_model())
+        return save_arrays(as_arrays((digest, sums)))
 
     def attnwidget_end(self) -> None:
         """Remove what was installed, and drop what was kept."""
@@ -78,12 +128,14 @@ class _Keeper:
 
     def __init__(self, runner: Any, layers: dict[str, Any]) -> None:
         self.layers = layers
+        self.sums: dict[str, Measurement] = {}
         self._runner = runner
         self._batch: Any = None
         self._problem = ""
         # By layer and request: (position, queries, keys, values) of each step, and some outputs.
         self._steps: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
         self._outputs: dict[tuple[str, str], dict[int, torch.Tensor]] = defaultdict(dict)
+        self._own_ids: dict[str, str] = {}
         self._installed: list[tuple[Any, str]] = []
         for name, layer in layers.items():
             self._after(layer.impl, "forward", self._receiver(name))
@@ -112,6 +164,12 @@ class _Keeper:
         for owner, name in self._installed:
             delattr(owner, name)
 
+    def forget(self) -> None:
+        """Drop what was kept of texts so far."""
+        self._steps.clear()
+        self._outputs.clear()
+        self._own_ids.clear()
+
     def _note(self, batch: Any, *_: Any, **__: Any) -> None:
         self._batch = batch
 
@@ -129,6 +187,8 @@ class _Keeper:
     def _receive(self, layer: str, metadata: Any, inputs: Any, output: torch.Tensor) -> None:
         for request, rows, position in self._requests(metadata):
             at = layer, request
+            # vLLM puts random signs behind the ids that it returns.
+            self._own_ids[request.rpartition("-")[0]] = request
             copies = [each[rows].to("cpu", copy=True) for each in inputs]
             self._steps[at].append((position, *copies))
             places = range(position, position + rows.stop - rows.start)
@@ -150,17 +210,17 @@ class _Keeper:
             start, end = starts[number : number + 2]
             yield request, slice(start, end), lengths[number] - (end - start)
 
-    def read(self, name: str, request: str, count: int) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The rows of a request, checked: (arrays, what else is known of the layer).
+    def read(
+        self, name: str, request: str, count: int
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[int, torch.Tensor]]:
+        """The rows of a request: (arrays, what else is known of the layer, some outputs).
 
         Raises:
             ValueError: some are not there.
         """
         if self._problem:
             raise ValueError(self._problem)
-        # vLLM puts random signs behind the ids that it returns.
-        ids = [own for layer, own in self._steps if layer == name and _is(own, request)]
-        at = name, ids[0] if ids else ""
+        at = name, self._own_ids.get(request, request)
         whole: list[torch.Tensor] = []
         there = np.zeros(count, bool)
         # What was read anew, after the request had been put off, counts. A last token may have been
@@ -184,7 +244,7 @@ class _Keeper:
             "softcap": getattr(layer.impl, "logits_soft_cap", None) or None,
         }
         outputs = {row: each for row, each in self._outputs[at].items() if row < count}
-        return tensors, about | _checked(tensors, about, outputs)
+        return tensors, about, outputs
 
 
 def layer_of(
@@ -201,28 +261,25 @@ def layer_of(
 
 
 def _checked(
-    tensors: dict[str, Any], about: dict[str, Any], outputs: dict[int, torch.Tensor]
+    layer: Layer,
+    dtype: torch.dtype,
+    outputs: dict[int, torch.Tensor],
+    weights: Floats | None = None,
 ) -> dict[str, Any]:
-    """The largest error of weights times values in some rows, its bound, and their number."""
-    layer = layer_of(tensors, about, 0, Fidelity("", "", "", None, None, 0.0, 0))
+    """The largest error of weights times values in some rows, its bound, and their number.
+
+    Args:
+        weights: of all rows, if they are there.
+    """
     assert layer.values is not None
     places = sorted(outputs)
     rows = np.array(places)[sample_rows(len(places))]
     output = torch.stack([outputs[row] for row in rows.tolist()], 1).float().numpy()
     largest = np.maximum(np.abs(layer.values).max(axis=(1, 2)), 1e-30)
-    errors = output_distance(layer.all_weights(rows), layer.values, largest, output)
-    limit = tolerance(tensors["queries"].dtype, largest_score(layer))
+    some = layer.all_weights(rows) if weights is None else weights[:, rows]
+    errors = output_distance(some, layer.values, largest, output)
+    limit = tolerance(dtype, largest_score(layer))
     return {"error": float(errors.max()), "tolerance": limit, "rows": len(rows)}
-
-
-def _number(name: str) -> int:
-    """The layer's number in a module's name."""
-    return int(re.findall(r"\.(\d+)\.", name)[0])
-
-
-def _is(internal: str, request: str) -> bool:
-    """True for an id behind which vLLM has put random signs."""
-    return internal == request or internal.rpartition("-")[0] == request
 
 
 def _refused(config: Any) -> str:
@@ -235,11 +292,13 @@ def _refused(config: Any) -> str:
     return ""
 
 
-def _unlike(layer: Any) -> str | None:
+def _unlike(name: str, layer: Any) -> str | None:
     """The reason why a layer's attention is not recorded, or ""; None if it has no attention."""
     kinds = [kind.__name__ for kind in type(layer).__mro__]
     if "AttentionLayerBase" not in kinds:  # experts
         return None
+    if not _NUMBER.search(name):
+        return "its name has no number of a layer"
     if kinds[0] != "Attention":
         return f"attention of vLLM's kind {kinds[0]} is not recorded"
     if layer.attn_type != "decoder":

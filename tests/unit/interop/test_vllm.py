@@ -171,6 +171,14 @@ def test_layers_that_are_missing(layer: Any, reason: str) -> None:
     assert reason in begun["missing"][0]
 
 
+def test_a_layer_without_a_number_is_missing() -> None:
+    made = worker(layer_like())
+    made.vllm_config.compilation_config.static_forward_context["attn"] = layer_like()
+    assert json.loads(made.attnwidget_begin(None))["missing"] == [
+        "attn: its name has no number of a layer"
+    ]
+
+
 def engine(extension: str = "attnwidget.interop.vllm.Worker", n: int = 1) -> Any:
     params = SimpleNamespace(n=n, logprobs=None)
     params.clone = lambda: params
@@ -199,12 +207,102 @@ def test_what_is_asked_for_in_vain() -> None:
         capture(engine(), {"input_ids": [1]})
 
 
+class LLM:
+    """An engine of one layer, whose worker runs here; text n is that of request chr(97 + n)."""
+
+    __module__ = "vllm.entrypoints.llm"
+
+    def __init__(self) -> None:
+        self.layer, self.read, self.believed = layer_like(), 0, 0.5
+        self.worker = worker(self.layer)
+        self.worker.model_runner.get_model = torch.nn.Identity
+        self.get_default_sampling_params = engine().get_default_sampling_params
+        self.llm_engine = engine().llm_engine
+        self.llm_engine.has_unfinished_requests = lambda: False
+        self.llm_engine.output_processor = SimpleNamespace(request_states={})
+        self.llm_engine.abort_request = lambda *_, **__: None
+        vars(self.llm_engine.vllm_config.model_config).update(
+            model="a/tiny", max_model_len=30, get_vocab_size=lambda: 50,
+            hf_text_config=SimpleNamespace(),
+        )  # fmt: skip
+
+    def collective_rpc(self, name: str, args: tuple[Any, ...] = ()) -> list[Any]:
+        return [getattr(self.worker, name)(*args)]
+
+    def generate(self, prompts: list[Any], _: Any, use_tqdm: bool) -> list[Any]:
+        assert not use_tqdm
+        outputs = []
+        for prompt in prompts:
+            request = chr(97 + self.read)
+            self.layer.impl.scale = 0.5
+            step(self.worker, self.layer, (f"{request}-1", 0, len(prompt["prompt_token_ids"])))
+            self.layer.impl.scale = self.believed
+            outputs.append(SimpleNamespace(request_id=request))
+            self.read += 1
+        return outputs
+
+
+TEXTS = [{"input_ids": torch.ones(1, length, dtype=torch.long)} for length in (5, 9)]
+
+
+def test_a_profile_is_folded_in_the_worker() -> None:
+    llm = LLM()
+    found = aw.profile(llm, None, TEXTS, null="position", metrics=["same", "induction"])
+    assert (found.num_texts, found.model, found.missing) == (2, "tiny", ())
+    assert llm.read == 12  # and ten of repeated tokens
+    diagonals = []
+    made = LLM()
+    made.worker.attnwidget_begin(None)
+    made.generate([{"prompt_token_ids": each["input_ids"][0]} for each in TEXTS], None, False)
+    for request, count in (("a", 5), ("b", 9)):
+        layer = joined([made.worker.attnwidget_layer(NAME, request, count, False)], NAME, 3)
+        diagonals.append(np.diagonal(layer.all_weights(np.arange(count))[0]).mean())
+    [row] = found.table().to_dict("records")
+    assert (row["layer"], row["head"]) == (3, 0)
+    assert row["same"] == pytest.approx(np.mean(diagonals), abs=1e-6)
+    assert np.isfinite([row["induction"], row["induction_position"]]).all()
+    assert not {"forward", "_attnwidget"} & {*vars(llm.layer.impl), *vars(llm.worker)}
+
+
+def test_a_profile_goes_on_after_its_shards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("attnwidget.corpus.run._BATCHES_PER_SHARD", 1)
+    options: Any = {"null": "shuffled", "metrics": ["same"], "batch_size": 1, "resume": tmp_path}
+    first, again = LLM(), LLM()
+    aw.profile(first, None, TEXTS[:1], **options)
+    found = aw.profile(again, None, TEXTS, **options)
+    assert (found.num_texts, first.read, again.read) == (2, 2, 2)
+
+
+def test_a_layer_that_fails_is_not_in_a_profile() -> None:
+    llm = LLM()
+    llm.believed = 0.4
+    with pytest.raises(ValueError, match=f"no attention could be read: {NAME}: its weights times"):
+        aw.profile(llm, None, TEXTS, null=None, metrics=["same"])
+
+
+def test_after_an_interrupted_profile_the_engine_is_as_before() -> None:
+    llm = LLM()
+    llm.generate = lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        aw.profile(llm, None, TEXTS, null=None, metrics=["same"])
+    assert not {"forward", "_attnwidget"} & {*vars(llm.layer.impl), *vars(llm.worker)}
+
+
 def test_what_needs_transformers_says_so() -> None:
-    llm = type("LLM", (), {"__module__": "vllm.entrypoints.llm"})()
+    with pytest.raises(ValueError, match=r'"random weights" needs .* choose null="position"'):
+        aw.profile(LLM(), None, TEXTS)
+    with pytest.raises(ValueError, match="copying_weights cannot be measured in vLLM"):
+        aw.profile(LLM(), None, TEXTS, null=None, metrics=["same", "copying_weights"])
+    with pytest.raises(ValueError, match="workers of its own"):
+        aw.profile(LLM(), None, TEXTS, engine="ray", num_workers=2)
+    found = aw.profile(LLM(), None, TEXTS, null=None)
+    assert found.missing[0].startswith("copying, copying_weights: ")
+    with pytest.raises(aw.corpus.example_texts.UnreadableError, match="the profile's model"):
+        found.reader().read("a text")
     with pytest.raises(TypeError, match=r"interop.vllm.capture.*need the same weights"):
-        aw.profile(llm, None, [{"input_ids": torch.ones(1, 4, dtype=torch.long)}])
-    with pytest.raises(TypeError, match=r"interop.vllm.capture"):
-        aw.ablate(llm, None, "a text", heads=[(0, 0)])
+        aw.ablate(LLM(), None, "a text", heads=[(0, 0)])
 
 
 def test_vllm_is_not_imported() -> None:
