@@ -494,7 +494,8 @@ def _loaded(path: str | PathLike[str], advice: str = _LOAD_FIRST) -> AttentionRe
     # mistakes.
     if Path(path).suffix != ".safetensors" and not isfile(path):
         raise TypeError(f"{str(path)!r:.200} is no file of a record or a profile; {advice}")
-    return HeadProfile.load(path) if kind_of_file(path) == "profile" else AttentionRecord.load(path)
+    kind = HeadProfile if kind_of_file(path, needed=True) == "profile" else AttentionRecord
+    return kind.load(path)
 
 
 def to_html(

@@ -31,9 +31,19 @@ from scripts.notebooks import lay
 OUT = Path(__file__).parents[1] / "build" / "gallery"
 SPOKEN = "A good map shows what it leaves out."
 RATE = 16_000
-# The window of a card's picture, in CSS pixels, and the picture's width.
-WINDOW = {"width": 1040, "height": 680}
-WIDTH = 780
+# The window of a card's picture, in CSS pixels: so narrow that the picture is hardly made smaller.
+WINDOW = {"width": 900, "height": 700}
+# In place of the page's margin above and below, so that the view still fits in the window.
+HEADING = """\
+<style>
+body { padding-top: 0; padding-bottom: 0 }
+.finding { display: flex; gap: 16px; align-items: center; min-height: 32px; padding: 0 16px; \
+color: CanvasText; font: 14px/16px system-ui, sans-serif }
+.finding a { color: inherit }
+.finding h1 { margin: 0; font: inherit; font-weight: 600 }
+</style>
+<header class="finding"><a href="index.html">Gallery</a><h1>%s</h1></header>
+"""
 
 
 def main() -> None:
@@ -92,7 +102,7 @@ def build(entry: Entry, folder: Path, browser: Browser) -> bool:
     except AssertionError:
         traceback.print_exc()
         return False
-    widget.save_html(page)
+    page.write_text(headed(widget.to_html(), entry), encoding="utf-8")
     widget.close()
     for theme in ("light", "dark"):
         draw(browser, page, theme).save(OUT / f"{entry.name}-{theme}.webp", quality=88, method=6)
@@ -100,8 +110,17 @@ def build(entry: Entry, folder: Path, browser: Browser) -> bool:
     return True
 
 
+def headed(html: str, entry: Entry) -> str:
+    """The page of an entry's view, with what it shows as its title and above the view."""
+    title = escape(entry.title)
+    before, _, after = html.partition("<title>")
+    body = after.partition("</title>")[2]
+    body = body.replace("<main ", f"{HEADING % title}<main ", 1)
+    return f"{before}<title>{title}</title>{body}"
+
+
 def draw(browser: Browser, path: Path, theme: Any) -> Image.Image:
-    """A picture of the top of a page, which must open without a network and without an error."""
+    """A picture of a page's view, which must open without a network and without an error."""
     context = browser.new_context(
         viewport=WINDOW, device_scale_factor=1.5, color_scheme=theme, offline=True
     )
@@ -115,12 +134,14 @@ def draw(browser: Browser, path: Path, theme: Any) -> Image.Image:
     ).first.wait_for()
     # Drawing goes on in slices.
     page.wait_for_timeout(1500)
-    picture = Image.open(BytesIO(page.screenshot()))
+    box = page.locator("main > *").first.bounding_box()
+    assert box is not None
+    box["height"] = min(box["height"], WINDOW["height"])
+    picture = Image.open(BytesIO(page.screenshot(clip=box, full_page=True)))
     context.close()
     if errors:
         raise RuntimeError(f"{path.name}: {errors}")
-    height = WIDTH * picture.height // picture.width
-    return picture.convert("RGB").resize((WIDTH, height), Image.Resampling.LANCZOS)
+    return picture.convert("RGB")
 
 
 def index() -> str:
@@ -146,11 +167,13 @@ def index() -> str:
 
 def card(entry: Entry) -> str:
     size = (OUT / f"{entry.name}.html").stat().st_size
+    with Image.open(OUT / f"{entry.name}-light.webp") as picture:
+        width, height = picture.size
     code = highlight(entry.code, PythonLexer(), HtmlFormatter(nowrap=True))
     return f"""<article>
 <a href="{entry.name}.html"><picture>
 <source srcset="{entry.name}-dark.webp" media="(prefers-color-scheme: dark)">
-<img src="{entry.name}-light.webp" alt="" width="{WIDTH}" height="510" loading="lazy">
+<img src="{entry.name}-light.webp" alt="" width="{width}" height="{height}" loading="lazy">
 </picture><h3>{escape(entry.title)}</h3></a>
 <p>{emphasized(entry.text)}</p>
 <details><summary>Python<small>{size / 2**20:.1f} MB</small></summary>

@@ -128,10 +128,16 @@ def _words(error: Exception) -> str:
 
 def _page(args: Namespace, progress: Progress) -> Made:
     """The page of a text, of saved records, or of a saved profile."""
-    if args.command == VIEW and kind_of_file(args.records[0]) == "profile":
+    if args.command == VIEW and kind_of_file(args.records[0], needed=True) == "profile":
         profile = HeadProfile.load(args.records[0])
         choices = {name: value for name, value in vars(args).items() if name in TABLE}
         return Made(to_html(profile, **choices), profile.missing, profile)
+    for path in args.records:
+        if kind_of_file(path) == "profile":
+            raise ValueError(
+                f"{printable(path)} is a profile, and {COMPARE} takes records: "
+                f"attnwidget {VIEW} FILE -o PAGE shows it"
+            )
     records = [AttentionRecord.load(path) for path in args.records]
     if not records:
         records = [record_of_text(args, progress)]

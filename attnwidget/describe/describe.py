@@ -72,5 +72,5 @@ _described.register(Answer, describe_answer)
 @_described.register(str)
 @_described.register(PathLike)
 def _of_file(path: str | PathLike[str]) -> str:
-    kind = HeadProfile if kind_of_file(path) == "profile" else AttentionRecord
+    kind = HeadProfile if kind_of_file(path, needed=True) == "profile" else AttentionRecord
     return _described(kind.load(path))

@@ -8,6 +8,7 @@ import numpy as np
 
 from attnwidget.analysis import GridScores
 from attnwidget.analysis.metrics import Numbers
+from attnwidget.counted import counted
 from attnwidget.plot.heads import NULL_ENDS
 
 from .lines import Block, fitted, number, one_line, wrapped
@@ -56,7 +57,7 @@ def _cells(scores: GridScores, count: int, *, most: int) -> Iterator[str]:
         place = one_line(scores.place(row, column))
         of_null = None if null is None else null[at]
         entries.append(f"{place} {_beside(values[at], of_null, scores.unit)}")
-    yield from wrapped(f"Largest of {len(known)} cells{beside}:", entries, most=most)
+    yield from wrapped(f"Largest of {counted(len(known), 'cell')}{beside}:", entries, most=most)
 
 
 def _means(scores: GridScores, axis: int) -> Iterator[str]:

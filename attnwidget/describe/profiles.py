@@ -62,9 +62,17 @@ def _words(
         telling = {at: _deciding(profile, name, patterns[at], at) for at in own}
         own.sort(key=lambda at: (-telling[at], at))
         entries = (
-            f"{head_name(heads[at])} {'; '.join(patterns[at].reasons)}" for at in own[:_PER_WORD]
+            f"{head_name(heads[at])} {'; '.join(_labelled(profile, patterns[at]))}"
+            for at in own[:_PER_WORD]
         )
         yield from wrapped(f"    {words}, most:", entries, most=2)
+
+
+def _labelled(profile: HeadProfile, pattern: HeadPattern) -> Iterator[str]:
+    """The reasons of a head, which begin with the name of a metric, by its label."""
+    for reason in pattern.reasons:
+        name, _, numbers = reason.partition(" ")
+        yield f"{profile.metrics[name].label} {numbers}"
 
 
 def _deciding(profile: HeadProfile, name: str, pattern: HeadPattern, at: int) -> float:
@@ -124,7 +132,7 @@ def _examples(
         text = best.text if isinstance(best.text, str) else " | ".join(map(str, best.text))
         yield (
             f"Example, {head_name(heads[at])} {rule.words} {number(best.value)}: text "
-            f"{best.index}, “{one_line(text, 90)}”"
+            f"{best.index} of 0 to {profile.num_texts - 1}, “{one_line(text, 90)}”"
         )
         if len(said) == _EXAMPLES:
             return

@@ -125,7 +125,7 @@ def _fidelity(layers: Sequence[Fidelity]) -> Iterator[str]:
         if known
     ]
     unknown = sum(each.exact is None for each in layers)
-    said = [f"exact: {exact} of {len(layers)} layers"]
+    said = [f"exact: {exact} of {counted(len(layers), 'layer')}"]
     said += [f"not compared: {unknown}"] if unknown else []
     said += [*errors, f"tolerance {max(each.tolerance for each in layers):.1g}"] if errors else []
     labels = Counter(each.labels for each in layers if each.labels is not None)
@@ -374,7 +374,7 @@ def _lenses(record: AttentionRecord, name: str) -> Iterator[str]:
         reasons = [lens.why_not(record, name, layer) for layer in stack.numbers]
         known = [why for why in reasons if why is not None]
         if len(known) < len(reasons):
-            there.append(lens.name + (f" (not of {len(known)} layers)" if known else ""))
+            there.append(lens.name + (f" (not of {counted(len(known), 'layer')})" if known else ""))
         else:
             assert known[0] is not None
             absent.append(f"{lens.name} ({known[0].brief})")

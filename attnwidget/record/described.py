@@ -53,6 +53,9 @@ class Kind:
     maker: str
 
 
+_EITHER = Kind("record or a profile", "", 0, "AttentionRecord.save or HeadProfile.save")
+
+
 class _OtherFile(ValueError):
     """The file is not damaged, but is none that this version reads."""
 
@@ -72,7 +75,12 @@ def described_file(path: str | PathLike[str], kind: Kind) -> Iterator[tuple[Any,
         with safe_open(fsdecode(path), framework="numpy") as file:
             yield file, _description(file, kind)
     except SafetensorError as error:
-        raise ValueError(f"{name} is not a readable safetensors file: {reason(error)}") from error
+        # Older releases say MetadataIncompleteBuffer.
+        is_cut = "incomplete" in str(error).lower()
+        problem = "it is not as long as its header says: was a copy cut off?"
+        raise ValueError(
+            f"{name} is not a readable safetensors file: {problem if is_cut else reason(error)}"
+        ) from error
     except _OtherFile as error:
         raise ValueError(f"{name} {error}") from error
     except MemoryError as error:
@@ -81,13 +89,21 @@ def described_file(path: str | PathLike[str], kind: Kind) -> Iterator[tuple[Any,
         raise ValueError(f"{name} is a damaged attnwidget {kind.name}: {reason(error)}") from error
 
 
-def kind_of_file(path: str | PathLike[str]) -> str:
-    """The kind of an attnwidget file, "record" or "profile"; "" of another file, or of none."""
+def kind_of_file(path: str | PathLike[str], *, needed: bool = False) -> str:
+    """The kind of an attnwidget file, "record" or "profile"; "" of another file, or of none.
+
+    Raises:
+        ValueError: with `needed`, the file is no safetensors file, or its header is incomplete.
+    """
     try:
-        _check_header(path, Kind("record or profile", "", 0, "save"))
+        _check_header(path, _EITHER)
         with safe_open(fsdecode(path), framework="numpy") as file:
             metadata = file.metadata() or {}
-    except (OSError, SafetensorError, _OtherFile):
+    except _OtherFile as error:
+        if needed:
+            raise ValueError(f"{printable(fsdecode(path))} {error}") from error
+        return ""
+    except (OSError, SafetensorError):
         return ""
     return next((name for key, (name, _) in _OPENED.items() if key in metadata), "")
 

@@ -1,7 +1,7 @@
 """Without which head? 0-4 alone moves the predictions by .41 nats, and half of the 270 by less than .005
 
-Each head is switched off in turn. Blue is how far the predictions move, beside a null: as many random
-directions of the same layer.
+Each head is switched off in turn. Its colour, by the scale below the heads, is how far the predictions move;
+beside it in numbers, a null: as many random directions of the same layer.
 """
 
 from transformers import AutoModelForCausalLM, AutoTokenizer

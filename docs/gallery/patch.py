@@ -1,7 +1,7 @@
-"""Up, one patch: head 1-4 of a vision transformer gives .96 of its attention to the patch above
+"""Up, one patch: head 1-4 of a vision transformer on average gives .96 to the patch above
 
-The locked patch lies on the cap. Head 3 of this layer looks to the left, head 11 to the right, both
-with .93.
+That is the mean of all patches; the locked one, on the cap, gives more. Head 3 of this layer looks to the
+left, head 11 to the right, both with .93 on average.
 """
 
 from matplotlib.cbook import get_sample_data

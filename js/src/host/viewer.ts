@@ -21,8 +21,9 @@ import {
 } from "./record-file.ts";
 import { headNumbers, inBrowser, type MetricWords, type ShareRules } from "./record-numbers.ts";
 
-const WITH_PYTHON = "attnwidget view RECORD -o PAGE writes a page with them.";
-const NOTE = `Opened from a record: the text view and value-weighted norms need Python. ${WITH_PYTHON}`;
+const noteOf = (hasValues: boolean) =>
+  `Opened from a record, without what may need Python: the text view${hasValues ? " and value-weighted norms" : ""}. ` +
+  "attnwidget view RECORD -o PAGE writes a page with all that the record has.";
 const NOTE_OF_PROFILE =
   "Opened from a profile: its texts and the similarity of heads need Python and the model. " +
   "The atlas that attnwidget.save_html writes has them.";
@@ -80,7 +81,10 @@ async function recordOf(ours: OurFile, all: Known): Promise<Element[]> {
   };
   const layers = [...blocks].map(([key, block]) => layerOf(key, block));
   const views = ["head", "model", "neuron", "map"];
-  return [contentOf(whole, numbers.overview, views, NOTE), ...layers];
+  const { stacks }: { stacks: { layers: { arrays: object }[] }[] } = ours.content;
+  const hasValues = stacks.some((stack) => stack.layers.some(({ arrays }) => "values" in arrays));
+  const note = noteOf(hasValues);
+  return [contentOf(whole, numbers.overview, views, note), ...layers];
 }
 
 /** An element in place of a block, which stays in the file. */

@@ -2,6 +2,7 @@
 
 import type { StackInfo, Tokens } from "../data/manifest.ts";
 import type { Cut } from "../state/choices.ts";
+import { counted } from "./text.ts";
 
 /** "“was” → “lawyer”", "4 tokens → “lawyer”", or "all others → “lawyer”". */
 export const linkText = ({ queries, keys }: StackInfo, [from, to]: Ends): string =>
@@ -16,7 +17,7 @@ type Ends = readonly [queries: Cut[0], keys: Cut[1]];
 /** "3-1", "layer 3", "all heads" and so on. */
 export function headsText([, , layers, heads]: Cut): string {
   if (layers?.length === 1 && heads?.length === 1) return `${layers[0]}-${heads[0]}`;
-  const among = heads ? `${heads.length} heads of ` : "";
+  const among = heads ? `${counted(heads.length, "head")} of ` : "";
   if (!layers) return heads ? `${among}each layer` : "all heads";
   return layers.length === 1 ? `${among}layer ${layers[0]}` : `${among}${layers.length} layers`;
 }

@@ -155,6 +155,10 @@ export function scalingSteps(program: Scaling, head: number, dim: number): reado
 
 type Scaling = Pick<Program, "scale" | "softcap" | "bias" | "relative">;
 
+/** "1 head", "1,200 heads". */
+export const counted = (count: number, what: string): string =>
+  `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
+
 /** The parts of a line that are not empty. */
 export const joined = (...parts: readonly string[]): string => parts.filter(Boolean).join(" · ");
 

@@ -307,6 +307,8 @@ def test_a_profile_becomes_a_map(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run.stdout == "False\n", run.stderr
     assert main(["describe", str(path)]) == 0
     assert capsys.readouterr().out == f"{attnwidget.describe(path)}\n"
+    assert main(["compare", str(path), str(path), "-o", str(page)]) == 1
+    assert "compare takes records: attnwidget view FILE" in capsys.readouterr().err
 
 
 def test_a_record_in_words(record: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -137,6 +137,7 @@ def test_a_profile_with_its_nulls(tmp_path: Path) -> None:
     words = [pattern.words for each in profile.patterns() for pattern in each]
     count = words.count("rests on the first token")
     assert f"rests on the first token: {count} of 72" in line(text, "Heads by word")
+    assert "share on first token ." in text
     file = tmp_path / "profile.safetensors"
     profile.save(file)
     assert aw.describe(file) == text
@@ -146,6 +147,9 @@ def test_a_path_and_what_has_no_words(tmp_path: Path) -> None:
     file = tmp_path / "record.safetensors"
     planted().save(file)
     assert aw.describe(str(file)) == aw.describe(planted())
+    file.write_text("<!doctype html>")
+    with pytest.raises(ValueError, match="expected a record or a profile"):
+        aw.describe(file)
     with pytest.raises(TypeError, match="int cannot be described: describe takes a record"):
         aw.describe(3)
 

@@ -21,6 +21,14 @@ def test_a_truncated_file(tmp_path: Path, part: float) -> None:
         AttentionRecord.load(path)
 
 
+def test_a_copy_that_was_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "record.safetensors"
+    record_of(layer_of(PROGRAMS["everything"])).save(path)
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(ValueError, match="not as long as its header says: was a copy cut off"):
+        AttentionRecord.load(path)
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -4,7 +4,7 @@ import { largestOf } from "../../basics/extremes.ts";
 import { isSigned } from "../../data/attention-matrix.ts";
 import { type StackInfo, type Tokens, writesOn } from "../../data/manifest.ts";
 import { halfPrecision, keptAsWeights, replayed, weightsWithin } from "../../parts/fidelity.ts";
-import { type Phrase, shareShown, signs } from "../../parts/text.ts";
+import { counted, type Phrase, shareShown, signs } from "../../parts/text.ts";
 import { generatedLegend } from "../../parts/tokens.ts";
 import { isWeights, shownLens } from "../../state/lens.ts";
 import { combinesLayers } from "../shared/heads/matrices.ts";
@@ -73,5 +73,3 @@ function headCount({ layers }: StackInfo): string {
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   return least === most ? counted(most, "head") : `${least}–${most} heads`;
 }
-
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;

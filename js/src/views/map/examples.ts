@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals-core";
 import type { Examples } from "../../data/manifest.ts";
 import { choice } from "../../parts/choice.ts";
 import { button, el } from "../../parts/dom.ts";
-import { capitalized, number } from "../../parts/text.ts";
+import { capitalized, counted, number } from "../../parts/text.ts";
 import { inFull, reasonsOf } from "../shared/all-heads/words.ts";
 import { metricOptions, shownAs } from "../shared/tools.ts";
 import type { Looked, Part } from "./heads.ts";
@@ -47,14 +47,14 @@ export function exampleList({ context, focused, metrics }: Looked, examples: Exa
       value.textContent = example && metric ? number(example[2], metric.digits) : "";
       text.textContent = example
         ? examples.texts[example[0]]
-        : `not among the ${examples.texts.length} texts kept here`;
+        : `not among the ${counted(examples.texts.length, "text")} kept here`;
       open.title = example ? `Open this text in the head view: ${text.textContent}` : "";
       const inWords = example && metric ? `, ${inFull(metric, example[2])}` : "";
       open.setAttribute("aria-label", `${capitalized(rank)}${inWords}: ${text.textContent}`);
     });
     return el("li", {}, open);
   });
-  const count = ` of ${examples.count.toLocaleString("en")} texts `;
+  const count = ` of ${counted(examples.count, "text")} `;
   const by = shownAs(chosen, () => shown.value);
   const menu = choice(scope, "by", metricOptions(offered), by);
   return [[count, menu], el("ul", { role: "list", "aria-label": "Examples" }, ...rows)];

@@ -3,6 +3,7 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Range } from "../../basics/extremes.ts";
 import { type Head, type Metric, metricValue } from "../../data/manifest.ts";
+import { counted } from "../../parts/text.ts";
 import { allHeads, metricNamed, rowsOf } from "../shared/all-heads/heads.ts";
 import { pairMetric } from "../shared/all-heads/pair.ts";
 import { headsView } from "../shared/all-heads/view.ts";
@@ -79,7 +80,7 @@ export function mapHeads(context: Context) {
         return `${above} above, ${below} below by ${metric.label}`;
       });
       if (!counts.length) return "";
-      return `outside ${nullLabel}, of ${heads.value.length} heads: ${counts.join("; ")}`;
+      return `outside ${nullLabel}, of ${counted(heads.value.length, "head")}: ${counts.join("; ")}`;
     },
   };
 }

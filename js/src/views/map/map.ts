@@ -2,7 +2,7 @@
 
 import { batch, computed, signal, untracked } from "@preact/signals-core";
 import { el, replaceContent } from "../../parts/dom.ts";
-import { hint } from "../../parts/text.ts";
+import { counted, hint } from "../../parts/text.ts";
 import { sameHead } from "../shared/all-heads/heads.ts";
 import { described, headStatus } from "../shared/all-heads/words.ts";
 import type { Context, View } from "../shared/view.ts";
@@ -56,7 +56,7 @@ export function mapView(context: Context): View {
     legend: computed(() => {
       const missing = heads.value.filter((head) => !placing.value.placeOf(head)).length;
       const remarks = [
-        marked.value && `${marked.value.size} heads marked, Esc releases them`,
+        marked.value && `${counted(marked.value.size, "head")} marked, Esc releases them`,
         ...map.remarks.value,
         missing ? `${missing} ${missing > 1 ? "heads have" : "head has"} no value` : "",
         map.outsideCounts(),

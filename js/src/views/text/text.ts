@@ -8,7 +8,7 @@ import type { TextShares } from "../../data/stack-store.ts";
 import { lensMatrix } from "../../lenses/index.ts";
 import { type Bound, choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent, revealWithin } from "../../parts/dom.ts";
-import { hint, percent, strong, weight } from "../../parts/text.ts";
+import { counted, hint, percent, strong, weight } from "../../parts/text.ts";
 import { attentionOf, textLens } from "../../state/lens.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
@@ -268,11 +268,11 @@ function runningText(
     ofHeadsNote.hidden = !isOther || Boolean(ofOthers.value);
     if (!isOther || isAsked) return;
     isAsked = true;
-    const counted = (part: Part) =>
+    const keysCounted = (part: Part) =>
       keysOf(part).filter((key) => !loaded.sinks[key] && !text.template.includes(key));
     ofHeadsNote.textContent = "Reading all layers …";
     const source = store.stack(stack.name);
-    partHeads(source, others.map(counted), text.first, rows, scope.signal).then(
+    partHeads(source, others.map(keysCounted), text.first, rows, scope.signal).then(
       (all) => {
         ofOthers.value = all;
         if (!all) ofHeadsNote.textContent = NO_LAYERS;
@@ -322,7 +322,7 @@ function runningText(
     const by = isAttention(lens.value) ? "" : `${lens.value.label.toLowerCase()}, `;
     return layer.value
       ? `${by}head ${layerNumber(state.shown.layer.value)}-${head.value}`
-      : `${by}mean of ${heads.length} heads${own.alone.value ? ", this layer is not here" : ""}`;
+      : `${by}mean of ${counted(heads.length, "head")}${own.alone.value ? ", this layer is not here" : ""}`;
   });
   const title = el("p", { class: "title" });
   const sinks = el("p", { class: "sinks" });

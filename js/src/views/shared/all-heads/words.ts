@@ -11,7 +11,7 @@ import {
 import { headLabel, headWords, layerNumber, partnerOf } from "../../../data/pairing.ts";
 import { el } from "../../../parts/dom.ts";
 import type { Table } from "../../../parts/table.ts";
-import { colored, number, type Phrase, strong } from "../../../parts/text.ts";
+import { colored, counted, number, type Phrase, strong } from "../../../parts/text.ts";
 import type { Palette } from "../../../styles/palette.ts";
 import { statusLine, tableOf } from "../words.ts";
 import { allHeads, type Row } from "./heads.ts";
@@ -26,7 +26,7 @@ export const headName = ({ layer, head }: Head) =>
 
 /** The texts or the queries that thumbnails and metrics are computed from; "" for all of this text. */
 export function sampledText({ sampled, queries }: StackInfo, { texts }: Manifest): string {
-  if (texts !== null) return `means of ${texts.toLocaleString("en")} texts`;
+  if (texts !== null) return `means of ${counted(texts, "text")}`;
   if (sampled === null) return "";
   const [some, all] = [sampled, queries.labels.length].map((count) => count.toLocaleString("en"));
   return `pictures and numbers from ${some} of ${all} queries`;
