@@ -36,7 +36,11 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     pictures.thumbnails(),
   );
   const aspect = images.aspect.value ?? ofMatrix;
-  const layout = modelLayout(width, aspect, rows, sort.value !== null);
+  const sorted = sort.value !== null;
+  const layoutAt = (height: number) => modelLayout(width, height, aspect, rows, sorted);
+  // Another height replaces the grid only where it changes the pictures.
+  computed(() => layoutAt(context.height.value).across).value;
+  const layout = layoutAt(context.height.peek());
   const grid = modelGrid(rows, store.manifest, layout, sort.value, metric.value);
   const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
   const stage = el("div", { class: "grid-stage" }, grid.element, preview);
