@@ -75,20 +75,27 @@ def following_metrics(
         similarity: True if places by similarity are left, too.
     """
     places = (*metrics, SIMILARITY) if similarity else metrics
-    usual_x, usual_y = (default_metric(axis, metrics) for axis in ("map_x", "map_y"))
+    x = before["map_x"] if before["map_x"] in places else default_metric("map_x", metrics)
     return {
         "sort": before["sort"] if before["sort"] in (PAIR, *metrics) else "model",
         "color": before["color"] if before["color"] in ("layer", PAIR, *metrics) else "pattern",
-        "map_x": before["map_x"] if before["map_x"] in places else usual_x,
-        "map_y": before["map_y"] if before["map_y"] in metrics else usual_y,
+        "map_x": x,
+        "map_y": before["map_y"]
+        if before["map_y"] in metrics
+        else default_metric("map_y", metrics, x),
         "map_size": before["map_size"] if before["map_size"] in metrics else NO_SIZE,
     }
 
 
-def default_metric(axis: str, metrics: Sequence[str]) -> str:
-    """The metric on an axis of the map; a profile may lack the usual ones."""
+def default_metric(axis: str, metrics: Sequence[str], x: str | None = None) -> str:
+    """The metric on an axis of the map, not that on the other; a profile may lack the usual ones.
+
+    Args:
+        x: the metric on the other axis.
+    """
     usual = {"map_x": "distance", "map_y": "entropy"}[axis]
-    return usual if usual in metrics else metrics[0]
+    others = [name for name in metrics if name != x] or metrics
+    return usual if usual in others else others[0]
 
 
 def layer_of(stack: Stack, number: int) -> Layer:

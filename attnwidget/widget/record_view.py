@@ -178,7 +178,7 @@ class RecordView(Choices):
         # A profile may lack the usual metrics.
         names = [metric["name"] for metric in manifest["metrics"]]
         choices.setdefault("map_x", default_metric("map_x", names))
-        choices.setdefault("map_y", default_metric("map_y", names))
+        choices.setdefault("map_y", default_metric("map_y", names, choices["map_x"]))
         # These follow from other choices, so they are made last.
         first: dict[str, Any] = {**choices}
         last: dict[str, Any] = {name: first.pop(name, CHOICE_DEFAULTS[name]) for name in _LAST}

@@ -122,7 +122,9 @@ function frame(scope: Scope, host: HTMLElement, { theme }: State, around: Around
       look();
       width.value = Math.floor(body.clientWidth - 2 * BODY_PADDING.x);
       // The header and the status line stay in sight: the body scrolls between them.
-      const room = visibleHeight() - around.height - (root.offsetHeight - main.offsetHeight);
+      // Of fractions: rounded, each for itself, they would differ by the height of the view.
+      const tall = (of: Element) => Number.parseFloat(getComputedStyle(of).height);
+      const room = visibleHeight() - around.height - Math.round(tall(root) - tall(main));
       const beside = getComputedStyle(main).flexDirection === "row";
       // A panel below the view leaves most of the room to it.
       root.style.setProperty("--below", `${Math.round(Math.max(LOWEST, room) * BELOW)}px`);

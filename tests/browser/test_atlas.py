@@ -48,9 +48,12 @@ def test_a_map_of_a_file_has_heads_alone(
         "examples and the head view need the profile's model"
     )
     expect(view.body).not_to_contain_text("Where it looks")
+    expect(view.status).not_to_contain_text("Enter opens")
     view.tab("Model").click()
-    view.within.get_by_role("gridcell", name="Layer 1, head 3").click()
-    expect(view.within.get_by_role("region")).to_contain_text("There is no text here")
+    cell = view.within.get_by_role("gridcell", name="Layer 1, head 3")
+    cell.click()
+    expect(cell).to_have_attribute("aria-selected", "true")
+    expect(view.within.get_by_role("region")).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [1200, 600])

@@ -214,7 +214,8 @@ def test_a_profile_without_the_usual_metrics(minilm: Loaded) -> None:
     # The text is cut off as the profile had it.
     assert len(widget.record.stack().queries) == 4
     widget.metrics = {}
-    assert widget.map_y == "first"
+    assert widget.map_y == "special"
+    assert aw.show(few).map_y == "special"
     with pytest.raises(Exception, match="map_x 'entropy' does not exist: there are 'first'"):
         widget.map_x = "entropy"
 

@@ -14,6 +14,8 @@ export const ADAPT = `
   /* The icons are beside the tabs, and what changes the view below them. */
   [role=tablist], .common { order: -1 }
   .common { flex-basis: calc(100% - 345px) }
+  header:not(:has([role=tab]:nth-child(4))) .common { flex-basis: calc(100% - 250px) }
+  header:not(:has([role=tab]:nth-child(3))) .common { flex-basis: calc(100% - 160px) }
 }
 @container (max-width: 660px) {
   footer.open .status { height: 5.6em }

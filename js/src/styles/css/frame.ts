@@ -119,6 +119,12 @@ footer {
 [data-view=text] .about { max-width: 34% }
 /* The chip takes the place of the legend. */
 footer:not(.open):has(.pair-chip:not([hidden])) .about { display: none }
+/* What the colours of heads mean: on lines of its own. */
+.root:is([data-view=map], [data-view=model]) footer:not(.open) {
+  flex-wrap: wrap;
+  .about { order: 1; flex: 0 0 100%; max-width: none; height: auto; display: -webkit-box; -webkit-line-clamp: 3 }
+  .about:empty { display: none }
+}
 .details { flex: none; padding: 0; border: 0; border-radius: 4px; background: none; color: var(--muted); text-decoration: underline dotted; text-underline-offset: 3px }
 .details:hover { color: var(--text) }
 footer.open {

@@ -45,8 +45,8 @@ export const PICTURE = `
 .strongest h3 { margin: 2px 0 6px; font-size: 13px; line-height: 1.4; font-weight: 500 }
 .strongest .columns { display: flex; justify-content: space-between; padding-bottom: 4px; border-bottom: 1px solid var(--border); color: var(--muted) }
 .strongest ol { margin: 0; padding: 0; list-style: none }
-.strongest li { display: grid; grid-template-columns: 24px minmax(70px, 1fr) minmax(20px, 84px) 3.4em; align-items: center; gap: 8px; height: 30px; cursor: pointer; border-radius: 4px }
-.strongest.long li { grid-template-columns: 24px 1fr 44px 3.4em }
+.strongest li { display: grid; grid-template-columns: 24px minmax(70px, 1fr) minmax(20px, 84px) 3.9em; align-items: center; gap: 8px; height: 30px; cursor: pointer; border-radius: 4px }
+.strongest.long li { grid-template-columns: 24px 1fr 44px 3.9em }
 .strongest li:hover { background: var(--panel) }
 .strongest canvas { width: 24px; height: 24px }
 .strongest .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }

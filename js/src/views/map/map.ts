@@ -1,6 +1,7 @@
 /** The map: every head as a point, placed by two metrics, or by similarity. */
 
 import { batch, computed, signal, untracked } from "@preact/signals-core";
+import { headsAlone } from "../../data/manifest.ts";
 import { el, replaceContent } from "../../parts/dom.ts";
 import { counted, hint } from "../../parts/text.ts";
 import { sameHead } from "../shared/all-heads/heads.ts";
@@ -14,6 +15,7 @@ import { mapTools } from "./tools.ts";
 export function mapView(context: Context): View {
   const { scope, state, store } = context;
   const { manifest } = store;
+  const alone = headsAlone(manifest);
   const map = mapHeads(context);
   const { heads, placing, inUse, hovered, current, focused, marked } = map;
 
@@ -50,7 +52,7 @@ export function mapView(context: Context): View {
       const words = described(manifest.patterns, focused.value, metrics.value);
       return headStatus(focused.value, words, inUse.value, [
         outside && ` (${outside})`,
-        hint(isChosen ? " · Enter opens" : " · a click or Enter chooses"),
+        hint(isChosen ? (alone ? "" : " · Enter opens") : " · a click or Enter chooses"),
       ]);
     }),
     legend: computed(() => {

@@ -12,7 +12,6 @@ import type { Frame, MapLayout, Point, Scale } from "./layout.ts";
 
 /** What changes on the map while its layout stays. */
 interface Look {
-  readonly labels: readonly Label[];
   readonly palette: Palette;
   colorOf(head: Head): string;
   /** True if a head is faded, since others are marked. */
@@ -27,7 +26,7 @@ const THINNEST = 4;
 const PLUS = 3;
 
 export function paintMap(painter: Painter, layout: MapLayout, look: Look): void {
-  const { labels, palette } = look;
+  const { palette } = look;
   const { frame, scales, placing } = layout;
   painter.textBaseline = "middle";
   painter.font = FONT;
@@ -53,8 +52,6 @@ export function paintMap(painter: Painter, layout: MapLayout, look: Look): void 
     painter.stroke();
   }
   painter.globalAlpha = 1;
-  painter.font = LABEL_FONT;
-  for (const { text, x, y } of labels) write(painter, text, x, y, palette.text);
   paintLegend(painter, layout, palette);
 }
 
@@ -157,6 +154,8 @@ function write(painter: Painter, text: string, x: number, y: number, color: stri
 }
 
 interface Overlay extends Omit<Look, "isFaded"> {
+  /** Those that there is room for beside what follows the pointer. */
+  readonly labels: readonly Label[];
   /** The chosen head, and the one that is looked at; null if it has no place. */
   readonly chosen: Point | null;
   readonly focused: Point | null;
@@ -169,15 +168,14 @@ interface Overlay extends Omit<Look, "isFaded"> {
 }
 
 const BOLD = fontOf(13, 600);
-const PLAIN = fontOf(11);
 const HEIGHT = 16;
 /** The width of the widest ring with its gap. */
 const RING = 6;
 
-/** Paint what follows the pointer: rings, links to similar heads, the brush. */
+/** Paint what follows the pointer: rings, links to similar heads, the brush; and the labels. */
 export function paintOverlay(painter: Painter, layout: MapLayout, overlay: Overlay): void {
   const { frame, points } = layout;
-  const { chosen, focused, nearest, brush, palette } = overlay;
+  const { chosen, focused, nearest, brush, labels, palette } = overlay;
   painter.textBaseline = "middle";
   painter.lineWidth = 2;
   painter.strokeStyle = alpha(palette.accent, 0.75);
@@ -191,22 +189,31 @@ export function paintOverlay(painter: Painter, layout: MapLayout, overlay: Overl
   }
   for (const point of overlay.off) crossed(painter, palette, point);
   const ringedPoints = [focused, chosen, ...nearest].filter((point) => point !== null);
-  const taken: Label[] = [...overlay.labels];
+  const taken: Label[] = [];
+  const hasRoom = (free: Label, own?: Point) =>
+    taken.every((other) => !overlap(free, other)) &&
+    ringedPoints.every((other) => other === own || !covers(free, withRing(other)));
   /** @param always true for a label even where no place is free */
   const label = (point: Point, font: string, always: boolean) => {
     const text = headPlace(point.head);
     const width = textMeasure(font)(text);
-    const isFree = (free: Label) =>
-      taken.every((other) => !overlap(free, other)) &&
-      ringedPoints.every((other) => other === point || !covers(free, withRing(other)));
+    const isFree = (free: Label) => hasRoom(free, point);
     const coversNone = (free: Label) =>
-      points.every((other) => other === point || !covers(free, other)) && isFree(free);
-    const below = overlay.labels.find((other) => other.text === text);
-    const placed = below
-      ? { ...below, width, x: below.x < point.x ? below.x + below.width - width : below.x }
-      : (placedLabel(point, text, width, frame, coversNone) ??
-        placedLabel(point, text, width, frame, isFree) ??
-        (always ? placedLabel(point, text, width, frame, () => true) : null));
+      points.every((other) => other === point || !covers(free, other)) &&
+      labels.every((other) => !overlap(free, other)) &&
+      isFree(free);
+    const below = labels.find((other) => other.text === text);
+    const own = below && {
+      ...below,
+      width,
+      x: below.x < point.x ? below.x + below.width - width : below.x,
+    };
+    const placed =
+      own && isFree(own)
+        ? own
+        : (placedLabel(point, text, width, frame, coversNone) ??
+          placedLabel(point, text, width, frame, isFree) ??
+          (always ? placedLabel(point, text, width, frame, () => true) : null));
     if (!placed) return;
     taken.push(placed);
     painter.fillStyle = alpha(palette.background, 0.8);
@@ -217,7 +224,11 @@ export function paintOverlay(painter: Painter, layout: MapLayout, overlay: Overl
   };
   if (focused) label(focused, BOLD, true);
   if (chosen && !sameHead(focused?.head ?? null, chosen.head)) label(chosen, BOLD, true);
-  for (const point of nearest) label(point, PLAIN, false);
+  for (const point of nearest) label(point, LABEL_FONT, false);
+  painter.font = LABEL_FONT;
+  for (const each of labels) {
+    if (hasRoom(each)) write(painter, each.text, each.x, each.y, palette.text);
+  }
   if (!brush) return;
   const box = [brush.left, brush.top, brush.right - brush.left, brush.bottom - brush.top] as const;
   painter.fillStyle = alpha(palette.accent, 0.08);

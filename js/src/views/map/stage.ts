@@ -80,7 +80,7 @@ export function mapStage(
   scope.effect(() => {
     const [names, { colorOf }, colors] = [marked.value, coloring.value, palette.value];
     const isFaded = (head: Head) => names !== null && !names.has(headPlace(head));
-    const look = { labels, palette: colors, colorOf, isFaded };
+    const look = { palette: colors, colorOf, isFaded };
     paintCanvas(base, across, down, (painter) => paintMap(painter, layout, look));
   });
   scope.effect(() => {

@@ -28,9 +28,18 @@ const CAPTION = 15;
 /** The least height of a row, for its number. */
 const NUMBER = 20;
 
-/** @param aspect the width of a picture divided by its height */
+/** The height of the means below the columns. */
+const MEANS = 32;
+/** The least share of their size to which pictures shrink so that all rows are in sight. */
+const SHRUNK = 0.75;
+
+/**
+ * @param height that of the view without scrolling
+ * @param aspect the width of a picture divided by its height
+ */
 export function modelLayout(
   available: number,
+  height: number,
   aspect: number,
   rows: readonly Row[],
   sorted: boolean,
@@ -44,10 +53,13 @@ export function modelLayout(
   const gap = gapOf(fitting);
   const pitch = Math.max(SMALLEST + gap, Math.min(largest + gap, fitting));
   // Whole pixels, so that all cells of a picture get the same size.
-  const across = Math.floor(Math.min(pitch - gap, largest * aspect));
+  const usual = Math.floor(Math.min(pitch - gap, largest * aspect));
+  const below = BAR + (sorted ? CAPTION : 0);
+  const between = below + Math.max(gap - 4, 6);
+  const room = Math.floor(aspect * ((height - TOP - MEANS) / rows.length - between));
+  const across = room < SHRUNK * usual ? usual : Math.min(room, usual);
   const down = Math.round(across / aspect);
   const pictures = columns * (across + gap);
-  const below = BAR + (sorted ? CAPTION : 0);
   return {
     /** The width of the layer numbers, and the height of the header row. */
     left,
@@ -60,7 +72,7 @@ export function modelLayout(
     /** The height below a picture: its colour bar, and its number in sorted rows. */
     below,
     /** The distance of rows, with space for the frame of the selected head, above and below. */
-    rowPitch: Math.max(down + below + Math.max(gap - 4, 6), NUMBER),
+    rowPitch: Math.max(down + between, NUMBER),
     /** The largest number of heads in a row. */
     columns,
     /** The width of all pictures of a row. */

@@ -94,7 +94,7 @@ export function modelView(context: Context): View {
     tools,
     keys: { v: lens.next },
     // Thumbnails show no tokens.
-    finds: computed(() => (state.opened.value ? "tokens" : null)),
+    finds: computed(() => (panel.value ? "tokens" : null)),
     tables: computed(() => {
       const ofPanel = panel.value?.content.tables.value ?? [];
       return [heads.table.value, ...ofPanel];

@@ -2,7 +2,6 @@
 
 import { computed } from "@preact/signals-core";
 import type { Layer } from "../../data/layer.ts";
-import { headsAlone } from "../../data/manifest.ts";
 import { layerNumber } from "../../data/pairing.ts";
 import { button, el } from "../../parts/dom.ts";
 import { capitalized } from "../../parts/text.ts";
@@ -14,7 +13,7 @@ import { axesOf } from "../shared/axes.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
 import { type Reading, shownMatrix, suffixOf } from "../shared/heads/matrices.ts";
 import { headContent } from "../shared/heads/words.ts";
-import { headIn, notice } from "../shared/layer-view.ts";
+import { headIn } from "../shared/layer-view.ts";
 import { lensView } from "../shared/lenses.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { pairs } from "../shared/pairs.ts";
@@ -97,12 +96,11 @@ const LABELS = 76;
 /** The lines and the matrix of the current head. */
 function openedHead(
   scope: Scope,
-  { state, palette, store }: Context,
+  { state, palette }: Context,
   data: Layer,
   reading: Reading,
   width: number,
 ): ViewContent {
-  if (headsAlone(store.manifest)) return notice("There is no text here to show it in.");
   const axes = axesOf(state, data.stack);
   const [rows, columns] = [axes.query.shown.length, axes.key.shown.length];
   const head = computed(() => headIn(state, data));

@@ -1,7 +1,7 @@
 /** The grid of heads, with the preview of the head that is pointed at, and the opened head. */
 
 import { batch, computed, signal, untracked } from "@preact/signals-core";
-import type { Head } from "../../data/manifest.ts";
+import { type Head, headsAlone } from "../../data/manifest.ts";
 import type { Box } from "../../painting/canvas.ts";
 import type { Paint, Painter } from "../../painting/painter.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
@@ -36,7 +36,11 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     pictures.thumbnails(),
   );
   const aspect = images.aspect.value ?? ofMatrix;
-  const layout = modelLayout(width, aspect, rows, sort.value !== null);
+  const sorted = sort.value !== null;
+  const layoutAt = (height: number) => modelLayout(width, height, aspect, rows, sorted);
+  // Another height replaces the grid only where it changes the pictures.
+  computed(() => layoutAt(context.height.value).across).value;
+  const layout = layoutAt(context.height.peek());
   const grid = modelGrid(rows, store.manifest, layout, sort.value, metric.value);
   const preview = el("div", { class: "preview", hidden: true, "aria-hidden": "true" });
   const stage = el("div", { class: "grid-stage" }, grid.element, preview);
@@ -49,13 +53,17 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     return (at && grid.cell(at.row, at.column)) ?? null;
   };
 
-  const opened = computed(() => state.opened.value && placeOf(rows, current.value) !== null);
+  // Without a text there is nothing to open: the preview shows the mean picture and the numbers.
+  const alone = headsAlone(store.manifest);
+  const opened = computed(
+    () => state.opened.value && !alone && placeOf(rows, current.value) !== null,
+  );
   let openedBefore = false;
   const toggle = (head: Head) => {
     const isOpen = state.opened.peek() && sameHead(head, current.peek());
     batch(() => {
       choose(head);
-      state.opened.value = !isOpen;
+      state.opened.value = !isOpen && !alone;
     });
   };
   const close = () => {
@@ -181,7 +189,7 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
   scope.effect(() => {
     const pointed = hovered.value ?? (byKeyboard.value ? current.value : null);
     // The opened head needs no preview.
-    const head = state.opened.value && sameHead(pointed, current.value) ? null : pointed;
+    const head = opened.value && sameHead(pointed, current.value) ? null : pointed;
     // The head is missing for a moment when the stack changes, until this grid is replaced.
     const cell = cellOf(head);
     // A narrow view has no preview; the status line shows the numbers.

@@ -114,6 +114,15 @@ test("the name of the head that is looked at covers no other point if there is r
   const label = { text, x, y, width: textMeasure(LABEL_FONT)(text) };
   expect(covers(label, focused)).toBe(false);
   expect(covers(label, other)).toBe(false);
+
+  // It keeps off labels where it can, and those that its ring covers give way.
+  const at = (x: number, y: number) => ({ text: "9-9", x, y, width: 20 });
+  const labels = [at(focused.x - 4, focused.y), at(x, y), at(20, 200)];
+  written.length = 0;
+  paintOverlay(painter, layout, { ...look, labels });
+  expect(written.map(([text]) => text)).toEqual([text, "9-9", "9-9"]);
+  expect(written[0].slice(1)).not.toEqual([x, y]);
+  expect(written.slice(1).map(([, left]) => left)).toEqual([x, 20]);
 });
 
 describe("among many points", () => {
