@@ -49,6 +49,11 @@ def test_a_map_of_a_file_has_heads_alone(
     )
     expect(view.body).not_to_contain_text("Where it looks")
     expect(view.status).not_to_contain_text("Enter opens")
+    # With two tabs, too, the steppers stand below them.
+    view.page.set_viewport_size({"width": 600, "height": 1000})
+    boxes = [control.bounding_box() for control in (view.tab("Map"), view.layer, view.head)]
+    tab, layer, head = (box["y"] for box in boxes if box)
+    assert tab < layer == head
     view.tab("Model").click()
     cell = view.within.get_by_role("gridcell", name="Layer 1, head 3")
     cell.click()

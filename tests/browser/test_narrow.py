@@ -40,6 +40,15 @@ def test_every_control_is_in_sight(open_page: OpenPage, pair_page: Path, width: 
         expect_controls_in_sight(view, tab, width)
 
 
+def test_colours_of_heads_are_named(open_page: OpenPage, pair_page: Path) -> None:
+    view = View(open_page(pair_page, width=600, height=1000))
+    for tab in ("Model", "Map"):
+        view.open(tab)
+        legend = view.within.locator("footer .about")
+        expect(legend).to_be_in_viewport()
+        assert legend.evaluate("node => node.scrollHeight - node.clientHeight") <= 0
+
+
 def expect_controls_in_sight(view: View, tab: str, width: int) -> None:
     controls = [view.tab("Map"), view.layer, view.head]
     if tab != "Model":
