@@ -513,8 +513,7 @@ def to_html(
 
         to_html(widget)                         as its choices are now
         to_html(record, layer=2, head=9)        anything that `show` opens, with its arguments
-        to_html(a, b, c)                        several widgets, records, paths or comparisons,
-                                                below each other
+        to_html(a, b, c)                        several of these, below each other
         to_html([a, b])                         two records: A, B and their difference in place
         to_html(profile)                        an atlas: the map, the model view, and examples
         to_html(profile, model, tokenizer)      likewise, of one that was loaded from a file
