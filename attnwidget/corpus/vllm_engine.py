@@ -91,6 +91,11 @@ def vllm_engine(llm: Any, tokenizer: Any, settings: Settings) -> Iterator[VllmEn
     with keeping(llm, None) as (_, missing):
         if tokenizer is None:
             tokenizer = tokenizer_of(llm)
+            if settings.max_tokens and getattr(tokenizer, "truncation_side", "right") != "right":
+                raise ValueError(
+                    "vLLM's own tokenizer drops the beginning of texts, not their end: with "
+                    "max_tokens, pass a tokenizer, as AutoTokenizer.from_pretrained(...)"
+                )
         yield VllmEngine(llm, tokenizer, settings, missing)
 
 

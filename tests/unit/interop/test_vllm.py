@@ -297,6 +297,11 @@ def test_what_needs_transformers_says_so() -> None:
         aw.profile(LLM(), None, TEXTS, null=None, metrics=["same", "copying_weights"])
     with pytest.raises(ValueError, match="workers of its own"):
         aw.profile(LLM(), None, TEXTS, engine="ray", num_workers=2)
+    cutting = LLM()
+    cutting.llm_engine.vllm_config.model_config.skip_tokenizer_init = False
+    cutting.get_tokenizer = lambda: SimpleNamespace(truncation_side="left")  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match=r"with max_tokens, pass a tokenizer"):
+        aw.profile(cutting, None, TEXTS, null=None, max_tokens=4)
     found = aw.profile(LLM(), None, TEXTS, null=None)
     assert found.missing[0].startswith("copying, copying_weights: ")
     with pytest.raises(aw.corpus.example_texts.UnreadableError, match="the profile's model"):
