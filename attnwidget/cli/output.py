@@ -46,11 +46,11 @@ def check_output(path: str, records: Sequence[str] = ()) -> None:
     if path == STDOUT:
         return
     writable(path)
-    if (kind := Path(path).suffix.lower()) in _OTHER_KINDS:
-        raise ValueError(f"{path}: -o is a page of HTML; give it a name with .html, not {kind}")
     for record in records:
         if os.path.exists(path) and os.path.samefile(path, record):
             raise ValueError(f"{path} is the record itself; give the page another name")
+    if (kind := Path(path).suffix.lower()) in _OTHER_KINDS:
+        raise ValueError(f"{path}: -o is a page of HTML; give it a name with .html, not {kind}")
 
 
 def write(path: str, page: str) -> None:
