@@ -87,7 +87,10 @@ def _of_text(tokens: Tokens, text: str) -> range:
     if len(found) == 1:
         return found[0]
     if found:
-        places = ", ".join(f"{run.start} to {run.stop - 1}" for run in found[:_LISTED])
+        places = ", ".join(
+            f"{run.start}" if len(run) == 1 else f"{run.start} to {run.stop - 1}"
+            for run in found[:_LISTED]
+        )
         raise ValueError(
             f"{text!r} occurs {len(found)} times, at the positions {places}: give positions"
         )

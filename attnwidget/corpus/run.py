@@ -101,7 +101,8 @@ def profile(
             and which vLLM does not have: for an engine of vLLM, choose nulls among the others;
             "shuffled" reads them with their tokens in random order (special tokens stay in
             place); "position" has what attention by relative position alone would give, with the
-            head's own mean weight at each offset from query to key; "best offset" what attention
+            head's own mean weight at each offset from query to key, so that it says nothing about
+            distance and neighbours; "best offset" what attention
             to one fixed offset would, from -5 to 5, the best of each metric. The last two are of
             self-attention, on a sample of 64 texts, and need no further pass.
         batch_size: the texts that the model reads at once; of texts with more than 512 tokens,

@@ -36,7 +36,7 @@ def test_what_is_named(named: Any, expected: range) -> None:
 @pytest.mark.parametrize(
     ("named", "error", "message"),
     [
-        ({"text": "THE"}, ValueError, "'THE' occurs 2 times, at the positions 1 to 1, 5 to 5"),
+        ({"text": "THE"}, ValueError, "'THE' occurs 2 times, at the positions 1, 5: give"),
         ({"text": "yer saw the j"}, ValueError, r"no tokens are the text .*; there are 0 '\[CLS"),
         ({"text": "  "}, ValueError, "the text is empty"),
         ({"characters": (30, 40)}, ValueError, "no token has characters 30 to 40; .* 0 to 25"),
