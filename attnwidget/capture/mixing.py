@@ -20,7 +20,7 @@ from attnwidget.tracing import MixingCall, Strengths
 from .gated import Gated
 
 Mixing: TypeAlias = Literal["softmax", "recurrence", "channels"]
-"""What mixes the tokens of a call: in a recurrence by head, or in every channel by itself."""
+"""The way a call mixes tokens: by a softmax, a recurrence of heads, or each channel by itself."""
 
 ROUTE = RECURRENCE
 OF_CHANNELS = "contributions of channels"
@@ -112,7 +112,7 @@ def layers_of_channels(
     name: str,
     rounded: torch.dtype | None = None,
 ) -> list[Layer]:
-    """Of each item, one map of a layer whose channels are mixed each by itself, or of each call.
+    """Maps of a layer whose channels are mixed each by itself: of each item one, or one per call.
 
     A token's contribution to an output is what reaches it through the function, the gate and the
     projection. Its coefficient is the share of that along the whole output, of either sign:

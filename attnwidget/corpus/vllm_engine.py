@@ -54,7 +54,7 @@ class ReadTexts:
 
 
 class _Reader(torch.nn.Module):
-    """What batches of texts need to know of a model that runs elsewhere."""
+    """A stand-in for the engine's model: batches of texts read its limits and arguments."""
 
     def __init__(self, llm: Any) -> None:
         super().__init__()

@@ -109,7 +109,9 @@ def _choices(shown: Shown) -> Iterator[str]:
 def _links(attention: Attention, key: int | None) -> Iterator[str]:
     """The links of what is locked; without a lock, those of the current head."""
     current = attention.numbers(attention.current)
-    title = f"{attention.title(attention.current)}, {attention.measure}"
+    title = attention.title(attention.current)
+    # The title ends with the name of a lens of one's own, which is also that of its numbers.
+    title += "" if title.endswith(f" · {attention.measure}") else f", {attention.measure}"
     if not attention.locked:
         yield from wrapped(f"{title}, highest without sinks:", _highest(attention, current), most=2)
         return

@@ -1,7 +1,7 @@
 """Up, one patch: head 1-4 of a vision transformer on average gives .96 to the patch above
 
 That is the mean of all patches; the locked one, on the cap, gives more. Head 3 of this layer looks to the
-left, head 11 to the right, both with .93 on average.
+left, head 11 to the right, both with .93 on average. The median of all 144 heads gives .01 to the patch above.
 """
 
 from matplotlib.cbook import get_sample_data
@@ -22,10 +22,12 @@ import numpy as np
 patches = np.arange(196).reshape(14, 14)
 
 
-def to(head, queries, keys):
-    return shown.record.weights(1, head)[1 + queries.ravel(), 1 + keys.ravel()].mean()
+def to(head, queries, keys, layer=1):
+    return shown.record.weights(layer, head)[1 + queries.ravel(), 1 + keys.ravel()].mean()
 
 
 assert f"{to(4, patches[1:], patches[:-1]):.2f}" == "0.96"
 assert f"{to(3, patches[:, 1:], patches[:, :-1]):.2f}" == "0.93"
 assert f"{to(11, patches[:, :-1], patches[:, 1:]):.2f}" == "0.93"
+every = [to(head, patches[1:], patches[:-1], n) for n in range(12) for head in range(12)]
+assert f"{sorted(every)[72]:.2f}" == "0.01"

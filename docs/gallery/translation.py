@@ -1,7 +1,7 @@
 """Ten French words, ten English ones: head 5-0 of a translator finds where each comes from
 
 The model wrote the French. A row is what the next word was made from: the row “Le” wrote “chat”, and
-gives “cat” .87.
+gives “cat” .87. The median of the 48 heads finds two of the ten.
 """
 
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
@@ -22,3 +22,11 @@ right = {"Le": "The", "chat": "cat", "noir": "black", "boit": "drinks", "lait": 
 right |= {"froid": "cold", "parce": "because", "il": "it", "a": "is", "soif": "thirst"}
 assert len(right) == 10 and right.items() <= found.items()
 assert f"{weights[1].max():.2f}" == "0.87" and written[1:3] == ["Le", "chat"]
+
+
+def hits(layer, head):
+    largest = record.weights(layer, head, "cross").argmax(axis=1)
+    return sum(source[largest[row]] == right.get(word) for row, word in enumerate(written[1:]))
+
+
+assert sorted(hits(layer, head) for layer in range(6) for head in range(8))[24] == 2

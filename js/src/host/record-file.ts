@@ -16,7 +16,7 @@ const LARGEST_HEADER = 2 ** 25;
 
 export const NO_RECORD = "It is neither a record nor a page of attnwidget.";
 
-/** What a file says itself of the page that shows it. */
+/** A file's own words on the page that shows it. */
 export interface OpenedRecord {
   /** Without the numbers of heads. */
   readonly manifest: Json;

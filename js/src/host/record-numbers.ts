@@ -53,7 +53,7 @@ export interface HeadNumbers {
   readonly overview: Uint8Array;
   readonly metrics: readonly unknown[];
   readonly patterns: unknown;
-  /** Of stacks without a softmax, the largest magnitude of every head. */
+  /** The largest magnitude of every head, of stacks without a softmax. */
   readonly peaks: Readonly<Record<string, number[][]>>;
 }
 
@@ -163,7 +163,7 @@ const OF_ROW: Readonly<Record<string, (row: Row) => number | null>> = {
   row_sum: ({ sum }) => sum,
 };
 
-/** Whether a metric is computed here. */
+/** True for a metric that is computed here. */
 export const inBrowser = ({ name }: MetricWords) => Object.hasOwn(OF_ROW, name);
 
 /** The thumbnail and the metrics of a head, of which some may not be defined for its stack. */
