@@ -111,7 +111,7 @@ class Worker:
         return ""
 
     def attnwidget_sums(self, reading: str) -> bytes:
-        """The sums of a reading so far, with the model's digest, as safetensors; they begin anew."""
+        """The sums of a reading and the model's digest, as safetensors; they begin anew."""
         sums = self._attnwidget.sums.pop(reading, None)
         digest = digest_of(self.model_runner.get_model())
         return save_arrays(as_arrays((digest, sums)))
