@@ -7,7 +7,7 @@ import sys
 import warnings
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import nullcontext, redirect_stdout
 
 from traitlets import TraitError
 
@@ -15,6 +15,7 @@ from attnwidget.analysis import compare
 from attnwidget.corpus import HeadProfile
 from attnwidget.describe.describe import describe
 from attnwidget.page import viewer_html
+from attnwidget.progress import on_step
 from attnwidget.record import AttentionRecord
 from attnwidget.record.described import kind_of_file
 from attnwidget.record.files import printable
@@ -24,7 +25,7 @@ from attnwidget.view_state.table import TABLE
 from attnwidget.widget import StaticView
 
 from .arguments import COMPARE, DESCRIBE, PROFILE, VIEW, VIEWER, asks_doctor, parse
-from .output import STDOUT, Made, Progress, check_output, close_stdout, say, say_json, write
+from .output import STDOUT, Made, check_output, close_stdout, say, say_json, write
 from .profile import profile_page
 from .text import record_of_text
 from .tokens import position_of
@@ -74,15 +75,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         check_output(args.output, args.records)
         # Libraries must not write to the standard output, which may be the page.
-        with redirect_stdout(sys.stderr), warnings.catch_warnings():
+        # A bar that somebody counts already is not shown.
+        uncounted = on_step(lambda: None) if args.quiet else nullcontext()
+        with redirect_stdout(sys.stderr), warnings.catch_warnings(), uncounted:
             warnings.simplefilter("ignore")
-            progress = Progress(shown=not args.quiet)
             if args.command == VIEWER:
                 made = Made(viewer_html(), (), None)
             elif args.command == PROFILE:
-                made = profile_page(args, progress)
+                made = profile_page(args)
             else:
-                made = _page(args, progress)
+                made = _page(args)
             of_page = args.json and made.about is not None
             words = describe(made.about) if of_page else "a viewer of records, without one"
         write(args.output, made.page)
@@ -126,11 +128,11 @@ def _words(error: Exception) -> str:
     return f"{what}: {printable(os.fsdecode(error.filename))}"
 
 
-def _page(args: Namespace, progress: Progress) -> Made:
+def _page(args: Namespace) -> Made:
     """The page of a text, of saved records, or of a saved profile."""
+    choices = {name: value for name, value in vars(args).items() if name in TABLE}
     if args.command == VIEW and kind_of_file(args.records[0], needed=True) == "profile":
         profile = HeadProfile.load(args.records[0])
-        choices = {name: value for name, value in vars(args).items() if name in TABLE}
         return Made(to_html(profile, **choices), profile.missing, profile)
     for path in args.records:
         if kind_of_file(path) == "profile":
@@ -140,19 +142,14 @@ def _page(args: Namespace, progress: Progress) -> Made:
             )
     records = [AttentionRecord.load(path) for path in args.records]
     if not records:
-        records = [record_of_text(args, progress)]
-    count = sum(len(each.stack(name).layers) for each in records for name in each.stacks)
-    with progress.bar("Summarizing heads", "layers", count):
-        choices = {name: value for name, value in vars(args).items() if name in TABLE}
-        # They are read from the tokens of the stack that is shown.
-        locked = {name: choices.pop(name) for name in ("query", "key", "also") if name in choices}
-        view = StaticView(compare(*records) if args.command == COMPARE else records[0], **choices)
+        records = [record_of_text(args)]
+    # They are read from the tokens of the stack that is shown.
+    locked = {name: choices.pop(name) for name in ("query", "key", "also") if name in choices}
+    view = StaticView(compare(*records) if args.command == COMPARE else records[0], **choices)
     record = view.record
     stack = record.stack(view.stack)
     for side, tokens in (("query", stack.queries), ("key", stack.keys)):
         if side in locked:
             setattr(view, side, position_of(locked[side], tokens, side))
     view.also = locked.get("also", [])
-    with progress.bar("Packing", "layers", count):
-        page = view.to_html(quality=args.quality)
-    return Made(page, record.missing, view.comparison or record)
+    return Made(view.to_html(quality=args.quality), record.missing, view.comparison or record)

@@ -1,16 +1,14 @@
-"""Output of the page, and of lines and progress on a terminal."""
+"""Output of the page, and of lines on a terminal."""
 
 from __future__ import annotations
 
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
-from attnwidget.progress import on_step, progress_bar
 from attnwidget.record.files import writable, write_whole
 
 STDOUT = "-"
@@ -94,16 +92,3 @@ def say_json(content: Mapping[str, Any]) -> None:
 def close_stdout() -> None:
     """Redirect a closed pipe to the null device, to which Python can flush at its exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-class Progress:
-    """The progress bars of one command, shown on a terminal only and removed at their end."""
-
-    def __init__(self, *, shown: bool) -> None:
-        self.visible = shown and sys.stderr.isatty()
-
-    @contextmanager
-    def bar(self, name: str, unit: str, total: int | None = None) -> Iterator[None]:
-        """Count the steps within this context; `total` is None if unknown."""
-        with progress_bar(name, unit, total) if self.visible else on_step(lambda: None):
-            yield

@@ -11,13 +11,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from attnwidget.progress import ending_when
+from attnwidget.progress import ending_when, progress_bar
 from attnwidget.record.files import writable, write_whole
 from attnwidget.running.texts import read_texts
 from attnwidget.show import to_html
 
 from .arguments import NULLS
-from .output import Made, Progress, say
+from .output import Made, say
 from .text import loaded_model
 
 
@@ -46,7 +46,7 @@ class _Interrupt:
         say("attnwidget: ending with the texts that were read; Ctrl-C again stops", sys.stderr)
 
 
-def profile_page(args: Namespace, progress: Progress) -> Made:
+def profile_page(args: Namespace) -> Made:
     """The atlas of a file of texts.
 
     Writes the table, too, if it was asked for.
@@ -66,15 +66,14 @@ def profile_page(args: Namespace, progress: Progress) -> Made:
     texts = Path(args.texts)
     count = sum(1 for _ in read_texts(texts))
     interrupt = _Interrupt()
-    with loaded_model(args.model, progress) as (model, tokenizer):
-        with progress.bar("Profiling", "texts", count), interrupt.heeded():
+    with loaded_model(args.model, quiet=args.quiet) as (model, tokenizer):
+        with progress_bar("Profiling", "texts", count), interrupt.heeded():
             found = profile(
                 model, tokenizer, texts, null=NULLS[args.null], max_tokens=args.max_tokens
             )
         if args.table is not None:
             write_whole(args.table, found.table().to_csv(index=False).encode())
-        with progress.bar("Reading examples", "texts"):
-            page = to_html(found, similarity=find_spec("sklearn") is not None)
+        page = to_html(found, similarity=find_spec("sklearn") is not None)
     missing = found.missing
     if interrupt.asked:
         missing = (f"texts: {found.num_texts:,} of {count:,} were read", *missing)

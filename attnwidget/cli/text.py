@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr
@@ -15,10 +16,9 @@ from attnwidget.record import AttentionRecord
 from attnwidget.record.described import kind_of_file
 
 from .models import load
-from .output import Progress
 
 
-def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:
+def record_of_text(args: Namespace) -> AttentionRecord:
     """Load the model, and capture its attention over the text.
 
     Raises:
@@ -38,25 +38,24 @@ def record_of_text(args: Namespace, progress: Progress) -> AttentionRecord:
             (text or "").encode()
         except UnicodeEncodeError:
             raise ValueError(f"the text {text!r} is no Unicode text") from None
-    with loaded_model(args.model, progress) as (model, tokenizer):
+    with loaded_model(args.model, quiet=args.quiet) as (model, tokenizer):
         # Imported here, so that records can be shown without torch.
         from attnwidget.capture import capture
 
         # Without sampling, the page is the same every time.
         options = {"max_new_tokens": args.generate, "do_sample": False}
-        with progress.bar("Reading", "attention calls"):
-            return capture(
-                model,
-                tokenizer,
-                args.text,
-                args.pair,
-                target=args.target,
-                generate=None if args.generate is None else options,
-            )
+        return capture(
+            model,
+            tokenizer,
+            args.text,
+            args.pair,
+            target=args.target,
+            generate=None if args.generate is None else options,
+        )
 
 
 @contextmanager
-def loaded_model(name: str | None, progress: Progress) -> Iterator[tuple[Any, Any]]:
+def loaded_model(name: str | None, *, quiet: bool) -> Iterator[tuple[Any, Any]]:
     """The model and its tokenizer; within this context, transformers is quiet.
 
     Raises:
@@ -66,7 +65,7 @@ def loaded_model(name: str | None, progress: Progress) -> Iterator[tuple[Any, An
     for package in ("torch", "transformers"):
         if find_spec(package) is None:
             raise ModuleNotFoundError(f"to read a text, {package} is needed: pip install {package}")
-    with _quiet_transformers(bars=progress.visible):
+    with _quiet_transformers(bars=not quiet and sys.stderr.isatty()):
         yield load(name) if name is not None else default_model()
 
 
