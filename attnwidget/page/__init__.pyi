@@ -5,6 +5,7 @@ from .budget import Method as Method
 from .budget import check_selection as check_selection
 from .budget import layers_within as layers_within
 from .frame import frame_html as frame_html
+from .pack import block_key as block_key
 from .shown import layer_numbers as layer_numbers
 from .title import title_of as title_of
 from .viewer import viewer_html as viewer_html

@@ -21,9 +21,7 @@ from .base85 import base85_size
 from .document import PageRecord, document
 from .pack import (
     PAGE_SIZE,
-    PackedLayer,
-    PackedLayers,
-    PackedNumbers,
+    Blocks,
     ToPack,
     bare_layer,
     packed_layer,
@@ -70,9 +68,9 @@ def page_html(
         distinct[place].numbers.update(contents.numbers)
         widgets.append(_widget(each, opening_choices(each, names, numbers), place))
 
-    def page(packed: Sequence[PackedLayers]) -> str:
+    def page(packed: Sequence[Blocks]) -> str:
         records = [
-            _record(contents.shown, names, own, contents.numbers)
+            _record(contents.shown, names, {**own, **contents.numbers})
             for contents, own in zip(distinct, packed, strict=True)
         ]
         return document(
@@ -96,7 +94,7 @@ class _Contents:
 
     shown: ShownRecord
     layers: dict[tuple[str, int], ToPack]
-    numbers: PackedNumbers
+    numbers: Blocks
 
     @classmethod
     def of(cls, shown: ShownRecord, included: Sequence[int] | None) -> _Contents:
@@ -122,16 +120,16 @@ class _Contents:
         )
 
 
-def page_within(shown: ShownRecord, packed: PackedLayers, numbers: PackedNumbers, note: str) -> str:
+def page_within(shown: ShownRecord, blocks: Blocks, note: str) -> str:
     """The HTML of a page in a frame, which shows one record with some of its layers.
 
     Args:
-        packed, numbers: the layers, and the matrices of lenses.
         note: for the reader; "" for none.
     """
-    complete = len(packed) == len(_included(shown.record, None))
+    stacks = shown.record.stacks
+    complete = all((name, n) in blocks for name in stacks for n in shown.record.stack(name).numbers)
     names = included_views(None, [shown])
-    records = [_record(shown, names, packed, numbers)]
+    records = [_record(shown, names, blocks)]
     widgets = [_widget(shown, dict(shown.choices), note=note)]
     return document(title_of([shown]), records, widgets, names, complete=complete, framed=True)
 
@@ -142,11 +140,11 @@ class PackedExample:
 
     Attributes:
         record: the attention over it.
-        layers: its layers, by stack and number.
+        layers: its layers.
     """
 
     record: AttentionRecord
-    layers: PackedLayers
+    layers: Blocks
 
     @property
     def size(self) -> int:
@@ -176,10 +174,10 @@ def page_of_examples(
         packed: their texts, as far as the page has them.
     """
     first, *others = packed
-    records = [_record(shown, _ATLAS_VIEWS, first.layers, {})]
+    records = [_record(shown, _ATLAS_VIEWS, first.layers)]
     for example in others:
         manifest = _manifest(encode_record(example.record), example.layers)
-        records.append(PageRecord(manifest, None, example.layers, {}, {}))
+        records.append(PageRecord(manifest, None, example.layers))
     choices = opening_choices(shown, _ATLAS_VIEWS, None)
     # Links between tokens, and what is off, belong to the first text alone.
     alone = replace(shown, arcs=(), effects=())
@@ -228,23 +226,16 @@ def _widget(
     }
 
 
-def _record(
-    shown: ShownRecord,
-    views: Sequence[View],
-    packed: PackedLayers,
-    numbers: PackedNumbers,
-) -> PageRecord:
+def _record(shown: ShownRecord, views: Sequence[View], blocks: Blocks) -> PageRecord:
     # The other views have no thumbnails.
     overview = shown.overview if {"model", "map"} & set(views) else None
     texts = {} if "text" not in views else packed_texts(shown.record, shown.manifest)
-    return PageRecord(_manifest(shown.manifest, packed), overview, packed, numbers, texts)
+    return PageRecord(_manifest(shown.manifest, blocks), overview, {**blocks, **texts})
 
 
-def _manifest(
-    manifest: Mapping[str, Any], packed: Mapping[tuple[str, int], PackedLayer]
-) -> dict[str, Any]:
+def _manifest(manifest: Mapping[str, Any], blocks: Blocks) -> dict[str, Any]:
     """The record's manifest, changed for layers that the page has as weights alone."""
-    bare = {place for place, layer in packed.items() if layer.bare}
+    bare = {place for place, packed in blocks.items() if packed.bare}
     stacks = [
         {
             **stack,

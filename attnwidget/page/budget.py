@@ -17,9 +17,8 @@ from attnwidget.wire.compression import FINE, FINE_DIFFERENCES, LIMITS, Limits, 
 from .base85 import base85_size
 from .pack import (
     PAGE_SIZE,
+    Blocks,
     PackedLayer,
-    PackedLayers,
-    PackedNumbers,
     ToPack,
     fits_in_page,
     packed_fine,
@@ -54,7 +53,7 @@ class Saved:
     quality: Quality
     chosen: Mapping[tuple[str, int], ToPack]
     method: Method
-    packed: PackedLayers = field(default_factory=dict)
+    packed: Blocks = field(default_factory=dict)
     size: int = 0
     expected: float = 0
 
@@ -70,8 +69,10 @@ def layers_within(
     quality: Quality | None,
     budget: float | None,
     method: Method,
-) -> tuple[PackedLayers, PackedNumbers, str]:
-    """Pack layers for a notebook: (layers, the matrices of their lenses, a note for the reader).
+) -> tuple[Blocks, str]:
+    """Pack layers, and the matrices of their lenses, for a notebook: (blocks, a note).
+
+    The note is for the reader, and "" if there is nothing to say.
 
     Of a comparison, layers of both go together, since the difference needs both.
 
@@ -97,21 +98,15 @@ def layers_within(
     with progress_bar("Packing", "layers", len(chosen) if budget is None else None):
         saved, finer = _fitted(chosen, quality, limit, finest, method)
     note = _note(saved, finer, limit, record) or shown.note
-    return saved.packed, _numbers_within(shown, saved.packed, limit, method), note
-
-
-def _numbers_within(
-    shown: ShownRecord, packed: PackedLayers, budget: float, method: Method
-) -> PackedNumbers:
-    """Pack the matrices of lenses of saved layers, as far as there is room beside the layers."""
-    room = budget - _in_notebook(packed.values(), method)
-    found: PackedNumbers = {}
-    for place, numbers in packed_numbers(shown.record, shown.lenses, shown.choices["lens"], packed):
-        room -= _in_notebook([numbers], method)
+    blocks, room = dict(saved.packed), limit - saved.size
+    # Matrices of lenses have the room that is left.
+    kept = [place for place in chosen if place in blocks]
+    for at, packed in packed_numbers(record, shown.lenses, shown.choices["lens"], kept):
+        room -= _in_notebook([packed], method)
         if room < 0:
             break
-        found[place] = numbers
-    return found
+        blocks[at] = packed
+    return blocks, note
 
 
 @checked(quality=one_of(Quality, None), budget=real("a number of bytes, as 8_000_000", none=True))
@@ -139,7 +134,7 @@ def _fitted(
         room = min(budget, PAGE_SIZE) * _DENSITY[method]
         packed = packed_fine([*chosen.values()], room, finest)
         if packed is not None:
-            layers = dict(zip(chosen, packed, strict=True))
+            layers: Blocks = dict(zip(chosen, packed, strict=True))
             return Saved("default", chosen, method, layers, _in_notebook(packed, method)), None
     first: Quality = "compact" if quality in (None, "default") else quality
     saved = _within(Saved(first, chosen, method), budget, last=quality is not None)

@@ -14,7 +14,7 @@ from typing import Any
 
 from .base85 import base85
 from .bundle import bundle
-from .pack import PackedLayer, PackedNumbers
+from .pack import Blocks, PackedLayer, block_key
 
 # The policy allows these two scripts, WebAssembly and the script's own worker, but no requests, so
 # that no captured text can make the page load or send anything.
@@ -64,16 +64,12 @@ class PageRecord:
     Attributes:
         manifest, overview: see `attnwidget.wire`; the overview is None if no view needs it. Of a
             further example, the manifest lacks what is in that of its widget's record.
-        layers: its layers, by stack and number.
-        numbers: the matrices of lenses, as far as the page has them.
-        texts: what the rows of running texts attend to, by stack.
+        blocks: its layers, the matrices of lenses, and what the rows of running texts attend to.
     """
 
     manifest: Mapping[str, Any]
     overview: bytes | None
-    layers: Mapping[tuple[str, int], PackedLayer]
-    numbers: PackedNumbers
-    texts: Mapping[str, PackedLayer]
+    blocks: Blocks
 
 
 def document(
@@ -106,19 +102,9 @@ def document(
         "widgets": widgets,
     }
     blocks = [
-        _block(place, f"{stack}.{number}", layer)
-        for place, record in enumerate(records)
-        for (stack, number), layer in record.layers.items()
-    ]
-    blocks += [
-        _block(place, f"{stack}.{number}.{lens}", numbers)
-        for place, record in enumerate(records)
-        for (stack, number, lens), numbers in record.numbers.items()
-    ]
-    blocks += [
-        _block(place, f"{stack}.text", text)
-        for place, record in enumerate(records)
-        for stack, text in record.texts.items()
+        _block(number, block_key(place), packed)
+        for number, record in enumerate(records)
+        for place, packed in record.blocks.items()
     ]
     return page(
         title,
@@ -174,8 +160,8 @@ def _digest(script: bytes) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script).digest()).decode()}'"
 
 
-def _block(record: int, key: str, layer: PackedLayer) -> str:
-    content = as_json(layer.content | {"data": base85(layer.data)})
+def _block(record: int, key: str, packed: PackedLayer) -> str:
+    content = as_json(packed.content | {"data": base85(packed.data)})
     place = f'data-record="{record}" data-block="{html.escape(key)}"'
     return f'<script type="application/json" {place}>{content}</script>'
 

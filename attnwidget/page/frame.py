@@ -7,7 +7,7 @@ import html
 from attnwidget.view_state import ShownRecord
 
 from .assemble import page_within
-from .pack import PackedLayers, PackedNumbers
+from .pack import Blocks
 from .title import title_of
 
 # Only the text inside the frame is left where untrusted HTML is sanitized, as in somebody else's
@@ -84,15 +84,14 @@ _REST, _ROW, _MOST = 340, 28, 900
 
 def frame_html(
     shown: ShownRecord,
-    packed: PackedLayers,
-    numbers: PackedNumbers,
+    blocks: Blocks,
     note: str = "",
     height: int | None = None,
 ) -> str:
     """The HTML of a frame with a page in it, in ASCII.
 
     Args:
-        packed, numbers: the layers of the page, and the matrices of lenses.
+        blocks: those of the page.
         note: for the reader; "" for none.
         height: in CSS pixels; None to follow the content.
     """
@@ -105,7 +104,7 @@ def frame_html(
         sizing="auto" if height is None else "fixed",
         title=title,
         fallback=_FALLBACK.format(title=title),
-        page=html.escape(page_within(shown, packed, numbers, note)),
+        page=html.escape(page_within(shown, blocks, note)),
         height=estimate if height is None else height,
         script=html.escape(_SCRIPT),
     )

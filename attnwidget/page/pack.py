@@ -59,11 +59,16 @@ class PackedLayer:
     bare: bool = False
 
 
-PackedLayers = dict[tuple[str, int], PackedLayer]
-"""Layers by stack and number."""
+Place = tuple[str | int, ...]
+"""(stack, number) of a layer; (stack, number, lens) of its matrices of a lens; (stack, "text")."""
 
-PackedNumbers = dict[tuple[str, int, str], PackedLayer]
-"""Matrices of lenses by stack, number of the layer, and lens."""
+Blocks = dict[Place, PackedLayer]
+"""What a page or a notebook has of a record, by its place."""
+
+
+def block_key(place: Place) -> str:
+    """The name of a block in a page or a widget's state, as "self.3.rollout"."""
+    return ".".join(map(str, place))
 
 
 class ToPack(NamedTuple):
@@ -124,7 +129,7 @@ def packed_numbers(
     lenses: Sequence[Lens],
     chosen: str,
     layers: Iterable[tuple[str, int]],
-) -> Iterator[tuple[tuple[str, int, str], PackedLayer]]:
+) -> Iterator[tuple[Place, PackedLayer]]:
     """The matrices of layers, each with its place: of the lens that is chosen, and the user's own.
 
     Args:
@@ -139,11 +144,11 @@ def packed_numbers(
                     yield (stack, layer, lens.name), PackedLayer(*pack_block(block))
 
 
-def packed_texts(record: AttentionRecord, manifest: Mapping[str, Any]) -> dict[str, PackedLayer]:
-    """The attention of each running text, by the stacks of the record that have one."""
+def packed_texts(record: AttentionRecord, manifest: Mapping[str, Any]) -> Blocks:
+    """The attention of each running text, of the stacks of the record that have one."""
     having = (stack["name"] for stack in manifest["stacks"] if stack.get("text"))
     return {
-        name: PackedLayer(*pack_block(encode_shares(record, name)))
+        (name, "text"): PackedLayer(*pack_block(encode_shares(record, name)))
         for name in having
         if name in record.stacks
     }

@@ -352,11 +352,11 @@ class RecordView(Choices):
         if height != "auto" and (type(height) is not int or height < 1):
             raise ValueError(f'height is {height!r}; expected "auto" or pixels, as 600')
         shown = self.shown_record()
-        packed, numbers, note = layers_within(
+        blocks, note = layers_within(
             shown, layers=layers, quality=quality, budget=budget, method="static"
         )
         pixels = None if height == "auto" else height
-        return StaticCell(frame_html(shown, packed, numbers, note, pixels))
+        return StaticCell(frame_html(shown, blocks, note, pixels))
 
     def shown_record(self, effects: Iterable[OffSet] = ()) -> ShownRecord:
         """The record, and the current choices with which a page shows it.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import anywidget
 import traitlets
 
-from attnwidget.page import layers_within
+from attnwidget.page import block_key, layers_within
 from attnwidget.page.bundle import bundle
 from attnwidget.record.files import printable
 from attnwidget.session import ipython, read_in_a_notebook
@@ -123,15 +123,12 @@ class AttentionWidget(RecordView, anywidget.AnyWidget):
             TypeError, ValueError, IndexError: there is no such layer or quality, or the layers are
                 more than ATTNWIDGET_LARGEST_MESSAGE has room for.
         """
-        packed, numbers, note = layers_within(
+        packed, note = layers_within(
             self._shown_now(), layers=layers, quality=quality, budget=budget, method="embed"
         )
         blocks = {
-            f"{stack}.{number}": layer.content | {"data": layer.data}
-            for (stack, number), layer in packed.items()
+            block_key(place): each.content | {"data": each.data} for place, each in packed.items()
         }
-        for (stack, number, lens), each in numbers.items():
-            blocks[f"{stack}.{number}.{lens}"] = each.content | {"data": each.data}
         # A page that is loaded again gets all of the state in one message.
         state = {**self.get_state(), "_blocks": blocks}
         check_state(state, "embed fewer layers, with layers=… or budget=…")
