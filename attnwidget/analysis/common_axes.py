@@ -12,7 +12,7 @@ import numpy as np
 from attnwidget.record import Fidelity, Layer, Stack, Tokens
 
 from .alignment import Alignment
-from .head_difference import joined_weights
+from .head_difference import Side, joined_weights
 from .head_pairs import HeadPairs
 from .levels import numbers_alone, summed_fidelity
 
@@ -21,13 +21,21 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True)
 class Common:
-    """The tokens and the heads of two stacks that belong together."""
+    """The stacks of one name in two records: the tokens and the heads that belong together."""
 
     a: Stack
     b: Stack
     queries: Alignment
     keys: Alignment
     heads: HeadPairs
+
+    def of(self, head: tuple[int, int], other: tuple[int, int]) -> tuple[Side, Side]:
+        """A head of a and a head of b, on the tokens that belong together."""
+        queries, keys = self.queries.pairs, self.keys.pairs
+        return (
+            Side(self.a.layer(head[0]), head[1], [p.a for p in queries], [p.a for p in keys]),
+            Side(self.b.layer(other[0]), other[1], [p.b for p in queries], [p.b for p in keys]),
+        )
 
 
 def on_common_axes(common: Common) -> tuple[Stack, Stack]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -16,7 +15,7 @@ from attnwidget.warning import warn
 
 from .alignment import Alignment, Level, align
 from .common_axes import Common, on_common_axes
-from .head_difference import Difference, Side, head_difference, paired_weights
+from .head_difference import Difference, head_difference, paired_weights
 from .head_pairs import Layers, Matched, pair_heads
 from .head_scores import HeadScores, Rows
 from .metrics import Numbers
@@ -109,24 +108,6 @@ def compare(
     )
 
 
-@dataclass(frozen=True)
-class _Sides(Common):
-    """The stacks of one name in both records, and what belongs together in them."""
-
-    def of(self, head: tuple[int, int], other: tuple[int, int]) -> tuple[Side, Side]:
-        """A head of a and a head of b, on the tokens that belong together."""
-        queries, keys = self.queries.pairs, self.keys.pairs
-        return (
-            Side(self.a.layer(head[0]), head[1], [p.a for p in queries], [p.a for p in keys]),
-            Side(self.b.layer(other[0]), other[1], [p.b for p in queries], [p.b for p in keys]),
-        )
-
-    def next_of(self, head: tuple[int, int]) -> tuple[int, int]:
-        """The next head of b's layer; the first one after the last."""
-        layer, number = head
-        return layer, (number + 1) % self.b.layer(layer).num_heads
-
-
 class _Measured(NamedTuple):
     """The difference between a head and its partner, and between it and a null."""
 
@@ -146,7 +127,7 @@ class Comparison(Tabular):
         stacks: the names of the stacks that are compared.
     """
 
-    def __init__(self, a: AttentionRecord, b: AttentionRecord, sides: dict[str, _Sides]) -> None:
+    def __init__(self, a: AttentionRecord, b: AttentionRecord, sides: dict[str, Common]) -> None:
         self.a = a
         self.b = b
         self.stacks = tuple(sides)
@@ -279,7 +260,7 @@ class Comparison(Tabular):
             )
         return f"Comparison({'; '.join(parts)})"
 
-    def _of(self, stack: str | None) -> _Sides:
+    def _of(self, stack: str | None) -> Common:
         return of_stack(self._sides, stack, "this comparison")
 
     @cached_property
@@ -289,7 +270,7 @@ class Comparison(Tabular):
             name: {
                 head: _Measured(
                     head_difference(*sides.of(head, other)),
-                    head_difference(*sides.of(head, sides.next_of(other))),
+                    head_difference(*sides.of(head, _next(sides.b, other))),
                 )
                 for head, other in sides.heads.items()
             }
@@ -308,9 +289,15 @@ class Comparison(Tabular):
         return rows
 
 
+def _next(stack: Stack, head: tuple[int, int]) -> tuple[int, int]:
+    """The next head of a layer; the first one after the last."""
+    layer, number = head
+    return layer, (number + 1) % stack.layer(layer).num_heads
+
+
 def _sides(
     a: Stack, b: Stack, level: Level | None, layers: Layers, heads: Iterable[Matched] | None
-) -> _Sides:
+) -> Common:
     if a.signed != b.signed:
         raise ValueError(
             f"{'a' if a.signed else 'b'} has no softmax, but signed coefficients in place of "
@@ -322,7 +309,7 @@ def _sides(
     _warn_of_few(a.keys, b.keys, keys)
     if not same:
         _warn_of_few(a.queries, b.queries, queries)
-    return _Sides(a, b, queries, keys, pair_heads(a, b, layers, heads))
+    return Common(a, b, queries, keys, pair_heads(a, b, layers, heads))
 
 
 def _warn_of_few(a: Tokens, b: Tokens, found: Alignment) -> None:

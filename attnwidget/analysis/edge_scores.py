@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .metrics import Numbers
-from .table import MOST_ROWS, Tabular, data_frame
+from .table import Tabular, data_frame, largest_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,5 +113,4 @@ class EdgeScores(Tabular):
             yield Edge._make((*self.senders[sender], *self.receivers[receiver], score, float(null)))
 
     def _shown(self, rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-        ordered = rows.sort_values("score", key=abs, ascending=False, kind="stable")
-        return "", ordered.head(MOST_ROWS)
+        return "", largest_first(rows, "score")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .metrics import Numbers
-from .table import MOST_ROWS, Tabular, data_frame
+from .table import Tabular, data_frame, largest_first
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,17 +54,13 @@ class GridScores(Tabular):
     def __repr__(self) -> str:
         most = ""
         if not np.isnan(self.values).all():
-            row, column = self._most()
+            row, column = divmod(int(np.nanargmax(np.abs(self.values))), len(self.columns))
             most = f", most {self.values[row, column]:.3g} at {self.place(row, column)}"
         known = int((~np.isnan(self.values)).sum())
         part = "" if known == self.values.size else f", {known} of {self.values.size} known"
         beside = f"; beside {self.null_label}" if self.null_label else ""
         size = f"{len(self.rows)} × {len(self.columns)}"
         return f"<GridScores, {self.name} at {self.site}, {self.by} {size}{part}{most}{beside}>"
-
-    def _most(self) -> tuple[int, int]:
-        row, column = divmod(int(np.nanargmax(np.abs(self.values))), len(self.columns))
-        return row, column
 
     def place(self, row: int, column: int) -> str:
         """A cell in words, as "layer 3, position 9 John"."""
@@ -107,8 +103,7 @@ class GridScores(Tabular):
         return data_frame(columns)
 
     def _shown(self, rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-        ordered = rows.sort_values(self.name, key=abs, ascending=False, kind="stable")
-        return "", ordered.head(MOST_ROWS)
+        return "", largest_first(rows, self.name)
 
 
 def _number(label: str) -> int | str:

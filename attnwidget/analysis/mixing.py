@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from attnwidget.record import Layer
 
-from .lenses.values import head_outputs, value_refusal
+from .lenses.values import head_outputs, values_and_projection, why_no_norms
 from .metrics import Numbers
 
 
@@ -43,22 +43,17 @@ def mixing_ratio(
         ValueError: the layer has no values, no output projection or no softmax, or is not square;
             an array has another shape; or there is a gain without a residual.
     """
-    refusal = value_refusal(layer)
-    if refusal is not None:
-        raise ValueError(refusal)
-    assert layer.values is not None
-    assert layer.projection is not None
+    values, projection = values_and_projection(layer, why_no_norms(layer))
     if layer.shape[0] != layer.shape[1]:
         raise ValueError(
             f"a layer of {layer.shape[0]} queries and {layer.shape[1]} keys has no mixing ratio: "
             "no key is the query itself"
         )
-    tokens, width = layer.shape[0], layer.projection.shape[2]
-    shared = layer.num_heads // len(layer.values)
+    tokens, width = layer.shape[0], projection.shape[2]
     own = np.zeros((tokens, width))
     for head in range(layer.num_heads):
         diagonal = np.diagonal(layer.head_weights(head)).astype(np.float64)
-        own += (diagonal[:, None] * layer.values[head // shared]) @ layer.projection[head]
+        own += (diagonal[:, None] * values[head]) @ projection[head]
     context = head_outputs(layer).sum(axis=0, dtype=np.float64) - own
     if residual is not None:
         own += _of_shape("residual", residual, (tokens, width))

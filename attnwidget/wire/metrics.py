@@ -19,6 +19,13 @@ from attnwidget.analysis import (
     Rows,
     pattern_of,
 )
+from attnwidget.analysis.own_numbers import (
+    LONGEST_NAME,
+    by_stack,
+    check_name,
+    is_name,
+    real_numbers,
+)
 from attnwidget.counted import counted
 from attnwidget.record import AttentionRecord, Stack
 
@@ -33,7 +40,6 @@ _MAX_DIGITS = 20
 
 # A view lists all of them.
 _MAX_METRICS = 256
-_MAX_NAME = 200
 
 _OTHER_CHOICES = ("model", "pair", "pattern", "layer", "similarity", "none")
 
@@ -151,12 +157,7 @@ def encode_own_metrics(record: AttentionRecord, metrics: Metrics) -> list[SentMe
 
 
 def _own_metric(record: AttentionRecord, name: str, given: Any) -> SentMetric:
-    if not isinstance(name, str):
-        raise TypeError(f"metrics has the name {name!r:.100}; expected a string")
-    if not _is_name(name):
-        raise ValueError(
-            f"metrics has the name {name!r:.100}; expected 1 to {_MAX_NAME} printable characters"
-        )
+    check_name("metrics", name)
     if name in METRICS or name in _OTHER_CHOICES:
         raise ValueError(f"metric {name!r}: this name is taken; choose another")
     of_scores = isinstance(given, HeadScores)
@@ -187,9 +188,9 @@ def _own_metric(record: AttentionRecord, name: str, given: Any) -> SentMetric:
     }
     if "null" in rows:
         label = fields.get("null_label", _NULL_LABEL)
-        if not _is_name(label):
+        if not is_name(label):
             raise ValueError(
-                f"metric {name!r} has the null_label {label!r:.100}; expected 1 to {_MAX_NAME} "
+                f"metric {name!r} has the null_label {label!r:.100}; expected 1 to {LONGEST_NAME} "
                 "printable characters, as 'random weights'"
             )
         sent["null"] = {"label": label, "values": _sent_rows(rows["null"])}
@@ -199,10 +200,6 @@ def _own_metric(record: AttentionRecord, name: str, given: Any) -> SentMetric:
             raise ValueError(f"metric {name!r} has a low that is above its high")
         sent["interval"] = {"low": _sent_rows(low), "high": _sent_rows(high)}
     return sent
-
-
-def _is_name(text: Any) -> bool:
-    return isinstance(text, str) and 0 < len(text) <= _MAX_NAME and text.isprintable()
 
 
 def _fields(record: AttentionRecord, name: str, given: Any) -> Mapping[str, Any]:
@@ -265,20 +262,7 @@ def _described(scores: HeadScores) -> str:
 
 def _by_stack(record: AttentionRecord, name: str, values: Any) -> _Rows:
     """The numbers of every head, by stack and layer."""
-    if not isinstance(values, Mapping):
-        if len(record.stacks) > 1:
-            stacks = ", ".join(f"{stack!r}: ..." for stack in record.stacks)
-            raise ValueError(
-                f"metric {name!r} does not say of which stack it is; expected a dict of arrays, "
-                f"as {{{stacks}}}"
-            )
-        values = {record.stacks[0]: values}
-    for stack in values:
-        if stack not in record.stacks:
-            raise ValueError(
-                f"metric {name!r} has the stack {stack!r}; this record has "
-                f"{', '.join(record.stacks)}"
-            )
+    values = by_stack(record, f"metric {name!r}", values)
     return {
         stack: _rows(name, stack, record.stack(stack), values[stack])
         for stack in record.stacks
@@ -295,7 +279,8 @@ def _sent_rows(by_stack: _Rows) -> HeadNumbers:
 
 def _rows(name: str, stack_name: str, stack: Stack, values: Any) -> list[NDArray[np.float64]]:
     """The numbers of every head, layer by layer."""
-    rows = [_numbers(name, row) for row in _listed(name, values)]
+    what = f"metric {name!r} has a row of"
+    rows = [real_numbers(what, row).astype(np.float64) for row in _listed(name, values)]
     heads = [layer.num_heads for layer in stack.layers]
     fits = len(rows) == len(heads) and all(
         row.ndim == 1 and len(row) >= count and np.isnan(row[count:]).all()
@@ -321,19 +306,6 @@ def _listed(name: str, values: Any) -> list[Any]:
             f"metric {name!r} is {type(values).__name__}; expected an array [layers, heads]"
         )
     return [values] if getattr(values, "ndim", 2) == 0 else list(values)
-
-
-def _numbers(name: str, row: Any) -> NDArray[np.float64]:
-    row = row.detach().cpu().float() if hasattr(row, "detach") else row
-    try:
-        numbers = np.ma.filled(row.astype(float), np.nan) if np.ma.isMA(row) else np.asarray(row)
-    except (ValueError, RuntimeError):  # a ragged list, or tensors that need a gradient
-        numbers = np.asarray(None)
-    if numbers.dtype.kind not in "biuf":
-        raise TypeError(
-            f"metric {name!r} has a row of {numbers.dtype} ({row!r:.60}); expected real numbers"
-        )
-    return numbers.astype(np.float64)
 
 
 def _shape(shapes: Sequence[tuple[int, ...]]) -> str:

@@ -20,11 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from attnwidget.analysis.metrics import Numbers
 from attnwidget.record import AttentionRecord, Floats, Layer
 
 from .lens import MatrixLens, WhyNot
-from .values import why_no_parts
+from .values import values_and_projection, why_no_parts
 
 # An output that is shorter has no direction.
 _SHORTEST = 1e-30
@@ -42,7 +41,7 @@ def contributions(layer: Layer) -> Floats:
     if layer.of_channels:
         assert layer.coefficients is not None
         return layer.coefficients
-    values, projection = _parts(layer)
+    values, projection = values_and_projection(layer, why_no_parts(layer))
     mixed: Floats = np.stack([layer.head_numbers(head) for head in range(layer.num_heads)])
     outputs = mixed @ values
     if layer.gates is not None:
@@ -65,7 +64,7 @@ def contribution_norms(layer: Layer, head: int) -> Floats:
     Raises:
         ValueError: the layer has no values or no output projection.
     """
-    values, projection = _parts(layer)
+    values, projection = values_and_projection(layer, why_no_parts(layer))
     gram, value = projection[head] @ projection[head].T, values[head]
     mixed = np.abs(layer.head_numbers(head))
     if layer.gates is None:
@@ -78,17 +77,6 @@ def contribution_norms(layer: Layer, head: int) -> Floats:
             squares[query] = ((gated @ gram) * gated).sum(axis=1)
     norms: Floats = (mixed * np.sqrt(np.maximum(squares, 0))).astype(np.float32)
     return norms
-
-
-def _parts(layer: Layer) -> tuple[Numbers, Numbers]:
-    """The values [heads, Tk, d_v] of every query head, and the projection [heads, d_v, d_model]."""
-    why = why_no_parts(layer)
-    if why is not None:
-        raise ValueError(f"layer {layer.number} {why.sentence}")
-    assert layer.values is not None
-    assert layer.projection is not None
-    values = np.repeat(layer.values, layer.num_heads // len(layer.values), axis=0)
-    return values.astype(np.float64), layer.projection.astype(np.float64)
 
 
 def _why_not(record: AttentionRecord, stack: str, layer: int) -> WhyNot | None:

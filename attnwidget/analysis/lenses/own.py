@@ -9,6 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from attnwidget.analysis.own_numbers import (
+    LONGEST_NAME,
+    by_stack,
+    check_name,
+    is_name,
+    real_numbers,
+)
 from attnwidget.record import AttentionRecord, Floats, Stack
 
 from .attention import why_no_softmax
@@ -18,7 +25,6 @@ OwnLenses = Mapping[str, "ArrayLike | Sequence[ArrayLike] | Mapping[str, Any]"]
 """Arrays by the name of a lens; or, by name, arrays by stack, or fields (`own_lenses`)."""
 
 _MOST = 32
-_LONGEST_NAME = 200
 _WORDS = ("label", "description", "unit")
 _ARRAYS = ("matrices", "factors")
 # How far the sum of a row of shares may be from 1.
@@ -64,12 +70,7 @@ def own_lenses(
 
 
 def _own(record: AttentionRecord, name: str, given: Any, taken: Sequence[str]) -> Lens:
-    if not isinstance(name, str):
-        raise TypeError(f"lenses has the name {name!r:.100}; expected a string")
-    if not (0 < len(name) <= _LONGEST_NAME and name.isprintable()):
-        raise ValueError(
-            f"lenses has the name {name!r:.100}; expected 1 to {_LONGEST_NAME} printable characters"
-        )
+    check_name("lenses", name)
     if name in taken:
         raise ValueError(f"lens {name!r}: this name is taken; choose another")
     kind, numbers, words = _fields(record, name, given)
@@ -153,37 +154,25 @@ def _fields(record: AttentionRecord, name: str, given: Any) -> tuple[str | None,
     if words.get("label") == "":
         raise ValueError(f"lens {name!r} has an empty label; leave it out for the lens's name")
     for field, text in words.items():
-        if not (isinstance(text, str) and len(text) <= _LONGEST_NAME and text.isprintable()):
+        if not (text == "" or is_name(text)):
             raise ValueError(
-                f"lens {name!r} has the {field} {text!r:.100}; expected at most {_LONGEST_NAME} "
+                f"lens {name!r} has the {field} {text!r:.100}; expected at most {LONGEST_NAME} "
                 "printable characters"
             )
     return arrays[0], given[arrays[0]], words
 
 
 def _by_stack(record: AttentionRecord, name: str, numbers: Any) -> Mapping[str, Any]:
-    if not isinstance(numbers, Mapping):
-        if len(record.stacks) > 1:
-            stacks = ", ".join(f"{stack!r}: ..." for stack in record.stacks)
-            raise ValueError(
-                f"lens {name!r} does not say of which stack it is; expected a dict of arrays, as "
-                f"{{{stacks}}}"
-            )
-        return {record.stacks[0]: numbers}
-    for stack in numbers:
-        if stack not in record.stacks:
-            raise ValueError(
-                f"lens {name!r} has the stack {stack!r}; this record has {', '.join(record.stacks)}"
-            )
-    fields = [stack for stack, values in numbers.items() if isinstance(values, Mapping)]
+    found = by_stack(record, f"lens {name!r}", numbers)
+    fields = [stack for stack, values in found.items() if isinstance(values, Mapping)]
     if fields:
         raise ValueError(
             f"lens {name!r} has a dict for the stack {fields[0]!r}; stacks come within the fields, "
             f"as {{'matrices': {{{fields[0]!r}: array}}}}"
         )
-    if not numbers:
+    if not found:
         raise ValueError(f"lens {name!r} has no numbers; expected {_EXPECTED}")
-    return numbers
+    return found
 
 
 def _layers(
@@ -233,17 +222,8 @@ def _listed(name: str, values: Any) -> list[Any]:
 
 
 def _numbers(name: str, values: Any) -> Floats:
-    values = values.detach().cpu().float() if hasattr(values, "detach") else values
-    try:
-        numbers = np.asarray(values)
-    except (ValueError, RuntimeError):  # a ragged list
-        numbers = np.asarray(None)
-    if numbers.dtype.kind not in "biuf":
-        raise TypeError(
-            f"lens {name!r} has {numbers.dtype} ({values!r:.60}); expected real numbers"
-        )
     with np.errstate(over="ignore"):
-        single: Floats = numbers.astype(np.float32)
+        single: Floats = real_numbers(f"lens {name!r} has", values).astype(np.float32)
     return single
 
 

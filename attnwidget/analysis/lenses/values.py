@@ -28,7 +28,7 @@ def value_norms(layer: Layer) -> Floats:
     Raises:
         ValueError: the layer has no values or no output projection.
     """
-    values, projection = _values_and_projection(layer)
+    values, projection = values_and_projection(layer, why_no_norms(layer))
     # ‖v W‖² = v W Wᵀ vᵀ, in double precision, because squares lose half of the digits.
     grams = projection @ projection.swapaxes(1, 2)
     squares = np.einsum("hkv,hvw,hkw->hk", values, grams, values, optimize=True)
@@ -54,7 +54,7 @@ def value_weighted_layer(layer: Layer) -> Floats:
     Raises:
         ValueError: the layer has no values or no output projection.
     """
-    values, projection = _values_and_projection(layer)
+    values, projection = values_and_projection(layer, why_no_norms(layer))
     heads, num_keys, _ = values.shape
     num_queries, width = layer.shape[0], projection.shape[2]
     # ‖Σh w_h f_h‖² = Σhg w_h w_g (f_h · f_g).
@@ -79,7 +79,7 @@ def head_outputs(layer: Layer) -> Floats:
     Raises:
         ValueError: the layer has no values or no output projection.
     """
-    values, projection = _values_and_projection(layer)
+    values, projection = values_and_projection(layer, why_no_norms(layer))
     outputs = np.empty((layer.num_heads, layer.shape[0], projection.shape[2]), np.float32)
     for head in range(layer.num_heads):
         outputs[head] = layer.head_weights(head) @ values[head] @ projection[head]
@@ -130,11 +130,14 @@ def value_refusal(layer: Layer) -> str | None:
     return None if why is None else f"layer {layer.number} {why.sentence}"
 
 
-def _values_and_projection(layer: Layer) -> tuple[Numbers, Numbers]:
-    """The values [heads, Tk, d_v] of every query head, and the projection [heads, d_v, d_model]."""
-    refusal = value_refusal(layer)
-    if refusal is not None:
-        raise ValueError(refusal)
+def values_and_projection(layer: Layer, why_not: WhyNot | None) -> tuple[Numbers, Numbers]:
+    """The values [heads, Tk, d_v] of every query head, and the projection [heads, d_v, d_model].
+
+    Args:
+        why_not: the reason for a ValueError, as `why_no_parts` or `why_no_norms` finds it.
+    """
+    if why_not is not None:
+        raise ValueError(f"layer {layer.number} {why_not.sentence}")
     assert layer.values is not None
     assert layer.projection is not None
     shared = layer.num_heads // len(layer.values)
