@@ -15,7 +15,7 @@ from attnwidget.record import Floats, Layer, Recurrence, ScoreProgram, Stack, sa
 from .rounding import (
     RIGHT_TO_THREE_DECIMALS,
     BlockError,
-    difference,
+    Comparison,
     error_of,
     float_type,
     from_int16,
@@ -177,7 +177,7 @@ def _error(
     layer: Layer, sent: Layer, rows: NDArray[np.intp], factors: Mapping[str, Floats]
 ) -> BlockError | None:
     """The error of rounded floats; None if weights are not right to three decimals."""
-    error = error_of(difference(layer, sent, rows), layer, sent, rows, factors)
+    error = error_of(Comparison(layer, rows).difference(sent), layer, sent, rows, factors)
     limit = RIGHT_TO_THREE_DECIMALS
     if len(rows) < layer.shape[0]:
         error["rows"] = len(rows)

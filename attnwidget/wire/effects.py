@@ -52,10 +52,8 @@ class EffectRequest:
     query: int | None
     labels: tuple[str, ...]
 
-    def outdates(self, other: EffectRequest | CutRequest) -> bool:
+    def outdates(self, other: EffectRequest) -> bool:
         """True if nobody needs the reply to another request that came before this one."""
-        if isinstance(other, CutRequest):
-            return False
         if self.off == other.off:
             return self.op == other.op and self != other
         return True
@@ -63,7 +61,7 @@ class EffectRequest:
 
 @dataclass(frozen=True)
 class CutRequest:
-    """A request about an answer without some of its links.
+    """A request about an answer without some of its links: each about a part of its own.
 
     Attributes:
         op: "cut" for its probabilities, "answer" for what the model then writes, "shuffled" for
@@ -79,10 +77,6 @@ class CutRequest:
     stack: str
     text: RunningText
     cuts: tuple[Cut, ...] = ()
-
-    def outdates(self, other: EffectRequest | CutRequest) -> bool:
-        """False: each is about a part of its own."""
-        return False
 
 
 class Effects:
@@ -116,8 +110,12 @@ class Effects:
         if self.rerun is None:
             self._reply({"id": id_, "error": NO_MODEL, "absent": True}, [])
             return
-        waiting = self.replies.waiting
-        self.replies.abort(each for each, other in waiting.items() if request.outdates(other))
+        if isinstance(request, EffectRequest):
+            self.replies.abort(
+                each
+                for each, other in self.replies.waiting.items()
+                if isinstance(other, EffectRequest) and request.outdates(other)
+            )
         self.replies.add(id_, request)
 
     def close(self) -> None:

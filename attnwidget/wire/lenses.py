@@ -56,11 +56,6 @@ class SentLens(TypedDict):
     why_not: dict[str, list[SentReason]]
 
 
-def encode_lenses(record: AttentionRecord, lenses: Sequence[Lens]) -> list[SentLens]:
-    """Encode the lenses of a record."""
-    return [_lens(record, lens) for lens in lenses]
-
-
 def why_not_sent(lens: Lens, record: AttentionRecord, stack: str, layer: int) -> WhyNot | None:
     """The reason why a view does not have a lens of a layer; None if it has."""
     why = lens.why_not(record, stack, layer)
@@ -107,10 +102,10 @@ def thumbnails_of(lens: Lens, record: AttentionRecord) -> Iterator[NDArray[np.ui
     signed lens, 8 is zero, and 7 more or less the largest magnitude.
     """
     assert isinstance(lens, MatrixLens)
-    for name, layers in _matrices(lens, record):
+    for name, here in _layers_with(lens, record):
         stack = record.stack(name)
-        for matrices in layers:
-            for matrix in matrices:
+        for matrices, is_here in zip(lens.matrices(record, name), here, strict=True):
+            for matrix in matrices if is_here else ():
                 cells = cells_of(stack, matrix)
                 if lens.signed:
                     yield signed_levels(cells, _peak(matrix))
@@ -123,7 +118,8 @@ def cells_of(stack: Stack, matrix: Floats) -> Floats:
     return signed_cells(stack, lambda rows: matrix[rows], np.arange(len(matrix)))
 
 
-def _lens(record: AttentionRecord, lens: Lens) -> SentLens:
+def encode_lens(record: AttentionRecord, lens: Lens) -> SentLens:
+    """Encode a lens of a record."""
     matrices = lens if isinstance(lens, MatrixLens) else None
     return {
         **lens_words(lens),
@@ -158,13 +154,6 @@ def _kind(lens: Lens) -> Literal["browser", "factors", "heads", "layers"]:
     if isinstance(lens, MatrixLens):
         return "heads" if lens.by_head else "layers"
     return "factors" if isinstance(lens, FactorLens) else "browser"
-
-
-def _matrices(lens: MatrixLens, record: AttentionRecord) -> Iterator[tuple[str, Iterator[Floats]]]:
-    """The matrices of the layers that have them, by stack."""
-    for name, here in _layers_with(lens, record):
-        all_layers = zip(lens.matrices(record, name), here, strict=True)
-        yield name, (matrices for matrices, is_here in all_layers if is_here)
 
 
 def _layers_with(lens: MatrixLens, record: AttentionRecord) -> Iterator[tuple[str, list[bool]]]:

@@ -34,7 +34,7 @@ from attnwidget.record import (
 )
 
 from .block import block_size
-from .lenses import encode_lenses, thumbnails_of
+from .lenses import encode_lens, thumbnails_of
 from .metrics import SentMetric, encode_metrics, encode_patterns
 from .running_text import encode_text
 from .text import sendable
@@ -168,7 +168,7 @@ def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> d
         "model": sendable(record.model),
         "missing": [sendable(text) for text in record.missing],
         "stacks": stacks,
-        "lenses": encode_lenses(record, lenses),
+        "lenses": [encode_lens(record, lens) for lens in lenses],
         "images": [base64.b64encode(image.data).decode() for image in record.images],
         **_replay(record.replay),
     }

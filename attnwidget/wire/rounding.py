@@ -119,11 +119,6 @@ class Comparison:
                 yield heads, place, np.abs(weights, out=weights), of_scores
 
 
-def difference(layer: Layer, sent: Layer, rows: NDArray[np.intp]) -> Difference:
-    """Compare the attention of these query rows, in increasing order; see `Comparison`."""
-    return Comparison(layer, rows).difference(sent)
-
-
 def error_of(
     measured: Difference,
     layer: Layer,

@@ -11,7 +11,7 @@ from attnwidget.record import Layer, ScoreProgram, sample_rows
 from attnwidget.wire import encode_block
 from attnwidget.wire.block import Block
 from attnwidget.wire.compression import LIMITS, Quality, pack_layer
-from attnwidget.wire.rounding import difference, from_int16, to_int16
+from attnwidget.wire.rounding import Comparison, from_int16, to_int16
 from tests.decoding import decode_arrays
 from tests.unit.records import (
     FIDELITY,
@@ -179,7 +179,7 @@ def test_the_difference_of_some_rows(rows: list[int], found: bool) -> None:
     sent = _received(layer)
     differences = np.abs(_all_weights(sent) - _all_weights(layer))[0].max(axis=1)
     assert np.flatnonzero(differences).tolist() == [137]
-    measured = difference(layer, sent, np.array(rows))
+    measured = Comparison(layer, np.array(rows)).difference(sent)
     assert measured.largest == (pytest.approx(differences[137], abs=1e-7) if found else 0)
     stated = encode_block(layer)
     assert stated.error is not None
