@@ -160,7 +160,10 @@ def encode_record(record: AttentionRecord, lenses: Sequence[Lens] = LENSES) -> d
         stack = record.stack(name)
         sampled = sampled_rows(len(stack.queries))
         layers = [_layer(layer, record, name, lenses) for layer in stack.layers]
-        stacks.append({"name": name, **_axes(stack), "sampled": sampled, "layers": layers})
+        # The one sequence of self-attention is sent once.
+        keys = None if stack.keys == stack.queries else _tokens(stack.keys)
+        axes = {"queries": _tokens(stack.queries), "keys": keys}
+        stacks.append({"name": name, **axes, "sampled": sampled, "layers": layers})
         if (text := encode_text(record, name)) is not None:
             stacks[-1]["text"] = text
     return {
@@ -226,12 +229,6 @@ def _summaries(
             "follows from them"
         )
     return heads
-
-
-def _axes(stack: Stack) -> dict[str, Any]:
-    # The one sequence of self-attention is sent once.
-    keys = None if stack.keys == stack.queries else _tokens(stack.keys)
-    return {"queries": _tokens(stack.queries), "keys": keys}
 
 
 def _tokens(tokens: Tokens) -> dict[str, Any]:
