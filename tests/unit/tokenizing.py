@@ -72,5 +72,5 @@ def byte_fallback() -> Any:
         tokenizer_object=tokenizer,
         unk_token="<unk>",
         bos_token="<s>",
-        extra_special_tokens=["<image>"],
+        additional_special_tokens=["<image>"],
     )

@@ -24,9 +24,9 @@ def _sent(tokens: Tokens) -> Any:
     return manifest["stacks"][0]["queries"]["words"]
 
 
-def _words(tokenizer: Any, *texts: str) -> Any:
+def _words(tokenizer: Any, *texts: str, special: bool = True) -> Any:
     """Labels as in a capture of these texts."""
-    encoding = tokenizer(*texts, return_tensors="pt")
+    encoding = tokenizer(*texts, return_tensors="pt", add_special_tokens=special)
     positions = list(range(encoding["input_ids"].shape[1]))
     labels = token_labels(tokenizer, encoding["input_ids"][0].tolist())
     words, offsets = word_spans(encoding, 0, positions, texts)
@@ -57,7 +57,8 @@ def test_wordpieces_lose_their_sign_inside_a_word(minilm: Loaded) -> None:
 
 
 def test_bytes_of_a_character_become_the_character(smollm2: Loaded) -> None:
-    assert _words(smollm2[1], "Two 🦜s,\n\n  né") == {
+    """Older versions of transformers put a special token before SmolLM2's texts."""
+    assert _words(smollm2[1], "Two 🦜s,\n\n  né", special=False) == {
         "labels": ["Two", "🦜", "s", ",", "⏎⏎␣", "né"],
         "of": [0, 1, 1, 1, 2, 3, 4, 5, 5],
     }
@@ -65,7 +66,7 @@ def test_bytes_of_a_character_become_the_character(smollm2: Loaded) -> None:
 
 @pytest.mark.parametrize("text", ["#####x", "####### y", "a##b ##c", "tokenization"])
 def test_a_hash_of_other_vocabularies_stays(smollm2: Loaded, text: str) -> None:
-    assert "".join(_words(smollm2[1], text)["labels"]) == text.replace(" ", "")
+    assert "".join(_words(smollm2[1], text, special=False)["labels"]) == text.replace(" ", "")
 
 
 @pytest.mark.parametrize("kind", ["byte fallback", "unigram"])
