@@ -170,7 +170,9 @@ class ScoreProgram:
         """
         if rows is None:
             rows = np.arange(len(queries))
-        scores: Floats = (queries[rows] @ keys.T) * np.float32(self.head_scale(head))
+        # Whoever shows numbers refuses those that follow from infinity.
+        with np.errstate(over="ignore"):
+            scores: Floats = (queries[rows] @ keys.T) * np.float32(self.head_scale(head))
         self.finish(scores, head, rows, len(queries), range(len(keys)))
         return scores
 

@@ -1,6 +1,7 @@
 """Damage to real inputs, which gets further into a parser than noise does."""
 
 import json
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -52,7 +53,8 @@ def json_of(value: Any, random: Random) -> Any:
         holder, key = random.choice(places)
         match random.randrange(8):
             case 0 | 1 | 2:
-                holder[key] = random.choice(VALUES)
+                # Else later damage would change the list of values itself.
+                holder[key] = deepcopy(random.choice(VALUES))
             case 3:
                 holder[key] = random.choice(TEXTS)
             case 4:

@@ -26,13 +26,21 @@ def value_norms(layer: Layer) -> Floats:
     """‖f(x_j)‖ of every head and key: float32 [heads, Tk].
 
     Raises:
-        ValueError: the layer has no values or no output projection.
+        ValueError: the layer has no values or no output projection, or they are beyond single
+            precision.
     """
     values, projection = values_and_projection(layer, why_no_norms(layer))
     # ‖v W‖² = v W Wᵀ vᵀ, in double precision, because squares lose half of the digits.
     grams = projection @ projection.swapaxes(1, 2)
     squares = np.einsum("hkv,hvw,hkw->hk", values, grams, values, optimize=True)
-    norms: Floats = np.sqrt(np.maximum(squares, 0)).astype(np.float32)
+    # Overflows become infinity, which is refused.
+    with np.errstate(over="ignore"):
+        norms: Floats = np.sqrt(np.maximum(squares, 0)).astype(np.float32)
+    if not np.isfinite(norms).all():
+        raise ValueError(
+            f"the values of layer {layer.number} are beyond single precision, so that their norms "
+            "cannot be shown"
+        )
     return norms
 
 

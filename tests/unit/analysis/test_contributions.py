@@ -80,3 +80,16 @@ def test_channels_have_theirs_as_coefficients() -> None:
     assert CONTRIBUTION.why_not(record, "linear", layer.number) is None
     np.testing.assert_array_equal(contributions(layer), layer.coefficients)
     assert CONTRIBUTION.why_not(record, "self", 1) is not None
+
+
+def test_values_beyond_single_precision_are_refused() -> None:
+    layer = _layer("bert", "self")
+    assert layer.values is not None
+    assert layer.projection is not None
+    huge = replace(
+        layer,
+        values=layer.values / np.abs(layer.values).max() * np.float32(1e38),
+        projection=layer.projection / np.abs(layer.projection).max() * np.float32(1e38),
+    )
+    with pytest.raises(ValueError, match="the values of layer 0 are beyond single precision"):
+        value_norms(huge)

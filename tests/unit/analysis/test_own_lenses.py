@@ -71,6 +71,7 @@ def test_it_is_of_its_record_and_stacks_alone() -> None:
         ({"mine": SIGNED[:1]}, ValueError, "has the shape [1, 3, 5, 5]; expected matrices"),
         ({"mine": SIGNED[..., :4]}, ValueError, "here, of 'self', the shape [2, 3, 5, 5], or the"),
         ({"mine": SIGNED * np.nan}, ValueError, "has NaN; 0 stands for no number"),
+        ({"mine": np.ma.masked_less(SIGNED, 0)}, ValueError, "has NaN; 0 stands for no number"),
         ({"mine": SIGNED * np.inf}, ValueError, "has an infinite number"),
         ({"mine": -FACTORS}, ValueError, "a factor below zero, of which no share"),
         ({"mine": {"matrices": FACTORS}}, ValueError, "has the shape [2, 3, 5]; expected"),
