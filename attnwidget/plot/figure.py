@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 
 from attnwidget.analysis import ATTENTION
 from attnwidget.arguments import real
-from attnwidget.interventions.answer import Answer
 
 from .axes import PLAIN, Size, font_points, grown
 from .colors import DARK
@@ -33,10 +32,10 @@ from .matrix_plot import draw_matrix, matrix_size
 from .model_plot import model, model_size
 from .neuron_plot import draw_neuron, neuron_size
 from .notes import clean
+from .prose import Prose
 from .ranking_plot import ranking, ranking_size
 from .shown import Shown
-from .text_plot import text as draw_text
-from .text_plot import text_size
+from .text_plot import draw_text, text_size
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
@@ -83,17 +82,10 @@ def _draw_map(axes: Axes, shown: Shown, caption: bool) -> None:
     draw_map(shown.heads, **shown.places, **style)
 
 
-def _answer_of(shown: Shown) -> tuple[Answer, tuple[int, int]]:
-    """The answer that is shown, and the tokens that are looked at."""
-    found = shown.answer
-    if found is None:
+def _prose_of(shown: Shown) -> Prose:
+    if shown.prose is None:
         raise ValueError("the text view has no answer: it is drawn in the browser alone")
-    return found, shown.looked_at(found)
-
-
-def _draw_text(axes: Axes, shown: Shown, caption: bool) -> None:
-    found, looked = _answer_of(shown)
-    draw_text(found, answer=looked, caption=caption, ax=axes)
+    return shown.prose
 
 
 _PANELS: dict[PanelName, _Panel] = {
@@ -117,7 +109,10 @@ _PANELS: dict[PanelName, _Panel] = {
         lambda axes, shown, caption: draw_neuron(axes, shown.attention, caption=caption),
     ),
     "map": _Panel(lambda shown: map_size(), _draw_map),
-    "text": _Panel(lambda shown: text_size(*_answer_of(shown)), _draw_text),
+    "text": _Panel(
+        lambda shown: text_size(_prose_of(shown)),
+        lambda axes, shown, caption: draw_text(axes, _prose_of(shown), caption=caption),
+    ),
     "grid": _Panel(
         lambda shown: grid_size(shown.shown_grid),
         lambda axes, shown, caption: draw_grid(shown.shown_grid, caption=caption, ax=axes),

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from attnwidget.analysis import ATTENTION, GridScores, reading
-from attnwidget.interventions.answer import Answer
 from attnwidget.wire.pairing import layer_number
 
 from .attention import Attention, Side
@@ -25,7 +24,7 @@ from .curves import Curves, curves_of, rows_of
 from .heads import HeadColors, head_inks, metric_title
 from .image_plot import DENSEST, attention_on_image
 from .notes import clean, shorten
-from .prose import LINE, STRONGEST, placed, prose_of
+from .prose import LINE, STRONGEST, Prose, placed
 from .shown import Shown
 from .thumbnails import HeadRows, thumbnails_picture
 
@@ -61,8 +60,8 @@ def preview_bytes(shown: Shown) -> bytes:
         sheet.draw_map()
     elif shown.view == "grid":
         sheet.draw_grid(shown.shown_grid)
-    elif shown.view == "text" and (found := shown.answer) is not None:
-        sheet.draw_text(found)
+    elif shown.view == "text" and (prose := shown.prose) is not None:
+        sheet.draw_text(prose)
     else:
         one = shown.view == "neuron"
         attention = shown.attention
@@ -176,12 +175,10 @@ class _Sheet:
         else:
             self.explain(inks)
 
-    def draw_text(self, found: Answer) -> None:
+    def draw_text(self, prose: Prose) -> None:
         """Draw the answer and as much of its prompt as there is room for, shaded."""
-        first, end = self.shown.looked_at(found)
-        prose = prose_of(found, first, end)
         wide = _WIDTH - 2 * _GAP
-        lines = placed(prose.blocks, wide, _FONT, lambda text: _width(clean(text)), pictures=False)
+        lines = placed(prose, wide, _FONT, lambda text: _width(clean(text)), pictures=False)
         above = max(0.0, lines[-1].y + LINE * _FONT - (_BOTTOM - _TOP))
         strongest = 255 * STRONGEST[self.palette.dark]
         for each in lines:
