@@ -102,7 +102,7 @@ def head_size(attention: Attention) -> Size:
 
 
 def draw_head(
-    axes: Axes, attention: Attention, arcs: Sequence[SentArc] = (), *, caption: bool = True
+    ax: Axes, attention: Attention, arcs: Sequence[SentArc] = (), *, caption: bool = True
 ) -> None:
     """Draw the lines of the chosen heads, or those of the locked tokens.
 
@@ -110,27 +110,27 @@ def draw_head(
         arcs: annotated links, drawn over the lines.
         caption: as in `head`.
     """
-    palette, size = palette_of(axes), size_in_points(axes)
+    palette, size = palette_of(ax), size_in_points(ax)
     rows, places = rows_of(attention)
     curves = curves_of(attention, size, palette)
-    draw_curves(axes, curves.starts, curves.ends, curves.colors, curves.widths)
+    draw_curves(ax, curves.starts, curves.ends, curves.colors, curves.widths)
     handles: list[Artist] = [
         Line2D([], [], color=color, linewidth=3, label=name) for name, color in curves.legend
     ]
-    handles += draw_arcs(axes, attention, arcs, places, palette) if arcs else []
-    axes.set(xlim=(0, 1), ylim=(rows, 0), xticks=[])
-    right, notes = axes.secondary_yaxis("right"), list(curves.notes)
+    handles += draw_arcs(ax, attention, arcs, places, palette) if arcs else []
+    ax.set(xlim=(0, 1), ylim=(rows, 0), xticks=[])
+    right, notes = ax.secondary_yaxis("right"), list(curves.notes)
     sides = attention.queries, attention.keys
-    for axis, side, at in zip((axes.yaxis, right.yaxis), sides, places, strict=True):
+    for axis, side, at in zip((ax.yaxis, right.yaxis), sides, places, strict=True):
         locked = side.indices(attention.locked) if side is attention.locked_side else []
         room = 2 * at[0] * size[1] / rows
         notes.append(label_tokens(axis, side, at.tolist(), room, palette, locked))
-    for each in (axes, right):
+    for each in (ax, right):
         each.spines[:].set_visible(False)
-    set_title(axes, attention.title(*attention.drawn))
+    set_title(ax, attention.title(*attention.drawn))
     legend = None
     if len(handles) > 1:
         title = attention.measure if attention.signed else "head"
-        legend = add_legend(axes, handles, title=title, columns=min(len(handles), _LEGEND_COLUMNS))
+        legend = add_legend(ax, handles, title=title, columns=min(len(handles), _LEGEND_COLUMNS))
     if caption:
-        add_caption(axes, notes, palette, legend)
+        add_caption(ax, notes, palette, legend)

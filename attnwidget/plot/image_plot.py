@@ -165,7 +165,7 @@ def _percent(part: Floats, whole: Floats) -> str:
     return f"{100 * magnitude(part) / total if total else 0:.1f}%"
 
 
-def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> None:
+def draw_image(ax: Axes, attention: Attention, *, caption: bool = True) -> None:
     """Draw the image, each patch as bright as its attention; see `attention_on_image`.
 
     The patches of the tokens whose attention it is are framed, or the boxes predicted for them.
@@ -178,20 +178,20 @@ def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> Non
 
     from .axes import add_caption, set_title
 
-    shown, palette = attention_on_image(attention), palette_of(axes)
+    shown, palette = attention_on_image(attention), palette_of(ax)
     height, width, _ = shown.pixels.shape
-    paint_image(axes, shown, (0, width, height, 0))
+    paint_image(ax, shown, (0, width, height, 0))
     for left, top, right, bottom in shown.own:
         size = (right - left) * width, (bottom - top) * height
         frame = Rectangle((left * width, top * height), *size, fill=False)
         frame.set(edgecolor=palette.accent, linewidth=1.5)
         frame.set_path_effects([withStroke(linewidth=3, foreground=palette.background)])
-        axes.add_patch(frame)
-    axes.set(xticks=[], yticks=[])
-    axes.spines[:].set_visible(False)
-    set_title(axes, attention.title(attention.current))
+        ax.add_patch(frame)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    set_title(ax, attention.title(attention.current))
     if caption:
-        add_caption(axes, shown.notes, palette)
+        add_caption(ax, shown.notes, palette)
 
 
 def paint_image(

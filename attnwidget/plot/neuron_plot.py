@@ -63,7 +63,7 @@ def neuron_size(attention: Attention) -> Size:
     return 1.4 * width, height
 
 
-def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> None:
+def draw_neuron(ax: Axes, attention: Attention, *, caption: bool = True) -> None:
     """Draw the vectors and numbers of the locked query, or of the default one.
 
     Args:
@@ -72,7 +72,7 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
     Raises:
         ValueError: the layer was recorded as weights or coefficients alone.
     """
-    palette, keys = palette_of(axes), attention.keys
+    palette, keys = palette_of(ax), attention.keys
     layer, head = attention.stack.layer(attention.layer), attention.head
     query = attention.locked[0] if attention.locked else _default_query(attention)
     rows = np.array([query])
@@ -84,17 +84,17 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
     by_key, scores = _products(layer, head, query)
     products, scores = by_key[keys.shown], None if scores is None else scores[keys.shown]
 
-    axes.set(xticks=[], yticks=[])
-    axes.spines[:].set_visible(False)
-    axes.patch.set_visible(False)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    ax.patch.set_visible(False)
     label = shorten(attention.stack.queries.labels[query])
     number, partners = attention.layer, attention.partners
     place = f"Layer {layer_number(number, partners)} · Head {head_number(number, head, partners)}"
-    set_title(axes, f"{place} · Query {label}")
+    set_title(ax, f"{place} · Query {label}")
     columns = {
-        name: axes.inset_axes((left, 0, width, _HEIGHT)) for name, (left, width) in _COLUMNS.items()
+        name: ax.inset_axes((left, 0, width, _HEIGHT)) for name, (left, width) in _COLUMNS.items()
     }
-    strip = axes.inset_axes((0, _HEIGHT + 0.015, _COLUMNS["k"][1], 0.04))
+    strip = ax.inset_axes((0, _HEIGHT + 0.015, _COLUMNS["k"][1], 0.04))
     small = font_points("xtick.labelsize", _SMALL)
     vectors = _full_color(np.concatenate([q[None], k]))
     masked = np.zeros(len(k), bool) if scores is None else np.isneginf(scores)
@@ -115,7 +115,7 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
         column.set(xticks=[], yticks=[])
         if column is not strip:
             bar = column.inset_axes((0.15, -0.09, 0.7, 0.025))
-            axes.figure.colorbar(image, cax=bar, orientation="horizontal", extend="both")
+            ax.figure.colorbar(image, cax=bar, orientation="horizontal", extend="both")
             bar.tick_params(labelsize=small, length=2)
     strip.set_yticks([0], labels=["q"])
     titles = {"q × k": "q × k", "score": _score_title(attention), "weight": "softmax"}
@@ -143,7 +143,7 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
     if caption:
         note = share_note(magnitude(weights), magnitude(whole), "the query’s\nattention")
         columns["weight"].set_xlabel(note, fontsize=small, color=palette.muted)
-    room = size_in_points(axes)[1] * _HEIGHT / len(k)
+    room = size_in_points(ax)[1] * _HEIGHT / len(k)
     places = np.arange(len(k), dtype=float).tolist()
     label_tokens(columns["k"].yaxis, keys, places, room, palette)
 

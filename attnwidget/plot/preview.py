@@ -75,9 +75,7 @@ class _Sheet:
     def __init__(self, shown: Shown) -> None:
         self.shown = shown
         self.palette = DARK if shown.choices["theme"] == "dark" else LIGHT
-        # As the view, with attention where a lens is of whole layers.
-        lens = shown.lens if shown.lens.by_head else ATTENTION
-        self.lens = reading(lens, shown.record.stack(shown.stack))
+        self.lens = reading(shown.lens_by_head, shown.record.stack(shown.stack))
         self.image = Image.new("RGB", (_WIDTH, _HEIGHT), self.palette.background)
         self.pen = ImageDraw.Draw(self.image, "RGBA")
 

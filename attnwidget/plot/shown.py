@@ -45,6 +45,11 @@ class Shown(ShownRecord):
     def lens(self) -> Lens:
         return next(each for each in self.lenses if each.name == self.choices["lens"])
 
+    @property
+    def lens_by_head(self) -> Lens:
+        """The lens; attention in place of one of whole layers, as in the model view."""
+        return self.lens if self.lens.by_head else ATTENTION
+
     @cached_property
     def attention(self) -> Attention:
         """The attention that the head view shows; in the model view, that of the opened head."""

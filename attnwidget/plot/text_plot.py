@@ -67,47 +67,47 @@ def text_size(prose: Prose) -> Size:
     return wide, _height(_lines(prose, 72 * wide, _fonts(prose))) / 72 + 0.4
 
 
-def draw_text(axes: Axes, prose: Prose, *, caption: bool = True) -> None:
+def draw_text(ax: Axes, prose: Prose, *, caption: bool = True) -> None:
     """Draw the lines of a prompt and its answer.
 
     Args:
         caption: as in `head`.
     """
     # Letters have points, so the layout of the figure must be known.
-    axes.axis("off")
-    lay_out = getattr(axes.figure, "draw_without_rendering", None)  # a subfigure has none
+    ax.axis("off")
+    lay_out = getattr(ax.figure, "draw_without_rendering", None)  # a subfigure has none
     if lay_out is not None:
         lay_out()
-    palette, size, fonts = palette_of(axes), font_points("font.size"), _fonts(prose)
-    wide, tall = size_in_points(axes)
+    palette, size, fonts = palette_of(ax), font_points("font.size"), _fonts(prose)
+    wide, tall = size_in_points(ax)
     lines = _lines(prose, wide, fonts)
     # Lines keep their distance in any height.
-    axes.set(xlim=(0, wide), ylim=(max(_height(lines), tall), 0))
+    ax.set(xlim=(0, wide), ylim=(max(_height(lines), tall), 0))
     for each in lines:
         piece, style = each.piece, {"ha": "right", "color": palette.muted}
         if piece is not None:
             style = {"color": palette.text}
             if each.height and piece.picture is not None:
                 sides = each.x, each.x + each.width, each.y + each.height, each.y
-                paint_image(axes, piece.picture, sides, aspect="auto")
+                paint_image(ax, piece.picture, sides, aspect="auto")
                 continue
             place = (each.x, each.y + 0.1 * size), each.width, 1.4 * size
             if piece.shade > 0:
                 alpha = STRONGEST[palette.dark] * piece.shade
-                axes.add_patch(Rectangle(*place, color=palette.ink, alpha=alpha, lw=0))
+                ax.add_patch(Rectangle(*place, color=palette.ink, alpha=alpha, lw=0))
             if piece.is_named:
                 below = (each.x, each.y + 1.5 * size), each.width, 0.08 * size
-                axes.add_patch(Rectangle(*below, color=palette.muted, lw=0))
+                ax.add_patch(Rectangle(*below, color=palette.muted, lw=0))
             for framed, edge in (
                 (piece.is_image, palette.muted),
                 (piece.is_looked_at, palette.accent),
             ):
                 if framed:
-                    axes.add_patch(Rectangle(*place, fill=False, edgecolor=edge))
+                    ax.add_patch(Rectangle(*place, fill=False, edgecolor=edge))
         written: dict[str, Any] = {"fontproperties": fonts, **style, **PLAIN}
-        axes.text(each.x, each.y + 1.15 * size, each.text, va="baseline", **written)
+        ax.text(each.x, each.y + 1.15 * size, each.text, va="baseline", **written)
     if caption:
-        add_caption(axes, prose.notes, palette)
+        add_caption(ax, prose.notes, palette)
 
 
 def _fonts(prose: Prose) -> FontProperties:
