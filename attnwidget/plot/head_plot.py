@@ -53,7 +53,7 @@ def head(
         record: a record, or a widget, for the record it shows.
         heads: the head, or the heads, drawn; all of the layer if None.
         query: a query, its position or the words of its token, to draw its attention alone; None
-            for all queries. Over 64 tokens, neighbours then share a line.
+            for all queries. Of more than 2,000 lines, the strongest are drawn.
         lens: the numbers of the lines: one of `attnwidget.analysis.LENSES` or its name, such as
             "scores", before the softmax, or "values", for value-weighted norms as shares of each
             row. Numbers with a sign, as the coefficients of a layer without a softmax, are blue
