@@ -11,7 +11,8 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from attnwidget.analysis import Lens
-from attnwidget.record import AttentionRecord, Floats
+from attnwidget.analysis.thumbnails import largest_from
+from attnwidget.record import AttentionRecord
 
 from .attention import Attention, Viewed
 from .axes import (
@@ -26,7 +27,7 @@ from .axes import (
     size_in_points,
 )
 from .colors import palette_of, shade
-from .notes import group_bounds, magnitude, share_note
+from .notes import magnitude, share_note
 
 # The most cells along a side of the image.
 _MAX_CELLS = 400
@@ -149,9 +150,10 @@ def draw_matrix(
     width, height = size_in_points(ax)
     # A cell lower than a point would be invisible.
     max_cells = int(min(_MAX_CELLS, max(width, height)))
+    tops, lefts = (np.arange(min(n, max_cells)) * n // min(n, max_cells) for n in (rows, columns))
     most = float(np.abs(numbers).max()) if most is None else most
     image = ax.imshow(
-        _largest_cells(numbers, max_cells),
+        largest_from(largest_from(numbers, tops, axis=0), lefts, axis=1),
         cmap=palette.colormap(signed=attention.signed),
         norm=shade(most or 1.0, signed=attention.signed),
         extent=(0, columns, rows, 0),
@@ -181,14 +183,3 @@ def draw_matrix(
         notes.append(f"each cell the largest of up to {group} × {group}" if group > 1 else "")
         add_caption(ax, notes, palette, ax.xaxis.label)
     return image
-
-
-def _largest_cells(numbers: Floats, max_cells: int) -> Floats:
-    """A matrix of at most `max_cells` on a side: of each cell the number of largest magnitude."""
-    rows, columns = (group_bounds(count, max_cells)[:-1] for count in numbers.shape)
-    largest, least = (
-        reduce.reduceat(reduce.reduceat(numbers, rows, axis=0), columns, axis=1)
-        for reduce in (np.maximum, np.minimum)
-    )
-    cells: Floats = np.where(largest >= -least, largest, least)
-    return cells
