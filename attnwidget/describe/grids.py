@@ -11,7 +11,7 @@ from attnwidget.analysis.metrics import Numbers
 from attnwidget.counted import counted
 from attnwidget.plot.heads import NULL_ENDS
 
-from .lines import Block, fitted, number, one_line, wrapped
+from .lines import Block, beside, fitted, number, one_line, wrapped
 from .records import missing_block
 
 _CELLS, _MORE_CELLS, _ENTRIES = 8, 24, 12
@@ -19,16 +19,18 @@ _CELLS, _MORE_CELLS, _ENTRIES = 8, 24, 12
 
 def describe_grid(scores: GridScores) -> str:
     """Say what a grid holds, and its largest cells, rows and columns, beside its null."""
-    first, *_ = lines = [*grid_lines(scores)]
-    null = f"beside {one_line(scores.null_label or 'a null')}" if _has_null(scores) else "no null"
-    lines[0] = f"{first.rstrip('.')}; {len(scores.rows)} × {len(scores.columns)} cells; {null}."
+    first, about, *cells = grid_lines(scores)
+    null = "no null"
+    if _null_range(scores):
+        null = f"beside {one_line(scores.null_label or 'a null')}"
+    first = f"{first.rstrip('.')}; {len(scores.rows)} × {len(scores.columns)} cells; {null}."
     return fitted(
         [
-            Block("The grid", 0, lines[:2]),
+            Block("The grid", 0, [first, about]),
             missing_block(scores.missing),
-            Block("cells", 1, lines[2:], [*_cells(scores, _MORE_CELLS, most=12)]),
-            Block("rows", 2, [*_means(scores, 1)]),
-            Block("columns", 2, [*_means(scores, 0)]),
+            Block("cells", 1, cells, _cells(scores, _MORE_CELLS, most=12)),
+            Block("rows", 2, _means(scores, 1)),
+            Block("columns", 2, _means(scores, 0)),
         ]
     )
 
@@ -42,41 +44,44 @@ def grid_lines(scores: GridScores) -> Iterator[str]:
     yield from _cells(scores, _CELLS, most=4)
 
 
-def _cells(scores: GridScores, count: int, *, most: int) -> Iterator[str]:
-    values, null = scores.values.ravel(), None if scores.null is None else scores.null.ravel()
-    beside = ""
-    if null is not None and np.isfinite(null).any():
-        low, high = np.nanpercentile(null, NULL_ENDS)
-        ends = f"{number(float(low), 3)} to {number(float(high), 3)}"
-        beside = f" (95% of {scores.null_label}: {ends})"
-    known = np.flatnonzero(np.isfinite(values))
-    largest = known[np.argsort(-np.abs(values[known]), kind="stable")][:count]
+def _null_range(scores: GridScores) -> str:
+    """The words for 95% of the null's cells; "" where there is no null."""
+    if scores.null is None or not np.isfinite(scores.null).any():
+        return ""
+    low, high = np.nanpercentile(scores.null, NULL_ENDS)
+    return f" (95% of {scores.null_label}: {number(low, 3)} to {number(high, 3)})"
+
+
+def _cells(scores: GridScores, count: int, *, most: int) -> list[str]:
+    null = np.full(scores.values.shape, np.nan) if scores.null is None else scores.null
     entries = []
-    for at in largest:
-        row, column = divmod(int(at), len(scores.columns))
-        place = one_line(scores.place(row, column))
-        of_null = None if null is None else null[at]
-        entries.append(f"{place} {_beside(values[at], of_null, scores.unit)}")
-    yield from wrapped(f"Largest of {counted(len(known), 'cell')}{beside}:", entries, most=most)
+    for at in _largest(scores.values.ravel(), count):
+        cell = divmod(at, len(scores.columns))
+        said = _said(scores, scores.values[cell], null[cell])
+        entries.append(f"{one_line(scores.place(*cell))} {said}")
+    known = counted(int(np.isfinite(scores.values).sum()), "cell")
+    return wrapped(f"Largest of {known}{_null_range(scores)}:", entries, most=most)
 
 
-def _means(scores: GridScores, axis: int) -> Iterator[str]:
+def _means(scores: GridScores, axis: int) -> list[str]:
     """The rows (axis 1), or columns (axis 0), whose mean over the other axis is largest."""
     if 1 in scores.values.shape:
-        return
-    of_rows, of_columns = scores.axes
-    labels, what, over = (
-        (scores.rows, of_rows, of_columns) if axis else (scores.columns, of_columns, of_rows)
-    )
+        return []
+    what, over = scores.axes if axis else scores.axes[::-1]
+    labels = scores.rows if axis else scores.columns
     means = _mean(scores.values, axis)
-    null = None if scores.null is None else _mean(scores.null, axis)
-    known = np.flatnonzero(np.isfinite(means))
+    null = np.full(len(means), np.nan) if scores.null is None else _mean(scores.null, axis)
     entries = []
-    for at in known[np.argsort(-np.abs(means[known]), kind="stable")][:_ENTRIES].tolist():
+    for at in _largest(means, _ENTRIES):
         place = f"{at} " if what == "position" and labels[at] != str(at) else ""
-        said = _beside(means[at], None if null is None else null[at], scores.unit)
-        entries.append(f"{place}{one_line(labels[at])} {said}")
-    yield from wrapped(f"Mean over {over}s, largest {what}s:", entries, most=3)
+        entries.append(f"{place}{one_line(labels[at])} {_said(scores, means[at], null[at])}")
+    return wrapped(f"Mean over {over}s, largest {what}s:", entries, most=3)
+
+
+def _largest(values: Numbers, count: int) -> list[int]:
+    """The places of the known numbers that are largest in magnitude, the first first."""
+    order = np.argsort(-np.nan_to_num(np.abs(values), nan=-np.inf), kind="stable")
+    return [int(at) for at in order[:count] if np.isfinite(values[at])]
 
 
 def _mean(values: Numbers, axis: int) -> Numbers:
@@ -87,10 +92,6 @@ def _mean(values: Numbers, axis: int) -> Numbers:
     return means
 
 
-def _beside(value: float, null: float | None, unit: str) -> str:
-    of_null = "" if null is None or np.isnan(null) else f" (null {number(float(null), 3)})"
-    return f"{number(float(value), 3)}{unit and f' {unit}'}{of_null}"
-
-
-def _has_null(scores: GridScores) -> bool:
-    return scores.null is not None and bool(np.isfinite(scores.null).any())
+def _said(scores: GridScores, value: float, null: float) -> str:
+    unit = f" {scores.unit}" if scores.unit else ""
+    return f"{number(value, 3)}{unit}{beside('null', null, 3)}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan
+from typing import SupportsFloat
 
 from attnwidget.record import Tokens
 from attnwidget.record.files import printable
@@ -85,7 +87,14 @@ def head_name(head: tuple[int, int]) -> str:
     return f"{head[0]}-{head[1]}"
 
 
-def number(value: float, digits: int = 2) -> str:
+def number(value: SupportsFloat, digits: int = 2) -> str:
     """A number with so many decimals; no minus before zero."""
-    text = f"{value:.{digits}f}"
+    text = f"{float(value):.{digits}f}"
     return text.removeprefix("-") if float(text) == 0 else text
+
+
+def beside(word: str, value: SupportsFloat | None, digits: int = 2) -> str:
+    """A number to compare with, as " (null 0.12)"; "" for none, or NaN."""
+    if value is None or isnan(value):
+        return ""
+    return f" ({word} {number(value, digits)})"

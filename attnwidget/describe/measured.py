@@ -62,6 +62,11 @@ class Measured:
         return self.stack.queries == self.stack.keys
 
     @cached_property
+    def received(self) -> Numbers:
+        """The mean over heads and queries, [Tk]."""
+        return np.asarray(self.mean.mean(axis=0))
+
+    @cached_property
     def sinks(self) -> tuple[int, ...]:
         """Keys that heads rest on: special tokens, a chat's template, in self-attention the first.
 

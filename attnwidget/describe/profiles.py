@@ -105,10 +105,10 @@ def _numbers(profile: HeadProfile, name: str, heads: list[tuple[int, int]]) -> I
                     if np.isnan(of_null[top])
                     else f", {number(of_null[top])} at {head_name(heads[top])}"
                 )
-                beside += f"; {null} {number(float(np.nanmean(of_null)))}{own}"
+                beside += f"; {null} {number(np.nanmean(of_null))}{own}"
         unit = f" {about.unit}" if about.unit else ""
         yield (
-            f"    {metric} ({about.label}): {number(float(np.nanmean(mean)))}{unit}; "
+            f"    {metric} ({about.label}): {number(np.nanmean(mean))}{unit}; "
             f"{head_name(heads[top])} {number(mean[top])}{interval}; "
             f"{head_name(heads[bottom])} {number(mean[bottom])}{beside}"
         )

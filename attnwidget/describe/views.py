@@ -130,7 +130,7 @@ def _links(attention: Attention, key: int | None) -> Iterator[str]:
         strip = (numbers[places] if by_query else numbers[:, places].T).sum(axis=0)
         best = [int(at) for at in np.argsort(-np.abs(strip), kind="stable")[:5] if strip[at] != 0]
         lead = f"{attention.title(head)}, {attention.measure}: {names} {'→' if by_query else '←'}"
-        entries = (f"{_name(others, at)} {number(float(strip[at]), 3)}" for at in best)
+        entries = (f"{_name(others, at)} {number(strip[at], 3)}" for at in best)
         yield from wrapped(lead, entries, most=1)
 
 
@@ -157,7 +157,7 @@ def _highest(attention: Attention, numbers: Floats) -> Iterator[str]:
     for place in np.argsort(-sizes, axis=None, kind="stable")[:_LINKS]:
         row, column = np.unravel_index(place, found.shape)
         if sizes[row, column] > 0:
-            value = number(float(found[row, column]), 3)
+            value = number(found[row, column], 3)
             yield f"{_name(queries, int(row))} → {_name(keys, int(column))} {value}"
 
 
@@ -183,9 +183,9 @@ def _all_heads(shown: Shown) -> Iterator[str]:
             if null is None
             else f", 95% of the null {number(null[0], digits)} to {number(null[1], digits)}"
         )
-        mean = number(float(np.nanmean(values)), digits)
+        mean = number(np.nanmean(values), digits)
         lead = f"{metric['label']}{unit and ' in' + unit}, mean {mean}{beside}, highest:"
-        named_heads = [f"{heads.names[at]} {number(float(values[at]), digits)}" for at in known]
+        named_heads = [f"{heads.names[at]} {number(values[at], digits)}" for at in known]
         yield from wrapped(lead, named_heads[:_HEADS], most=1)
         yield from wrapped("    lowest:", named_heads[::-1][:3], most=1)
 
@@ -233,8 +233,6 @@ def _head(shown: Shown) -> Iterator[str]:
         if np.isfinite(value):
             unit = metric["unit"] and f" {metric['unit']}"
             null = heads.null(metric)[place]
-            beside = f" (null {number(float(null), metric['digits'])})" if np.isfinite(null) else ""
-            entries.append(
-                f"{metric['label']} {number(float(value), metric['digits'])}{unit}{beside}"
-            )
+            beside = f" (null {number(null, metric['digits'])})" if np.isfinite(null) else ""
+            entries.append(f"{metric['label']} {number(value, metric['digits'])}{unit}{beside}")
     yield from wrapped(f"{_head_words(shown, of_layer=True)}:", entries, most=6)
