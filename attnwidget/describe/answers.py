@@ -43,22 +43,24 @@ def _parts(answer: Answer, kind: str) -> Iterator[str]:
     assert running is not None
     yield from sinks_of(running, text_shares(stack, running), slice(0, len(answer.tokens)))
     numbers, columns = parts_of(answer)
-    names = columns.get("name", [None] * len(numbers))
+    others = [
+        ("shuffled", "in other orders", "; in other orders: what its place gets then"),
+        ("cut", "cut", "; cut: change of the answer's log probability without it"),
+    ]
+    known = [other for other in others if other[0] in columns]
+    meaning = "".join(means for _, _, means in known)
     yield (
         "Of what the rest of the prompt gets, largest share first (even: each token as much"
-        + ("; in other orders: what its place gets then" if "shuffled" in columns else "")
-        + ("; cut: change of the answer's log probability without it" if "cut" in columns else "")
-        + "):"
+        f"{meaning}):"
     )
     order = sorted(range(len(numbers)), key=lambda at: -columns["share"][at])
     for at in order[:_PARTS]:
-        name = "" if names[at] is None else f" {one_line(names[at], 30)}"
-        beside = f"even {number(columns['even'][at], 3)}"
-        for column, word, unit in (("shuffled", "in other orders", ""), ("cut", "cut", " nats")):
-            value = columns[column][at] if column in columns else float("nan")
-            beside += "" if isnan(value) else f"; {word} {number(value, 3)}{unit}"
-        text = one_line(columns["text"][at], 70)
-        share = number(columns["share"][at], 3)
-        yield f"    {kind} {numbers[at]}{name} “{text}” {share} ({beside})"
+        name = f" {one_line(columns['name'][at], 30)}" if "name" in columns else ""
+        beside = [f"even {number(columns['even'][at], 3)}"]
+        for column, word, _ in known:
+            value, unit = columns[column][at], " nats" if column == "cut" else ""
+            beside += [] if isnan(value) else [f"{word} {number(value, 3)}{unit}"]
+        text, share = one_line(columns["text"][at], 70), number(columns["share"][at], 3)
+        yield f"    {kind} {numbers[at]}{name} “{text}” {share} ({'; '.join(beside)})"
     if len(order) > _PARTS:
         yield f"    … {len(order) - _PARTS} more"
