@@ -224,9 +224,8 @@ class Attention:
         units = word_units(tokens) if joined else None
         if units is None:
             return Side(name, tokens, shown)
-        side = Side(name, joined_tokens(tokens, units), shown, units)
-        places = list(dict.fromkeys(side.place(position) for position in shown))
-        return Side(name, side.tokens, places, units)
+        places = dict.fromkeys(map(Side(name, tokens, shown, units).place, shown))
+        return Side(name, joined_tokens(tokens, units), list(places), units)
 
     @property
     def _over(self) -> Literal["heads", "layers"] | None:
