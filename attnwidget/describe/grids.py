@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from attnwidget.analysis import GridScores
+from attnwidget.analysis.head_scores import null_range
 from attnwidget.analysis.metrics import Numbers
 from attnwidget.counted import counted
-from attnwidget.plot.heads import NULL_ENDS
 
 from .lines import Block, beside, fitted, number, one_line, wrapped
 from .records import missing_block
@@ -21,7 +21,7 @@ def describe_grid(scores: GridScores) -> str:
     """Say what a grid holds, and its largest cells, rows and columns, beside its null."""
     first, about, *cells = grid_lines(scores)
     null = "no null"
-    if _null_range(scores):
+    if null_range(scores.null) is not None:
         null = f"beside {one_line(scores.null_label or 'a null')}"
     first = f"{first.rstrip('.')}; {len(scores.rows)} × {len(scores.columns)} cells; {null}."
     return fitted(
@@ -44,14 +44,6 @@ def grid_lines(scores: GridScores) -> Iterator[str]:
     yield from _cells(scores, _CELLS, most=4)
 
 
-def _null_range(scores: GridScores) -> str:
-    """The words for 95% of the null's cells; "" where there is no null."""
-    if scores.null is None or not np.isfinite(scores.null).any():
-        return ""
-    low, high = np.nanpercentile(scores.null, NULL_ENDS)
-    return f" (95% of {scores.null_label}: {number(low, 3)} to {number(high, 3)})"
-
-
 def _cells(scores: GridScores, count: int, *, most: int) -> list[str]:
     null = np.full(scores.values.shape, np.nan) if scores.null is None else scores.null
     entries = []
@@ -59,8 +51,11 @@ def _cells(scores: GridScores, count: int, *, most: int) -> list[str]:
         cell = divmod(at, len(scores.columns))
         said = _said(scores, scores.values[cell], null[cell])
         entries.append(f"{one_line(scores.place(*cell))} {said}")
-    known = counted(int(np.isfinite(scores.values).sum()), "cell")
-    return wrapped(f"Largest of {known}{_null_range(scores)}:", entries, most=most)
+    lead = f"Largest of {counted(int(np.isfinite(scores.values).sum()), 'cell')}"
+    ends = null_range(scores.null)
+    if ends is not None:
+        lead += f" (95% of {scores.null_label}: {number(ends[0], 3)} to {number(ends[1], 3)})"
+    return wrapped(f"{lead}:", entries, most=most)
 
 
 def _means(scores: GridScores, axis: int) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import ATTENTION, Lens
+from attnwidget.analysis.head_scores import null_range
 from attnwidget.corpus import HeadProfile
 from attnwidget.counted import counted
 from attnwidget.record import AttentionRecord, Stack
@@ -38,9 +39,6 @@ if TYPE_CHECKING:
 
 Numbers = NDArray[np.float64]
 Range = tuple[float, float]
-
-# The percentages of the null's heads that lie below its range, and below its upper end.
-NULL_ENDS = (2.5, 97.5)
 
 
 @dataclass(frozen=True)
@@ -167,12 +165,7 @@ class Heads:
 
     def null_range(self, metric: SentMetric) -> Range | None:
         """The range of 95% of the null's heads; None where there is no null."""
-        null = self.null(metric)
-        known = null[np.isfinite(null)]
-        if not len(known):
-            return None
-        low, high = np.percentile(known, NULL_ENDS)
-        return float(low), float(high)
+        return null_range(self.null(metric))
 
     def points(self, x: str, y: str) -> tuple[Numbers, tuple[SentMetric, ...]]:
         """The place of each head on the map, [heads, 2], and the metrics on its axes, if any.
