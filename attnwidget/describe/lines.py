@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from math import isnan
 from typing import SupportsFloat
 
+from attnwidget.counted import counted
 from attnwidget.record import Tokens
 from attnwidget.record.files import printable
 from attnwidget.wire.text import sendable
 
 MOST_LINES, _WIDE = 60, 160
 _LONGEST_LABEL = 24
+_MOST_REASONS = 5
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,18 @@ def fitted(blocks: Iterable[Block]) -> str:
     names = dict.fromkeys(block.name for block in reversed(left))
     note = wrapped(f"Left out to stay within {MOST_LINES} lines:", names, most=1) if left else []
     return "\n".join([*lines, *note])
+
+
+def missing_block(missing: Iterable[str]) -> Block:
+    """The lines on attention that could not be read, with its reasons."""
+    reasons = [one_line(reason, 300) for reason in missing]
+    if not reasons:
+        return Block("What is missing", 0, ["Missing: nothing that was asked for."])
+    lines = [f"Missing: {counted(len(reasons), 'entry').replace('entrys', 'entries')}."]
+    lines += [f"    {reason}" for reason in reasons[:_MOST_REASONS]]
+    if len(reasons) > _MOST_REASONS:
+        lines.append(f"    … {len(reasons) - _MOST_REASONS} more")
+    return Block("What is missing", 0, lines)
 
 
 def wrapped(head: str, entries: Iterable[str], *, most: int, between: str = ";") -> list[str]:

@@ -12,8 +12,7 @@ from attnwidget.corpus import HeadProfile
 from attnwidget.counted import counted
 from attnwidget.record import spans
 
-from .lines import Block, fitted, head_name, number, one_line, wrapped
-from .records import missing_block
+from .lines import Block, fitted, head_name, missing_block, number, one_line, wrapped
 
 _PER_WORD, _EXAMPLES = 5, 3
 

@@ -29,9 +29,9 @@ from attnwidget.record import (
     spans,
 )
 
+from .answers import sources
 from .lines import Block, beside, head_name, named, number, one_line, wrapped
 from .measured import Bools, Measured, measured
-from .sources import sources
 
 _PER_WORD, _LINKS, _RECEIVERS = 6, 8, 8
 _ALL = {**METRICS, **SIGNED_METRICS}

@@ -15,9 +15,9 @@ from attnwidget.plot.shown import Shown
 from attnwidget.record import Floats, runs
 from attnwidget.wire.pairing import head_label
 
-from .grids import grid_lines
+from .answers import sources
 from .lines import Block, beside, fitted, named, number, one_line, wrapped
-from .sources import sources
+from .scores import grid_lines
 
 _LINKS, _HEADS = 8, 8
 # The most weights that are read: about a second, and so few that no display waits for them.

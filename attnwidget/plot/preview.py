@@ -21,12 +21,11 @@ from attnwidget.wire.pairing import layer_number
 from .attention import Attention
 from .colors import DARK, LIGHT, rgb
 from .curves import Curves, curves_of, rows_of
-from .heads import HeadColors, head_inks, metric_title
+from .heads import HeadColors, HeadRows, head_inks, metric_title, thumbnails_picture
 from .image_plot import DENSEST, attention_on_image
 from .notes import clean, shorten
 from .prose import LINE, STRONGEST, Prose, placed
 from .shown import Shown
-from .thumbnails import HeadRows, thumbnails_picture
 
 # Drawn at twice the size, edges are smooth. In pixels of that, 192 per inch:
 _WIDTH, _HEIGHT, _DPI = 1080, 800, 192
