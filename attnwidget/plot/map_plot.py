@@ -146,8 +146,10 @@ def _name_points(
     taken: list[BboxBase] = []
     for at in sorted(order, key=lambda at: -importance[at]):
         style: dict[str, Any] = {"textcoords": "offset points", "va": "center", "zorder": 5}
-        beside = np.sqrt(areas[at]) / 2 + 2, 0
-        name = axes.annotate(names[at], places[at], beside, fontsize="small", **style)
+        reach = np.sqrt(areas[at]) / 2 + 2
+        name = axes.annotate(names[at], places[at], (reach, 0), fontsize="small", **style)
+        if name.get_window_extent().x1 > axes.bbox.x1:
+            name.set(position=(-reach, 0), ha="right")
         box = name.get_window_extent()
         if box.count_overlaps(taken) or box.count_contains(points):
             name.remove()

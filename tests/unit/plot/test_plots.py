@@ -151,7 +151,8 @@ def test_what_is_left_out_is_said() -> None:
     record = AttentionRecord.from_arrays(uniform, [f"t{n}" for n in range(count)])
     axes = plot.head(record, 0)
     assert len(lines(axes)) == 2000
-    assert f"{np.floor(1000 * 2000 / count**2) / 10:g}% of attention weight drawn" in " ".join(texts(axes))
+    share = np.floor(1000 * 2000 / count**2) / 10
+    assert f"{share:g}% of attention weight drawn" in " ".join(texts(axes))
     axes = plot.head(record, 0, query=70, ax=plt.subplots(figsize=(3, 3))[1])
     assert "t70" in ticks(axes.yaxis)
     assert f"of {count} queries are named" in " ".join(texts(axes))
