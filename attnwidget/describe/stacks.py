@@ -71,7 +71,7 @@ def stack_blocks(record: AttentionRecord, name: str) -> Iterator[Block]:
     for what, rank, lines in _links(stack, found):
         yield block(what, rank, lines)
     no_sinks = np.ones(len(stack.keys), np.bool_)
-    no_sinks[[*found.sinks]] = False
+    no_sinks[found.sinks] = False
     lead = "Keys with most attention of all heads and queries, no sinks:"
     yield block("keys", 2, _most_received(stack, found, no_sinks, lead))
     yield block("each query", 5, _each_query(stack, found, 5), _each_query(stack, found, 10))
@@ -211,8 +211,8 @@ def _place(tokens: Tokens, at: int) -> str:
 
 
 def _all_heads(stack: Stack, found: Measured) -> Iterator[str]:
-    sinks, received = [*found.sinks], found.received
-    sinks.sort(key=lambda at: (-received[at], at))
+    received = found.received
+    sinks = sorted(found.sinks, key=lambda at: (-received[at], at))
     if sinks:
         of = "shares of the magnitudes of coefficients" if stack.signed else "attention"
         places = "first token, special tokens" + (", template" if stack.keys.template else "")

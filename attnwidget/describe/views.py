@@ -17,6 +17,7 @@ from attnwidget.wire.pairing import head_label
 
 from .answers import sources
 from .lines import Block, beside, fitted, named, number, one_line, wrapped
+from .measured import sinks_by_place
 from .scores import grid_lines
 
 _LINKS, _HEADS = 8, 8
@@ -149,12 +150,11 @@ def _shown(attention: Attention, numbers: Floats) -> Floats:
 
 
 def _highest(attention: Attention, numbers: Floats) -> Iterator[str]:
-    """The links that are largest in magnitude, but not to special tokens and the first one."""
+    """The links that are largest in magnitude, but not to sinks."""
     found = _shown(attention, numbers)
     queries, keys = attention.queries, attention.keys
-    is_self = attention.stack.queries == attention.stack.keys
-    rest = {*attention.keys.tokens.special, *([0] if is_self else [])}
-    sizes = np.abs(found) * [at not in rest for at in keys.shown]
+    sizes = np.abs(found)
+    sizes[:, keys.indices(sinks_by_place(attention.stack))] = 0
     for place in np.argsort(-sizes, axis=None, kind="stable")[:_LINKS]:
         row, column = np.unravel_index(place, found.shape)
         if sizes[row, column] > 0:
