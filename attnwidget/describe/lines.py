@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan
@@ -83,6 +84,14 @@ def wrapped(head: str, entries: Iterable[str], *, most: int, between: str = ";")
             lines.append("   ")
         lines[-1] += f" {entry}{end}"
     return lines if all_of_them else []
+
+
+def by_word(lead: str, words: Sequence[str], most: int) -> tuple[list[str], list[str]]:
+    """(the words of heads, the commonest first and "mixed" last; the lines that count them)."""
+    counts = Counter(words)
+    order = sorted(counts, key=lambda word: (word == "mixed", -counts[word], word))
+    entries = (f"{word}: {counts[word]} of {len(words)}" for word in order)
+    return order, wrapped(lead, entries, most=most)
 
 
 def one_line(text: str, longest: int = 120) -> str:

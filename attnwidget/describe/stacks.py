@@ -30,7 +30,7 @@ from attnwidget.record import (
 )
 
 from .answers import sources
-from .lines import Block, beside, head_name, named, number, one_line, wrapped
+from .lines import Block, beside, by_word, head_name, named, number, one_line, wrapped
 from .measured import Bools, Measured, measured
 
 _PER_WORD, _LINKS, _RECEIVERS = 6, 8, 8
@@ -261,13 +261,9 @@ def _words(stack: Stack, found: Measured) -> Iterator[str]:
         PATTERNS[pattern_of({name: float(v[at]) for name, v in found.metrics.items()})]
         for at in range(len(found.heads))
     ]
-    counts = Counter(words)
-    order = sorted(counts, key=lambda word: (word == "mixed", -counts[word], word))
-    yield from wrapped(
-        "Heads by word, where a word needs half of the attention:",
-        (f"{word}: {counts[word]} of {len(words)}" for word in order),
-        most=2,
-    )
+    lead = "Heads by word, where a word needs half of the attention:"
+    order, lines = by_word(lead, words, most=2)
+    yield from lines
     for word in order:
         rule = _RULE_OF.get(word)
         if rule is None:
