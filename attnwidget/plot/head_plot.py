@@ -113,7 +113,6 @@ def draw_head(
 
     Args:
         arcs: annotated links, drawn over the lines.
-        caption: as in `head`.
     """
     palette, size = palette_of(ax), size_in_points(ax)
     rows, places = rows_of(attention)

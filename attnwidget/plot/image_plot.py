@@ -151,9 +151,6 @@ def draw_image(ax: Axes, attention: Attention, *, caption: bool = True) -> None:
     """Draw the image, each patch as bright as its attention; see `attention_on_image`.
 
     The patches of the tokens whose attention it is are framed, or the boxes predicted for them.
-
-    Args:
-        caption: as in `head`.
     """
     from matplotlib.patches import Rectangle
     from matplotlib.patheffects import withStroke

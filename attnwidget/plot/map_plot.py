@@ -105,11 +105,11 @@ def map(
     # The outline of a very narrow range is seen.
     style = {"color": palette.muted, "alpha": 0.15, "linewidth": 1, "zorder": 1}
     spans: list[Any] = [ax.axvspan, ax.axhspan]
-    ranges = [(span, heads.null_range(each)) for span, each in zip(spans, on, strict=False)]
-    for span, ends in ranges:
+    ranges = [heads.null_range(each) for each in on]
+    for span, ends in zip(spans, ranges, strict=False):
         if ends is not None:
             span(*ends, **style)
-    if any(ends for _, ends in ranges):
+    if any(ranges):
         handles.append(Patch(label=f"95% of {clean(null)}", **style))
     _name_points(ax, heads.names, places, areas, order)
     explain(ax, colors, handles)

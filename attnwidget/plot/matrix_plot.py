@@ -140,7 +140,6 @@ def draw_matrix(
     """Draw the matrix of the current head, or the combined one; locked tokens are framed.
 
     Args:
-        colorbar, caption: as in `matrix`.
         most: the number that has the full shade; the largest if None.
     """
     palette, queries, keys = palette_of(ax), attention.queries, attention.keys

@@ -66,9 +66,6 @@ def neuron_size(attention: Attention) -> Size:
 def draw_neuron(ax: Axes, attention: Attention, *, caption: bool = True) -> None:
     """Draw the vectors and numbers of the locked query, or of the default one.
 
-    Args:
-        caption: as in `head`.
-
     Raises:
         ValueError: the layer was recorded as weights or coefficients alone.
     """

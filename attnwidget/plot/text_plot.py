@@ -68,11 +68,7 @@ def text_size(prose: Prose) -> Size:
 
 
 def draw_text(ax: Axes, prose: Prose, *, caption: bool = True) -> None:
-    """Draw the lines of a prompt and its answer.
-
-    Args:
-        caption: as in `head`.
-    """
+    """Draw the lines of a prompt and its answer."""
     # Letters have points, so the layout of the figure must be known.
     ax.axis("off")
     lay_out = getattr(ax.figure, "draw_without_rendering", None)  # a subfigure has none
