@@ -15,7 +15,7 @@ from matplotlib.transforms import BboxBase
 from attnwidget.view_state import NO_SIZE, SIMILARITY
 from attnwidget.wire import Metrics, SentMetric
 
-from .axes import PLAIN, Size, add_caption, explain, grown, new_axes
+from .axes import PLAIN, Size, add_caption, explain, grown, lay_out, new_axes
 from .colors import palette_of
 from .heads import Heads, HeadSource, Numbers, head_inks, metric_title
 from .notes import clean
@@ -111,10 +111,10 @@ def map(
             span(*ends, **style)
     if any(ranges):
         handles.append(Patch(label=f"95% of {clean(null)}", **style))
-    _name_points(ax, heads.names, places, areas, order)
     explain(ax, colors, handles)
     if caption:
         add_caption(ax, notes, palette, ax.xaxis.label)
+    _name_points(ax, heads.names, places, areas, order)
     return ax
 
 
@@ -140,8 +140,7 @@ def _name_points(
     shown = places[order]
     distance = np.linalg.norm((places - shown.mean(axis=0)) / (shown.std(axis=0) + 1e-12), axis=1)
     importance = areas if np.ptp(areas) else distance
-    # The final place of points in the figure is known once limits are set.
-    axes.autoscale_view()
+    lay_out(axes)
     points = axes.transData.transform(shown)
     taken: list[BboxBase] = []
     for at in sorted(order, key=lambda at: -importance[at]):

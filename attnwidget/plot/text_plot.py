@@ -15,7 +15,7 @@ from attnwidget.interventions.answer import Answer, Looked
 from attnwidget.interventions.answer import answer as answer_of
 from attnwidget.record import AttentionRecord
 
-from .axes import PLAIN, Size, add_caption, font_points, new_axes, size_in_points
+from .axes import PLAIN, Size, add_caption, font_points, lay_out, new_axes, size_in_points
 from .colors import palette_of
 from .fonts import fonts_for
 from .image_plot import paint_image
@@ -69,11 +69,9 @@ def text_size(prose: Prose) -> Size:
 
 def draw_text(ax: Axes, prose: Prose, *, caption: bool = True) -> None:
     """Draw the lines of a prompt and its answer."""
-    # Letters have points, so the layout of the figure must be known.
     ax.axis("off")
-    lay_out = getattr(ax.figure, "draw_without_rendering", None)  # a subfigure has none
-    if lay_out is not None:
-        lay_out()
+    # Letters have a size in points, into which the layout divides the Axes.
+    lay_out(ax)
     palette, size, fonts = palette_of(ax), font_points("font.size"), _fonts(prose)
     wide, tall = size_in_points(ax)
     lines = _lines(prose, wide, fonts)
