@@ -134,8 +134,7 @@ class HeadScores(Tabular):
             if layer not in layers:
                 raise IndexError(f"no numbers of layer {layer}; there are {spans(layers)}")
             null = null[layers.index(layer)]
-        low, high = np.nanpercentile(null, [2.5, 97.5])
-        return float(low), float(high)
+        return null_range(null) or (float("nan"), float("nan"))
 
     def ranking(self, stack: str | None = None) -> list[HeadScore]:
         """The heads of a stack, the largest absolute number first.
@@ -186,3 +185,12 @@ def _array(rows: Mapping[int, Numbers]) -> Numbers:
     for place, row in enumerate(rows.values()):
         array[place, : len(row)] = row
     return array
+
+
+def null_range(null: Numbers | None) -> tuple[float, float] | None:
+    """The 2.5th and the 97.5th percentile of the known numbers of a null; None without any."""
+    known = () if null is None else null[np.isfinite(null)]
+    if not len(known):
+        return None
+    low, high = np.percentile(known, [2.5, 97.5])
+    return float(low), float(high)

@@ -76,6 +76,15 @@ class RunningText:
         named = grid.name.partition(", ")[0] if grid.name.startswith("image ") else ""
         return grid.video or named or (f"image {grid.image + 1}" if several else "image")
 
+    def text_of(self, span: Span) -> str:
+        """The text of some tokens; for an image or a video, its name."""
+        name = self.name_of(span)
+        if name is not None:
+            return name
+        text, offsets = self.keys.text or "", self.keys.offsets or ()
+        places = [place for place in offsets[slice(*span)] if place is not None]
+        return text[places[0][0] : places[-1][1]].strip() if places else ""
+
     @cached_property
     def of_text(self) -> NDArray[np.bool_]:
         """True for each key of the prompt that stands for a part of the messages' contents."""

@@ -88,10 +88,10 @@ class SignedThumbnails:
 
     def add(self, batch: RowBatch) -> None:
         assert batch.coefficients is not None
-        per_row = _largest(batch.coefficients, self._lefts, axis=2)
+        per_row = largest_from(batch.coefficients, self._lefts, axis=2)
         begins = np.searchsorted(batch.rows, self._tops)
         lines = np.flatnonzero(np.diff(begins))
-        cells, before = _largest(per_row, begins[lines], axis=1), self._cells[:, lines]
+        cells, before = largest_from(per_row, begins[lines], axis=1), self._cells[:, lines]
         self._cells[:, lines] = np.where(np.abs(cells) > np.abs(before), cells, before)
 
     @property
@@ -105,7 +105,7 @@ class SignedThumbnails:
         return np.stack(levels)
 
 
-def _largest(numbers: Floats, starts: NDArray[np.intp], axis: int) -> Floats:
+def largest_from(numbers: Floats, starts: NDArray[np.intp], axis: int) -> Floats:
     """The number of the largest magnitude from each start to the next."""
     largest = np.maximum.reduceat(numbers, starts, axis=axis)
     least = np.minimum.reduceat(numbers, starts, axis=axis)
@@ -131,9 +131,9 @@ def signed_cells(
         batch = slice(start, start + size)
         of_rows = numbers(rows[batch])
         of_rows[np.isneginf(of_rows)] = 0
-        per_row[batch] = _largest(of_rows, lefts, axis=1)
+        per_row[batch] = largest_from(of_rows, lefts, axis=1)
     # There are at least as many rows as cells.
-    return _largest(per_row, np.searchsorted(rows, tops[:-1]), axis=0)
+    return largest_from(per_row, np.searchsorted(rows, tops[:-1]), axis=0)
 
 
 def signed_levels(cells: Floats, peak: float) -> NDArray[np.uint8]:

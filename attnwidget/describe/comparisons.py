@@ -9,7 +9,7 @@ import numpy as np
 from attnwidget.analysis import Comparison
 from attnwidget.counted import counted
 
-from .lines import Block, fitted, head_name, number, one_line, wrapped
+from .lines import Block, beside, fitted, head_name, number, one_line, wrapped
 
 _HEADS, _CHANGES = 8, 3
 
@@ -27,40 +27,26 @@ def describe_comparison(comparison: Comparison) -> str:
 
 def _stack(comparison: Comparison, name: str) -> Iterator[Block]:
     keys = comparison.keys(name)
-    changed = [
-        f"{one_line(label, 30)}"
-        for label, pair in zip(keys.labels, keys.pairs, strict=True)
-        if not pair.equal
-    ]
+    pairs = zip(keys.labels, keys.pairs, strict=True)
+    changed = [one_line(label, 30) for label, pair in pairs if not pair.equal]
     line = (
         f"Stack {name}: {counted(len(keys.pairs), keys.level[:-1])} in common, {len(changed)} of "
         "them different"
     )
-    yield Block(
-        f"Stack {name}",
-        0,
-        ["", *wrapped(f"{line}:", changed, most=2)] if changed else ["", f"{line}."],
-    )
+    about = wrapped(f"{line}:", changed, most=2) or [f"{line}."]
+    yield Block(f"Stack {name}", 0, ["", *about])
     scores = comparison.metrics()
     moved = scores["moved"]
-    null = moved.null
-    assert null is not None
-    lines = []
-    for each in scores.values():
-        own, beside = each.values(name), each.null_values(name)
-        lines.append(
-            f"{each.name} {number(float(np.nanmean(own)), 3)} "
-            f"(null {number(float(np.nanmean(beside)), 3)})"
-        )
-    yield Block(
-        f"all heads ({name})",
-        1,
-        wrapped(f"Mean of all heads, beside {moved.null_label}:", lines, most=2),
+    means = (
+        f"{each.name} {number(np.nanmean(each.values(name)), 3)}"
+        f"{beside('null', np.nanmean(each.null_values(name)), 3)}"
+        for each in scores.values()
     )
-    ranking = moved.ranking(name)
+    lead = f"Mean of all heads, beside {moved.null_label}:"
+    yield Block(f"all heads ({name})", 1, wrapped(lead, means, most=2))
+    ranking, null = moved.ranking(name), (moved.null or {})[name]
     entries = [
-        f"{head_name(each[:2])} {number(each.value)} "
-        f"(null {number(float(null[name][each.layer][each.head]))})"
+        f"{head_name(each[:2])} {number(each.value)}{beside('null', null[each.layer][each.head])}"
         for each in ranking
     ]
     yield Block(

@@ -14,10 +14,9 @@ from attnwidget.record.described import kind_of_file
 
 from .answers import describe_answer
 from .comparisons import describe_comparison
-from .grids import describe_grid
 from .profiles import describe_profile
 from .records import describe_record
-from .scores import describe_scores
+from .scores import describe_grid, describe_scores
 
 
 def describe(x: Any, /) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan
+from typing import SupportsFloat
 
+from attnwidget.counted import counted
 from attnwidget.record import Tokens
 from attnwidget.record.files import printable
 from attnwidget.wire.text import sendable
 
 MOST_LINES, _WIDE = 60, 160
 _LONGEST_LABEL = 24
+_MOST_REASONS = 5
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,18 @@ def fitted(blocks: Iterable[Block]) -> str:
     return "\n".join([*lines, *note])
 
 
+def missing_block(missing: Iterable[str]) -> Block:
+    """The lines on attention that could not be read, with its reasons."""
+    reasons = [one_line(reason, 300) for reason in missing]
+    if not reasons:
+        return Block("What is missing", 0, ["Missing: nothing that was asked for."])
+    lines = [f"Missing: {counted(len(reasons), 'entry').replace('entrys', 'entries')}."]
+    lines += [f"    {reason}" for reason in reasons[:_MOST_REASONS]]
+    if len(reasons) > _MOST_REASONS:
+        lines.append(f"    … {len(reasons) - _MOST_REASONS} more")
+    return Block("What is missing", 0, lines)
+
+
 def wrapped(head: str, entries: Iterable[str], *, most: int, between: str = ";") -> list[str]:
     """A list in lines of 160 signs, which break between entries; those without room are counted.
 
@@ -69,6 +86,14 @@ def wrapped(head: str, entries: Iterable[str], *, most: int, between: str = ";")
     return lines if all_of_them else []
 
 
+def by_word(lead: str, words: Sequence[str], most: int) -> tuple[list[str], list[str]]:
+    """(the words of heads, the commonest first and "mixed" last; the lines that count them)."""
+    counts = Counter(words)
+    order = sorted(counts, key=lambda word: (word == "mixed", -counts[word], word))
+    entries = (f"{word}: {counts[word]} of {len(words)}" for word in order)
+    return order, wrapped(lead, entries, most=most)
+
+
 def one_line(text: str, longest: int = 120) -> str:
     """The text on one line, cut at its end; the number of signs that are left out is said."""
     line = printable(" ".join(sendable(text).split()))
@@ -85,7 +110,14 @@ def head_name(head: tuple[int, int]) -> str:
     return f"{head[0]}-{head[1]}"
 
 
-def number(value: float, digits: int = 2) -> str:
+def number(value: SupportsFloat, digits: int = 2) -> str:
     """A number with so many decimals; no minus before zero."""
-    text = f"{value:.{digits}f}"
+    text = f"{float(value):.{digits}f}"
     return text.removeprefix("-") if float(text) == 0 else text
+
+
+def beside(word: str, value: SupportsFloat | None, digits: int = 2) -> str:
+    """A number to compare with, as " (null 0.12)"; "" for none, or NaN."""
+    if value is None or isnan(value):
+        return ""
+    return f" ({word} {number(value, digits)})"

@@ -62,20 +62,20 @@ class Measured:
         return self.stack.queries == self.stack.keys
 
     @cached_property
-    def sinks(self) -> tuple[int, ...]:
-        """Keys that heads rest on: special tokens, a chat's template, in self-attention the first.
+    def received(self) -> Numbers:
+        """The mean over heads and queries, [Tk]."""
+        return np.asarray(self.mean.mean(axis=0))
 
-        They are told by their place, not by their numbers.
-        """
-        keys = self.stack.keys
-        template = [at for at, is_template in enumerate(keys.template or ()) if is_template]
-        return tuple(sorted({*keys.special, *template, *([0] if self.is_self else [])}))
+    @cached_property
+    def sinks(self) -> list[int]:
+        """The keys of `sinks_by_place`."""
+        return sinks_by_place(self.stack)
 
     @cached_property
     def linked(self) -> Bools:
         """True for the links that are ranked: to no sink, nor to the query itself, [rows, Tk]."""
         found = np.ones(self.mean.shape, np.bool_)
-        found[:, list(self.sinks)] = False
+        found[:, self.sinks] = False
         if self.is_self:
             found[np.arange(len(self.rows)), self.rows] = False
         return found
@@ -97,6 +97,17 @@ class Measured:
         order = there[np.argsort(-sizes[there], kind="stable")[:count]]
         width = numbers.shape[1]
         return [(int(at) // width, int(at) % width) for at in order if sizes[at] > 0]
+
+
+def sinks_by_place(stack: Stack) -> list[int]:
+    """Keys that heads rest on: special tokens, a chat's template, in self-attention the first.
+
+    They are told by their place, not by their numbers.
+    """
+    keys = stack.keys
+    template = [at for at, is_template in enumerate(keys.template or ()) if is_template]
+    first = [0] if stack.queries == keys else []
+    return sorted({*keys.special, *template, *first})
 
 
 def measured(stack: Stack) -> Measured:

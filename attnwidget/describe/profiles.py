@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -12,8 +11,7 @@ from attnwidget.corpus import HeadProfile
 from attnwidget.counted import counted
 from attnwidget.record import spans
 
-from .lines import Block, fitted, head_name, number, one_line, wrapped
-from .records import missing_block
+from .lines import Block, by_word, fitted, head_name, missing_block, number, one_line, wrapped
 
 _PER_WORD, _EXAMPLES = 5, 3
 
@@ -50,11 +48,8 @@ def _stack(profile: HeadProfile, name: str) -> Iterator[Block]:
 def _words(
     profile: HeadProfile, name: str, heads: list[tuple[int, int]], patterns: list[HeadPattern]
 ) -> Iterator[str]:
-    counts = Counter(pattern.words for pattern in patterns)
-    order = sorted(counts, key=lambda words: (words == "mixed", -counts[words], words))
-    yield from wrapped(
-        "Heads by word:", (f"{words}: {counts[words]} of {len(heads)}" for words in order), most=3
-    )
+    order, lines = by_word("Heads by word:", [pattern.words for pattern in patterns], most=3)
+    yield from lines
     for words in order:
         own = [at for at, pattern in enumerate(patterns) if pattern.words == words]
         if not patterns[own[0]].reasons:
@@ -96,21 +91,19 @@ def _numbers(profile: HeadProfile, name: str, heads: list[tuple[int, int]]) -> I
             continue
         top, bottom = int(np.nanargmax(mean)), int(np.nanargmin(mean))
         interval = "" if np.isnan(low[top]) else f" ({number(low[top])} to {number(high[top])})"
-        beside = ""
+        against = ""
         for null in profile.nulls:
             of_null = profile.null_values(metric, name, null).mean[stack.exists]
-            if not np.isnan(of_null).all():
-                own = (
-                    ""
-                    if np.isnan(of_null[top])
-                    else f", {number(of_null[top])} at {head_name(heads[top])}"
-                )
-                beside += f"; {null} {number(float(np.nanmean(of_null)))}{own}"
+            if np.isnan(of_null).all():
+                continue
+            against += f"; {null} {number(np.nanmean(of_null))}"
+            if not np.isnan(of_null[top]):
+                against += f", {number(of_null[top])} at {head_name(heads[top])}"
         unit = f" {about.unit}" if about.unit else ""
         yield (
-            f"    {metric} ({about.label}): {number(float(np.nanmean(mean)))}{unit}; "
+            f"    {metric} ({about.label}): {number(np.nanmean(mean))}{unit}; "
             f"{head_name(heads[top])} {number(mean[top])}{interval}; "
-            f"{head_name(heads[bottom])} {number(mean[bottom])}{beside}"
+            f"{head_name(heads[bottom])} {number(mean[bottom])}{against}"
         )
 
 

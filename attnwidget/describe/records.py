@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from attnwidget.counted import counted
-from attnwidget.record import AttentionRecord, Replay, Stack, Tokens
+from attnwidget.record import AttentionRecord, Stack, Tokens
 
-from .lines import Block, fitted, number, one_line, wrapped
+from .answers import generated
+from .lines import Block, fitted, missing_block, one_line, wrapped
 from .stacks import stack_blocks
 
-_MOST_REASONS = 5
 _LONGEST_TEXT = 300
 
 
@@ -46,47 +46,8 @@ def _head(record: AttentionRecord) -> Iterator[Block]:
     yield missing_block(record.missing)
 
 
-def missing_block(missing: Iterable[str]) -> Block:
-    """The lines on attention that could not be read, with its reasons."""
-    reasons = [one_line(reason, 300) for reason in missing]
-    if not reasons:
-        return Block("What is missing", 0, ["Missing: nothing that was asked for."])
-    lines = [f"Missing: {counted(len(reasons), 'entry').replace('entrys', 'entries')}."]
-    lines += [f"    {reason}" for reason in reasons[:_MOST_REASONS]]
-    if len(reasons) > _MOST_REASONS:
-        lines.append(f"    … {len(reasons) - _MOST_REASONS} more")
-    return Block("What is missing", 0, lines)
-
-
 def _texts(stacks: list[Stack]) -> Iterator[str]:
     """Each text once, of the sides that have one."""
     sides: list[Tokens] = [side for stack in stacks for side in (stack.queries, stack.keys)]
     for text in list(dict.fromkeys(side.text for side in sides if side.text))[:3]:
         yield f"Text: “{one_line(text, _LONGEST_TEXT)}”"
-
-
-def generated(replay: Replay) -> Iterator[str]:
-    """The generated text, how far it was read from its generation, and its unlikeliest tokens."""
-    typical = "" if replay.typical is None else f", {replay.typical:.1g} in the median"
-    said = f" ({one_line(replay.reason)})" if replay.reason else ""
-    # Less than float32 can tell is no difference.
-    within = (
-        "as generated"
-        if replay.difference < 1e-8
-        else f"within {replay.difference:.1g} of the generation's{typical}, tolerance "
-        f"{replay.tolerance:.1g}"
-    )
-    yield (
-        f"Generated text, read once more: logits {within}{said}."
-        if replay.difference
-        else "Generated text, recorded as it was generated."
-    )
-    if replay.written:
-        text = "".join(each.text for each in replay.written)
-        yield f"Generated, {counted(len(replay.written), 'token')}: “{one_line(text, 240)}”"
-        least = sorted(enumerate(replay.written), key=lambda pair: pair[1].probability)[:6]
-        yield from wrapped(
-            "Its tokens of the lowest probability:",
-            (f"{one_line(w.label, 24)} (number {n}) {number(w.probability)}" for n, w in least),
-            most=1,
-        )

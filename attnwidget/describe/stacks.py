@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import SupportsFloat
 
 import numpy as np
 
@@ -12,15 +13,25 @@ from attnwidget.analysis import (
     METRICS,
     PATTERNS,
     SIGNED_METRICS,
+    Numbers,
     pattern_of,
     running_text,
 )
 from attnwidget.counted import counted
-from attnwidget.record import AttentionRecord, Fidelity, ScoreProgram, Stack, Tokens, runs, spans
+from attnwidget.record import (
+    AttentionRecord,
+    Fidelity,
+    Floats,
+    ScoreProgram,
+    Stack,
+    Tokens,
+    runs,
+    spans,
+)
 
-from .lines import Block, head_name, named, number, one_line, wrapped
-from .measured import Measured, measured
-from .sources import sources
+from .answers import sources
+from .lines import Block, beside, by_word, head_name, named, number, one_line, wrapped
+from .measured import Bools, Measured, measured
 
 _PER_WORD, _LINKS, _RECEIVERS = 6, 8, 8
 _ALL = {**METRICS, **SIGNED_METRICS}
@@ -59,7 +70,10 @@ def stack_blocks(record: AttentionRecord, name: str) -> Iterator[Block]:
     yield block("highest and lowest", 3, _extremes(found))
     for what, rank, lines in _links(stack, found):
         yield block(what, rank, lines)
-    yield block("keys", 2, _receivers(stack, found))
+    no_sinks = np.ones(len(stack.keys), np.bool_)
+    no_sinks[found.sinks] = False
+    lead = "Keys with most attention of all heads and queries, no sinks:"
+    yield block("keys", 2, _most_received(stack, found, no_sinks, lead))
     yield block("each query", 5, _each_query(stack, found, 5), _each_query(stack, found, 10))
     yield block("between texts", 2, _between_texts(stack, found))
     yield block("the answer's sources", 2, _sources(stack))
@@ -167,19 +181,21 @@ def _patches(stack: Stack, found: Measured) -> Iterator[str]:
         for grid in patches.grids
     )
     yield from wrapped("Grids of patches, rows x columns:", grids, most=1)
-    received = found.mean.mean(axis=0)
     on = np.array([place is not None for place in patches.of])
-    best = [int(at) for at in np.argsort(-np.where(on, received, 0), kind="stable")[:_RECEIVERS]]
-    entries = [f"{_place(stack.keys, at)} {number(float(received[at]), 3)}" for at in best]
-    yield from wrapped(
-        f"Patches get {number(float(received[on].sum()))} of all attention (even "
-        f"{number(_even_share(found, on))}); most:",
-        entries,
-        most=2,
-    )
+    of_all = f"{number(found.received[on].sum())} of all attention"
+    lead = f"Patches get {of_all}{beside('even', _even_share(found, on))}; most:"
+    yield from _most_received(stack, found, on, lead)
 
 
-def _even_share(found: Measured, keys: np.ndarray) -> float:
+def _most_received(stack: Stack, found: Measured, among: Bools, lead: str) -> list[str]:
+    """The keys with most attention, the mean of all heads and queries."""
+    received = np.where(among, found.received, 0)
+    best = [int(at) for at in np.argsort(-received, kind="stable")[:_RECEIVERS] if received[at] > 0]
+    entries = (f"{_place(stack.keys, at)} {number(received[at], 3)}" for at in best)
+    return wrapped(lead, entries, most=2)
+
+
+def _even_share(found: Measured, keys: Bools | list[int]) -> float:
     seen = found.visible / np.maximum(found.visible.sum(axis=1, keepdims=True), 1)
     return float(seen[:, keys].sum(axis=1).mean())
 
@@ -195,39 +211,33 @@ def _place(tokens: Tokens, at: int) -> str:
 
 
 def _all_heads(stack: Stack, found: Measured) -> Iterator[str]:
-    sinks = np.zeros(len(stack.keys), np.bool_)
-    sinks[list(found.sinks)] = True
-    received = found.mean.mean(axis=0)
-    each = [
-        f"{_place(stack.keys, at)} {number(float(received[at]))}"
-        for at in sorted(found.sinks, key=lambda at: (-received[at], at))
-    ]
-    of = "shares of the magnitudes of coefficients" if stack.signed else "attention"
-    if each:
-        template = ", template" if stack.keys.template else ""
+    received = found.received
+    sinks = sorted(found.sinks, key=lambda at: (-received[at], at))
+    if sinks:
+        of = "shares of the magnitudes of coefficients" if stack.signed else "attention"
+        places = "first token, special tokens" + (", template" if stack.keys.template else "")
         what = (
-            f"Sinks by their place (first token, special tokens{template}): "
-            f"{counted(len(each), 'key')} with {number(float(received[sinks].sum()))} of all {of} "
-            f"(even {number(_even_share(found, sinks))});"
+            f"Sinks by their place ({places}): {counted(len(sinks), 'key')} with "
+            f"{number(received[sinks].sum())} of all {of}"
+            f"{beside('even', _even_share(found, sinks))};"
         )
+        each = (f"{_place(stack.keys, at)} {number(received[at])}" for at in sinks)
         yield from wrapped(what, each, most=2)
     if (left := 1 - float(received.sum())) > 0.005:
         yield f"On no key, as on a learned sink: {number(left)} of the attention."
-    yield from wrapped("Mean of all heads:", _means(found), most=3)
-
-
-def _means(found: Measured) -> Iterator[str]:
+    means = []
     for name, values in found.metrics.items():
         even = found.even.get(name)
-        beside = "" if even is None else f" (even {_said(name, float(np.nanmean(even)))})"
-        yield f"{_label(name)} {_said(name, float(np.nanmean(values)))}{beside}"
+        of_even = "" if even is None else f" (even {_said(name, np.nanmean(even))})"
+        means.append(f"{_label(name)} {_said(name, np.nanmean(values))}{of_even}")
+    yield from wrapped("Mean of all heads:", means, most=3)
 
 
 def _label(name: str) -> str:
     return _ALL[name].label if name in _ALL else "share on punctuation"
 
 
-def _said(name: str, value: float) -> str:
+def _said(name: str, value: SupportsFloat) -> str:
     """A number of a metric with its unit."""
     digits, unit = (1, " tokens") if name == "distance" else (2, "")
     return f"{number(value, digits)}{' nats' if name.startswith('entropy') else unit}"
@@ -241,7 +251,7 @@ def _by_layer(stack: Stack, found: Measured, names: Sequence[str]) -> Iterator[s
         values = found.metrics.get(name)
         if values is None:
             continue
-        entries = (f"{n}: {number(float(np.nanmean(values[layers == n])))}" for n in stack.numbers)
+        entries = (f"{n}: {number(np.nanmean(values[layers == n]))}" for n in stack.numbers)
         yield from wrapped(f"By layer, {_label(name)}:", entries, most=3, between=",")
 
 
@@ -251,13 +261,9 @@ def _words(stack: Stack, found: Measured) -> Iterator[str]:
         PATTERNS[pattern_of({name: float(v[at]) for name, v in found.metrics.items()})]
         for at in range(len(found.heads))
     ]
-    counts = Counter(words)
-    order = sorted(counts, key=lambda word: (word == "mixed", -counts[word], word))
-    yield from wrapped(
-        "Heads by word, where a word needs half of the attention:",
-        (f"{word}: {counts[word]} of {len(words)}" for word in order),
-        most=2,
-    )
+    lead = "Heads by word, where a word needs half of the attention:"
+    order, lines = by_word(lead, words, most=2)
+    yield from lines
     for word in order:
         rule = _RULE_OF.get(word)
         if rule is None:
@@ -266,8 +272,7 @@ def _words(stack: Stack, found: Measured) -> Iterator[str]:
         own = [at for at in range(len(words)) if words[at] == word]
         own.sort(key=lambda at: (-values[at], at))
         entries = (
-            f"{head_name(found.heads[at])} {number(float(values[at]))} "
-            f"(even {number(float(even[at]))})"
+            f"{head_name(found.heads[at])} {number(values[at])}{beside('even', even[at])}"
             for at in own[:_PER_WORD]
         )
         yield from wrapped(f"    {word}, most:", entries, most=1)
@@ -280,9 +285,7 @@ def _extremes(found: Measured) -> Iterator[str]:
         if name == "entropy_first":
             continue
         ends = int(np.nanargmax(values)), int(np.nanargmin(values))
-        high, low = (
-            f"{head_name(found.heads[at])} {_said(name, float(values[at]))}" for at in ends
-        )
+        high, low = (f"{head_name(found.heads[at])} {_said(name, values[at])}" for at in ends)
         entries.append(f"{_label(name)} {high} to {low}")
     yield from wrapped("Highest to lowest head:", entries, most=3)
 
@@ -292,38 +295,25 @@ def _links(stack: Stack, found: Measured) -> Iterator[tuple[str, int, list[str]]
     one = "coefficients" if stack.signed else "weights"
     without = "not to sinks" + (" or the query itself" if found.is_self else "")
 
-    def entry(row: int, key: int, value: float, digits: int, head: str) -> str:
-        query = _place(stack.queries, int(found.rows[row]))
-        return f"{query} → {_place(stack.keys, key)} {number(value, digits)}{head}"
+    def links(numbers: Floats | Numbers, among: Bools, digits: int) -> Iterator[tuple[str, str]]:
+        """Links, each with the head that has it."""
+        for row, key in found.top(numbers, among, _LINKS):
+            query = _place(stack.queries, int(found.rows[row]))
+            link = f"{query} → {_place(stack.keys, key)} {number(numbers[row, key], digits)}"
+            yield link, head_name(found.heads[found.owner[row, key]])
 
-    digits = 3 if stack.signed else 2
     kinds = [("", 2, found.linked)]
     if found.is_self and stack.keys.patches is None:
         kinds.append((", between tokens that are no neighbours", 3, found.apart))
     for kind, rank, among in kinds:
-        top = found.top(found.largest, among, _LINKS)
-        entries = [
-            entry(row, key, float(found.largest[row, key]), digits, f" in {head_name(head)}")
-            for row, key in top
-            for head in [found.heads[found.owner[row, key]]]
-        ]
+        top = links(found.largest, among, 3 if stack.signed else 2)
+        entries = (f"{link} in {head}" for link, head in top)
         lead = f"Strongest {one} of a head ({without}){kind}:"
         yield f"strongest links{kind}", rank, wrapped(lead, entries, most=2)
     of = "shares of magnitudes" if stack.signed else "weights"
-    top = found.top(found.mean, found.linked, _LINKS)
-    entries = [entry(row, key, float(found.mean[row, key]), 3, "") for row, key in top]
     lead = f"Strongest {of}, mean of all heads ({without}):"
-    yield "strongest links of all heads", 2, wrapped(lead, entries, most=2)
-
-
-def _receivers(stack: Stack, found: Measured) -> Iterator[str]:
-    received = found.mean.mean(axis=0)
-    received[list(found.sinks)] = 0
-    best = [int(at) for at in np.argsort(-received, kind="stable")[:_RECEIVERS] if received[at] > 0]
-    entries = (f"{_place(stack.keys, at)} {number(float(received[at]), 3)}" for at in best)
-    yield from wrapped(
-        "Keys with most attention of all heads and queries, no sinks:", entries, most=2
-    )
+    top = links(found.mean, found.linked, 3)
+    yield "strongest links of all heads", 2, wrapped(lead, (link for link, _ in top), most=2)
 
 
 def _each_query(stack: Stack, found: Measured, most: int) -> Iterator[str]:
@@ -333,7 +323,7 @@ def _each_query(stack: Stack, found: Measured, most: int) -> Iterator[str]:
     if len(found.rows) <= _FEW_QUERIES:
         entries = [
             f"{_place(stack.queries, int(found.rows[row]))} → {_place(stack.keys, key)} "
-            f"{number(float(mean[row, key]), 3)}"
+            f"{number(mean[row, key], 3)}"
             for row, key in best.items()
         ]
         yield from wrapped("First key of each query, mean of all heads:", entries, most=most)
@@ -352,7 +342,7 @@ def _between_texts(stack: Stack, found: Measured) -> Iterator[str]:
         return
     rows, keys = np.array(of_queries)[found.rows], np.array(of_keys)
     said = [
-        f"from {a} to {b} {number(float(found.mean[rows == i][:, keys == j].sum(axis=1).mean()))}"
+        f"from {a} to {b} {number(found.mean[rows == i][:, keys == j].sum(axis=1).mean())}"
         for i, a in enumerate("AB")
         for j, b in enumerate("AB")
         if (rows == i).any()

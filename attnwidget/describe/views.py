@@ -15,9 +15,10 @@ from attnwidget.plot.shown import Shown
 from attnwidget.record import Floats, runs
 from attnwidget.wire.pairing import head_label
 
-from .grids import grid_lines
-from .lines import Block, fitted, named, number, one_line, wrapped
-from .sources import sources
+from .answers import sources
+from .lines import Block, beside, fitted, named, number, one_line, wrapped
+from .measured import sinks_by_place
+from .scores import grid_lines
 
 _LINKS, _HEADS = 8, 8
 # The most weights that are read: about a second, and so few that no display waits for them.
@@ -73,11 +74,12 @@ def _choices(shown: Shown) -> Iterator[str]:
     model = one_line(shown.manifest["model"]) or "an unnamed model"
     texts = shown.manifest["texts"]
     of = f"{model} over {counted(texts, 'text')}" if texts is not None else model
+    count = len(shown.record.stacks)
+    head = head_label(stack.layer(choices["layer"]), choices["head"], None)
     said = [
         f"{shown.view} view of {of}",
-        f"stack {shown.stack}"
-        + (f" (of {count})" if (count := len(shown.record.stacks)) > 1 else ""),
-        f"layer {choices['layer']}, {_head_words(shown)}",
+        f"stack {shown.stack}" + (f" (of {count})" if count > 1 else ""),
+        f"layer {choices['layer']}, {head[0].lower()}{head[1:]}",
         # A profile that is shown without its model has heads alone.
         f"{len(stack.queries):,} x {len(stack.keys):,} tokens"
         if any(stack.queries.labels)
@@ -130,7 +132,7 @@ def _links(attention: Attention, key: int | None) -> Iterator[str]:
         strip = (numbers[places] if by_query else numbers[:, places].T).sum(axis=0)
         best = [int(at) for at in np.argsort(-np.abs(strip), kind="stable")[:5] if strip[at] != 0]
         lead = f"{attention.title(head)}, {attention.measure}: {names} {'→' if by_query else '←'}"
-        entries = (f"{_name(others, at)} {number(float(strip[at]), 3)}" for at in best)
+        entries = (f"{_name(others, at)} {number(strip[at], 3)}" for at in best)
         yield from wrapped(lead, entries, most=1)
 
 
@@ -148,16 +150,15 @@ def _shown(attention: Attention, numbers: Floats) -> Floats:
 
 
 def _highest(attention: Attention, numbers: Floats) -> Iterator[str]:
-    """The links that are largest in magnitude, but not to special tokens and the first one."""
+    """The links that are largest in magnitude, but not to sinks."""
     found = _shown(attention, numbers)
     queries, keys = attention.queries, attention.keys
-    is_self = attention.stack.queries == attention.stack.keys
-    rest = {*attention.keys.tokens.special, *([0] if is_self else [])}
-    sizes = np.abs(found) * [at not in rest for at in keys.shown]
+    sizes = np.abs(found)
+    sizes[:, keys.indices(sinks_by_place(attention.stack))] = 0
     for place in np.argsort(-sizes, axis=None, kind="stable")[:_LINKS]:
         row, column = np.unravel_index(place, found.shape)
         if sizes[row, column] > 0:
-            value = number(float(found[row, column]), 3)
+            value = number(found[row, column], 3)
             yield f"{_name(queries, int(row))} → {_name(keys, int(column))} {value}"
 
 
@@ -171,22 +172,19 @@ def _all_heads(shown: Shown) -> Iterator[str]:
     chosen = [name for name in dict.fromkeys(wanted) if name in heads.metrics]
     for name in chosen or list(heads.metrics)[:1]:
         metric = heads.metrics[name]
-        values = heads.values(metric)[heads.exist]
-        if not np.isfinite(values).any():
-            continue
-        order = [int(at) for at in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")]
+        values, digits = heads.values(metric)[heads.exist], metric["digits"]
+        order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable").tolist()
         known = [at for at in order if np.isfinite(values[at])]
-        digits, unit = metric["digits"], metric["unit"] and f" {metric['unit']}"
+        if not known:
+            continue
+        unit = f" in {metric['unit']}" if metric["unit"] else ""
+        lead = f"{metric['label']}{unit}, mean {number(np.nanmean(values), digits)}"
         null = heads.null_range(metric)
-        beside = (
-            ""
-            if null is None
-            else f", 95% of the null {number(null[0], digits)} to {number(null[1], digits)}"
-        )
-        mean = number(float(np.nanmean(values)), digits)
-        lead = f"{metric['label']}{unit and ' in' + unit}, mean {mean}{beside}, highest:"
-        named_heads = [f"{heads.names[at]} {number(float(values[at]), digits)}" for at in known]
-        yield from wrapped(lead, named_heads[:_HEADS], most=1)
+        if null is not None:
+            ends = " to ".join(number(end, digits) for end in null)
+            lead += f", 95% of the null {ends}"
+        named_heads = [f"{heads.names[at]} {number(values[at], digits)}" for at in known]
+        yield from wrapped(f"{lead}, highest:", named_heads[:_HEADS], most=1)
         yield from wrapped("    lowest:", named_heads[::-1][:3], most=1)
 
 
@@ -211,30 +209,19 @@ def _text(shown: Shown) -> Iterator[str]:
     yield from sources(stack, running, slice(first, end), _LINKS)
 
 
-def _head_words(shown: Shown, *, of_layer: bool = False) -> str:
-    """The current head: "head 2", or "Head 3-2"; of a map of all channels, "all channels"."""
-    number, head = shown.choices["layer"], shown.choices["head"]
-    label = head_label(shown.record.stack(shown.stack).layer(number), head, None)
-    if not of_layer:
-        return f"{label[0].lower()}{label[1:]}"
-    whole = label.startswith("All")
-    return f"{label} of layer {number}" if whole else f"Head {number}-{head}"
-
-
 def _head(shown: Shown) -> Iterator[str]:
     """The numbers of the current head."""
     if shown.choices["compared"] == "difference":
         return
-    heads, choices = shown.heads, shown.choices
-    place = heads.stack.numbers.index(choices["layer"]), choices["head"]
+    heads, layer, head = shown.heads, shown.choices["layer"], shown.choices["head"]
+    place = heads.stack.numbers.index(layer), head
     entries = []
     for metric in heads.metrics.values():
-        value = heads.values(metric)[place]
+        value, digits = heads.values(metric)[place], metric["digits"]
         if np.isfinite(value):
-            unit = metric["unit"] and f" {metric['unit']}"
-            null = heads.null(metric)[place]
-            beside = f" (null {number(float(null), metric['digits'])})" if np.isfinite(null) else ""
-            entries.append(
-                f"{metric['label']} {number(float(value), metric['digits'])}{unit}{beside}"
-            )
-    yield from wrapped(f"{_head_words(shown, of_layer=True)}:", entries, most=6)
+            unit = f" {metric['unit']}" if metric["unit"] else ""
+            null = beside("null", heads.null(metric)[place], digits)
+            entries.append(f"{metric['label']} {number(value, digits)}{unit}{null}")
+    label = head_label(heads.stack.layer(layer), head, None)
+    name = f"{label} of layer {layer}" if label.startswith("All") else f"Head {layer}-{head}"
+    yield from wrapped(f"{name}:", entries, most=6)

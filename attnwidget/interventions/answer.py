@@ -157,18 +157,7 @@ class Answer(Tabular):
 
         That of an image is "image", or "image 1" of several; that of a video is "video".
         """
-        keys = self._running.keys
-        assert keys.text is not None
-        assert keys.offsets is not None
-        texts = []
-        for start, end in self._running.sentences:
-            name = self._running.name_of((start, end))
-            if name is not None:
-                texts.append(name)
-                continue
-            places = [span for span in keys.offsets[start:end] if span is not None]
-            texts.append(keys.text[places[0][0] : places[-1][1]].strip() if places else "")
-        return tuple(texts)
+        return tuple(map(self._running.text_of, self._running.sentences))
 
     def cut(self) -> Doubles:
         """Cut the answer's links to each part of the prompt in turn, in one batch of passes.

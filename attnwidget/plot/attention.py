@@ -146,14 +146,12 @@ class Attention:
         Raises:
             KeyError, IndexError: it lacks the stack, layer, head or query.
             TypeError: the query is neither a position nor a text.
-            ValueError: there are no heads, no such segments or no one token with the query's text,
-                or the layer lacks the lens.
+            ValueError: there are no such segments, no one token with the query's text, or the layer
+                lacks the lens.
         """
         record = record if isinstance(record, AttentionRecord) else record.record
         name = record.stacks[0] if stack is None else stack
         chosen = record.stack(name)
-        if heads is not None and not heads:
-            raise ValueError("heads is empty; give at least one, or None for all")
         for head in heads or ():
             chosen.layer(layer).check_head(head)
         count = len(chosen.queries)
@@ -224,9 +222,8 @@ class Attention:
         units = word_units(tokens) if joined else None
         if units is None:
             return Side(name, tokens, shown)
-        side = Side(name, joined_tokens(tokens, units), shown, units)
-        places = list(dict.fromkeys(side.place(position) for position in shown))
-        return Side(name, side.tokens, places, units)
+        places = dict.fromkeys(map(Side(name, tokens, shown, units).place, shown))
+        return Side(name, joined_tokens(tokens, units), list(places), units)
 
     @property
     def _over(self) -> Literal["heads", "layers"] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from textwrap import fill
 from typing import Any
@@ -66,6 +67,15 @@ def size_in_points(axes: Axes) -> tuple[float, float]:
     """Width and height; the figure's layout may still change them when it is drawn."""
     box = axes.get_window_extent()
     return box.width * 72 / axes.figure.dpi, box.height * 72 / axes.figure.dpi
+
+
+def lay_out(axes: Axes) -> None:
+    """Find the places that parts of the figure have so far, where this is no subfigure."""
+    found = getattr(axes.figure, "draw_without_rendering", None)
+    if found is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they come when the figure is drawn
+            found()
 
 
 def set_title(axes: Axes, title: str, pad: float | None = None) -> None:

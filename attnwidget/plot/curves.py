@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from attnwidget.record import Floats
+
 from .attention import Attention
 from .colors import Palette, head_colors, rgb
-from .notes import group_bounds, magnitude, share_note
+from .notes import magnitude, share_note
 
-MAX_SINGLE_TOKENS = 64
-"""With more tokens than this, neighbours share a line."""
-
+# Both sides of a text of more tokens get the same length.
+_SHORT = 64
 # Smaller shares of 1, or of the largest number, are not drawn; of the others, so many of the
 # largest.
 _FAINTEST, _MAX_LINES = 0.0005, 2000
@@ -50,8 +51,7 @@ def rows_of(attention: Attention) -> tuple[int, list[Numbers]]:
     """(the number of rows; the middle of each query's row, and of each key's)."""
     sides = attention.queries, attention.keys
     rows = max(map(len, sides))
-    # Both sides of a long text get the same length.
-    lengths = [rows if rows > MAX_SINGLE_TOKENS else len(side) for side in sides]
+    lengths = [rows if rows > _SHORT else len(side) for side in sides]
     return rows, [
         (np.arange(len(side)) + 0.5) * length / len(side)
         for side, length in zip(sides, lengths, strict=True)
@@ -67,44 +67,37 @@ def curves_of(attention: Attention, size: tuple[float, float], palette: Palette)
     num_rows, places = rows_of(attention)
     sides = attention.queries, attention.keys
     locked = attention.locked_side.indices(attention.locked)
-    units, bounds, middles = [], [], []
-    for side, at in zip(sides, places, strict=True):
-        chosen = np.array(locked if locked and side is attention.locked_side else range(len(side)))
-        # Neighbours share a line, but not where a token is locked.
-        bound = group_bounds(len(chosen), len(chosen) if locked else MAX_SINGLE_TOKENS)
-        units.append(np.array(side.shown)[chosen])
-        bounds.append(bound)
-        middles.append(np.add.reduceat(at[chosen], bound[:-1]) / np.diff(bound))
-    rows, columns = bounds
-    parts: list[Numbers] = []
-    all_shown = total = 0.0
+    chosen = [
+        np.array(locked if locked and side is attention.locked_side else range(len(side)))
+        for side in sides
+    ]
+    units = [np.array(side.shown)[at] for side, at in zip(sides, chosen, strict=True)]
+    total, found = 0.0, []
     for head in attention.drawn:
-        numbers = attention.numbers(head).astype(np.float64)
+        numbers = attention.numbers(head)
         total += magnitude(numbers[:, units[1]] if attention.side == "key" else numbers[units[0]])
         here = numbers[np.ix_(*units)]
-        all_shown += magnitude(here)
-        sums = np.add.reduceat(here, rows[:-1], axis=0)
-        means = np.add.reduceat(sums, columns[:-1], axis=1) / np.diff(rows)[:, None]
-        parts += [np.maximum(means, 0), np.maximum(-means, 0)] if attention.signed else [means]
-    table = np.stack(parts)
+        found += [_strongest(part) for part in ([here, -here] if attention.signed else [here])]
+    part = np.repeat(np.arange(len(found)), len(found[0][0]))
+    row, column, weights = map(np.concatenate, zip(*found, strict=True))
     # Numbers with a scale of their own are drawn up to the largest.
-    peak = 1.0 if attention.has_shares else float(table.max()) or 1.0
-    table /= peak
+    peak = 1.0 if attention.has_shares else float(weights.max()) or 1.0
+    weights = weights.astype(np.float64) / peak
     # The strongest are on top.
-    order = np.argsort(-table, axis=None, kind="stable")[:_MAX_LINES][::-1]
-    part, row, column = np.unravel_index(order[table.flat[order] >= _FAINTEST], table.shape)
-    weights = table[part, row, column]
-    drawn = float((weights * np.diff(rows)[row]).sum())
+    order = np.argsort(-weights, kind="stable")[:_MAX_LINES][::-1]
+    order = order[weights[order] >= _FAINTEST]
+    part, row, column, weights = part[order], row[order], column[order], weights[order]
+    drawn = peak * float(weights.sum())
     weights = np.minimum(weights, 1)
 
     width, height = size
     # The lines of a token stand side by side in its row.
     spread = _SPREAD * 2 * min(at[0] for at in places)
-    shift = ((part + 0.5) / len(table) - 0.5) * spread
-    starts, ends = middles[0][row], middles[1][column]
+    shift = ((part + 0.5) / len(found) - 0.5) * spread
+    starts, ends = (at[of][n] for at, of, n in zip(places, chosen, (row, column), strict=True))
     widths = _THINNEST + _THICKER * weights
     if locked:
-        widest = min(_WIDEST, spread * height / num_rows / len(table))
+        widest = min(_WIDEST, spread * height / num_rows / len(found))
         widths = np.maximum(_THINNEST, widest * weights)
     lengths = np.hypot(width, (ends - starts) * height / num_rows)
     ink = float((widths * weights * lengths).sum())
@@ -114,19 +107,19 @@ def curves_of(attention: Attention, size: tuple[float, float], palette: Palette)
     legend = _legend(attention, palette)
     inks = np.array([rgb(color) for _, color in legend])[part % len(legend)]
 
-    # In neighbours that share a line, signs cancel each other out.
-    notes = [
-        share_note(all_shown, total, attention.measure)
-        if attention.signed
-        else share_note(drawn * peak, total, attention.measure, "drawn")
-    ]
+    notes = [share_note(drawn, total, attention.measure, "drawn")]
     if not attention.has_shares:
         notes.append(f"the strongest stands for {peak:.3g}")
-    if max(np.diff(bound).max() for bound in bounds) > 1:
-        group = " × ".join(f"{np.diff(bound).max()}" for bound in bounds)
-        notes.append(f"each line of up to {group} tokens")
     colors = np.column_stack([inks, alphas])
     return Curves(starts + shift, ends + shift, colors, widths, legend, notes)
+
+
+def _strongest(numbers: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+    """(rows, columns, numbers) of the largest of a matrix, in no order."""
+    count = min(_MAX_LINES, numbers.size)
+    largest = np.argpartition(-numbers, count - 1, axis=None)[:count]
+    row, column = np.unravel_index(largest, numbers.shape)
+    return row, column, numbers[row, column]
 
 
 def _legend(attention: Attention, palette: Palette) -> list[tuple[str, str]]:

@@ -6,25 +6,22 @@ import io
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from os import PathLike, fspath
 from pathlib import PurePath
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 from xml.sax.saxutils import escape
 
 import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from attnwidget.analysis import ATTENTION
 from attnwidget.arguments import real
-from attnwidget.interventions.answer import Answer
 
 from .axes import PLAIN, Size, font_points, grown
 from .colors import DARK
 from .fonts import fonts_for
-from .grid_plot import grid as draw_grid
-from .grid_plot import grid_size
+from .grid_plot import grid, grid_size
 from .head_plot import draw_head, head_size
 from .image_plot import draw_image
 from .map_plot import map as draw_map
@@ -35,12 +32,12 @@ from .neuron_plot import draw_neuron, neuron_size
 from .notes import clean
 from .ranking_plot import ranking, ranking_size
 from .shown import Shown
-from .text_plot import text as draw_text
-from .text_plot import text_size
+from .text_plot import draw_text, text_size
 
 FigureKind = Literal["svg", "pdf", "png"]
 KINDS: tuple[FigureKind, ...] = get_args(FigureKind)
 PanelName = Literal["head", "matrix", "model", "neuron", "map", "text", "grid"]
+_NAMES: tuple[PanelName, ...] = get_args(PanelName)
 
 PRINT_DPI = 240.0
 # The largest picture, as matplotlib and most memories allow.
@@ -50,79 +47,33 @@ _LONGEST_SIDE, _MOST_PIXELS = 2**16 - 1, 2**28
 _SETTINGS = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "attnwidget"}
 
 
-class _Panel(NamedTuple):
-    """A part of a view: its size in inches, and the drawing of it into Axes."""
-
-    size: Callable[[Shown], Size]
-    draw: Callable[[Axes, Shown, bool], object]
-
-
-def _draw_head(axes: Axes, shown: Shown, caption: bool) -> None:
-    if shown.shows_image:
-        draw_image(axes, shown.attention, caption=caption)
-    else:
-        draw_head(axes, shown.attention, shown.stack_arcs, caption=caption)
-
-
-def _draw_model(axes: Axes, shown: Shown, caption: bool) -> None:
-    style: dict[str, Any] = {"color": shown.color, "caption": caption, "ax": axes}
+def _panel(name: PanelName, shown: Shown) -> tuple[Size, Callable[..., object]]:
+    """The size of a part of a view in inches; what draws it into `ax`, with a `caption` or not."""
+    if name == "matrix":
+        return matrix_size(shown.attention), partial(draw_matrix, attention=shown.attention)
+    if name == "neuron":
+        return neuron_size(shown.attention), partial(draw_neuron, attention=shown.attention)
+    if name == "grid":
+        return grid_size(shown.shown_grid), partial(grid, shown.shown_grid)
+    if name == "map":
+        return map_size(), partial(draw_map, shown.heads, color=shown.color, **shown.places)
+    if name == "text":
+        if shown.prose is None:
+            raise ValueError("the text view has no answer: it is drawn in the browser alone")
+        return text_size(shown.prose), partial(draw_text, prose=shown.prose)
+    if name == "head":
+        if shown.shows_image:
+            return grown(0), partial(draw_image, attention=shown.attention)
+        lines = partial(draw_head, attention=shown.attention, arcs=shown.stack_arcs)
+        return head_size(shown.attention), lines
     if shown.choices["ranking"]:
         # Without an order, heads are ranked by their colour, or by the first metric.
         names = [shown.choices["sort"], shown.color, *shown.heads.metrics]
         by = next(name for name in names if name in shown.heads.metrics)
-        ranking(shown.heads, by, **style)
-    else:
-        # As the view, with attention where a lens is of whole layers.
-        lens = shown.lens if shown.lens.by_head else ATTENTION
-        segments = shown.choices["segments"]
-        model(shown.heads, lens=lens, segments=segments, **style, **shown.included)
-
-
-def _draw_map(axes: Axes, shown: Shown, caption: bool) -> None:
-    style: dict[str, Any] = {"color": shown.color, "caption": caption, "ax": axes}
-    draw_map(shown.heads, **shown.places, **style)
-
-
-def _answer_of(shown: Shown) -> tuple[Answer, tuple[int, int]]:
-    """The answer that is shown, and the tokens that are looked at."""
-    found = shown.answer
-    if found is None:
-        raise ValueError("the text view has no answer: it is drawn in the browser alone")
-    return found, shown.looked_at(found)
-
-
-def _draw_text(axes: Axes, shown: Shown, caption: bool) -> None:
-    found, looked = _answer_of(shown)
-    draw_text(found, answer=looked, caption=caption, ax=axes)
-
-
-_PANELS: dict[PanelName, _Panel] = {
-    "head": _Panel(
-        lambda shown: grown(0) if shown.shows_image else head_size(shown.attention), _draw_head
-    ),
-    "matrix": _Panel(
-        lambda shown: matrix_size(shown.attention),
-        lambda axes, shown, caption: draw_matrix(axes, shown.attention, caption=caption),
-    ),
-    "model": _Panel(
-        lambda shown: (
-            ranking_size(shown.heads)
-            if shown.choices["ranking"]
-            else model_size(shown.heads.order(**shown.included))
-        ),
-        _draw_model,
-    ),
-    "neuron": _Panel(
-        lambda shown: neuron_size(shown.attention),
-        lambda axes, shown, caption: draw_neuron(axes, shown.attention, caption=caption),
-    ),
-    "map": _Panel(lambda shown: map_size(), _draw_map),
-    "text": _Panel(lambda shown: text_size(*_answer_of(shown)), _draw_text),
-    "grid": _Panel(
-        lambda shown: grid_size(shown.shown_grid),
-        lambda axes, shown, caption: draw_grid(shown.shown_grid, caption=caption, ax=axes),
-    ),
-}
+        return ranking_size(shown.heads), partial(ranking, shown.heads, by, color=shown.color)
+    style = {"color": shown.color, "segments": shown.choices["segments"], **shown.included}
+    rows = shown.heads.order(**shown.included)
+    return model_size(rows), partial(model, shown.heads, lens=shown.lens_by_head, **style)
 
 
 def _panels(shown: Shown) -> list[PanelName]:
@@ -131,7 +82,7 @@ def _panels(shown: Shown) -> list[PanelName]:
         return ["head", "matrix"]
     if shown.view == "model" and shown.choices["opened"] and not shown.choices["ranking"]:
         return ["model", "head", "matrix"]
-    return [name for name in _PANELS if name == shown.view]
+    return [name for name in _NAMES if name == shown.view]
 
 
 def kind_of(path: str | PathLike[str]) -> FigureKind:
@@ -217,15 +168,15 @@ def draw_figure(
         raise ValueError(_no_panel(shown.view, panel, names))
     drawn = names if panel is None else [panel]
     shown.check_difference(*drawn)
-    panels = [_PANELS[name] for name in drawn]
-    widths, heights = zip(*(each.size(shown) for each in panels), strict=True)
+    sizes, draws = zip(*(_panel(name, shown) for name in drawn), strict=True)
+    widths, heights = zip(*sizes, strict=True)
     figure = Figure(size or (sum(widths), max(heights)), layout="constrained")
     if caption and shown.record.model:
         style: dict[str, Any] = {"fontsize": font_points("font.size", 0.7), "alpha": 0.7, **PLAIN}
         figure.supxlabel(clean(shown.record.model), x=0.01, ha="left", **style)
-    axes = figure.subplots(1, len(panels), width_ratios=widths, squeeze=False)
-    for ax, each in zip(axes[0], panels, strict=True):
-        each.draw(ax, shown, caption)
+    axes = figure.subplots(1, len(drawn), width_ratios=widths, squeeze=False)
+    for ax, draw in zip(axes[0], draws, strict=True):
+        draw(ax=ax, caption=caption)
     return figure
 
 
@@ -234,7 +185,7 @@ def _no_panel(view: str, panel: str, panels: Sequence[str]) -> str:
     message = f"the {view} view has no panel {panel!r}; it has {' and '.join(map(repr, panels))}"
     if view == "model" and panel in ("head", "matrix"):
         return f"{message}, and 'head' and 'matrix' with an opened head (opened = True)"
-    if panel in _PANELS:
+    if panel in _NAMES:
         return f"{message} (choose view = {'head' if panel == 'matrix' else panel!r} first)"
     return message
 

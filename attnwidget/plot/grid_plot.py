@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from attnwidget.analysis import GridScores
+from attnwidget.analysis.head_scores import null_range
 from attnwidget.counted import with_minus
 from attnwidget.record import Tokens
 
@@ -24,7 +25,7 @@ from .axes import (
     size_in_points,
 )
 from .colors import palette_of
-from .heads import NULL_ENDS, metric_scale
+from .heads import metric_scale
 
 
 def grid(
@@ -65,14 +66,15 @@ def grid(
     style: dict[str, Any] = {"cmap": colors, "norm": norm, "extent": extent, "aspect": "auto"}
     image = ax.imshow(shown, interpolation="none", **style)
     notes = [scores.description, f"of {scores.measured_on}" if scores.measured_on else ""]
-    if scores.null is not None and np.isfinite(scores.null).any():
-        low, high = np.percentile(scores.null[np.isfinite(scores.null)], NULL_ENDS)
+    ends = null_range(scores.null)
+    if ends is not None:
+        low, high = ends
         at, across = np.nonzero((values < low) | (values > high))
         dots: dict[str, Any] = {"s": 8, "color": palette.background, "edgecolors": palette.text}
         ax.scatter(across + 0.5, at + 0.5, linewidths=0.5, zorder=3, **dots)
         null = scores.null_label or "the null"
-        ends = f"{with_minus(low, '.2g')} to {with_minus(high, '.2g')}"
-        notes.append(f"95% of {null} lie from {ends}: dots are outside")
+        lowest, highest = (with_minus(end, ".2g") for end in ends)
+        notes.append(f"95% of {null} lie from {lowest} to {highest}: dots are outside")
     set_title(ax, f"{scores.name} at {scores.site}" if scores.site else scores.name)
     ax.grid(visible=False)
     of_rows, of_columns = scores.axes

@@ -1,4 +1,4 @@
-"""The numbers, patterns and colours of all heads of a stack."""
+"""The numbers, patterns, colours and thumbnails of all heads of a stack."""
 
 from __future__ import annotations
 
@@ -11,15 +11,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import ATTENTION, Lens
+from attnwidget.analysis import ATTENTION, Lens, sampled_rows
+from attnwidget.analysis.head_scores import null_range
+from attnwidget.analysis.thumbnails import THUMBNAIL_SIZE, cell_bounds, signed_cells
 from attnwidget.corpus import HeadProfile
 from attnwidget.counted import counted
-from attnwidget.record import AttentionRecord, Stack
+from attnwidget.progress import step_done
+from attnwidget.record import AttentionRecord, Floats, Stack
+from attnwidget.record.scores import spread_rows
 from attnwidget.view_state import SIMILARITY
+from attnwidget.view_state.segments import shown_positions
 from attnwidget.wire import Metrics as OwnMetrics
 from attnwidget.wire import (
     SentMetric,
     SentSimilarity,
+    decode_overview,
     encode_overview,
     encode_own_metrics,
     encode_profile,
@@ -38,9 +44,11 @@ if TYPE_CHECKING:
 
 Numbers = NDArray[np.float64]
 Range = tuple[float, float]
+HeadRows = Sequence[tuple[int, Sequence[int]]]
+"""The place of a layer, and its heads from left to right, as `Heads.order` returns them."""
 
-# The percentages of the null's heads that lie below its range, and below its upper end.
-NULL_ENDS = (2.5, 97.5)
+# Pixels between two thumbnails.
+_GAP = 3
 
 
 @dataclass(frozen=True)
@@ -167,12 +175,7 @@ class Heads:
 
     def null_range(self, metric: SentMetric) -> Range | None:
         """The range of 95% of the null's heads; None where there is no null."""
-        null = self.null(metric)
-        known = null[np.isfinite(null)]
-        if not len(known):
-            return None
-        low, high = np.percentile(known, NULL_ENDS)
-        return float(low), float(high)
+        return null_range(self.null(metric))
 
     def points(self, x: str, y: str) -> tuple[Numbers, tuple[SentMetric, ...]]:
         """The place of each head on the map, [heads, 2], and the metrics on its axes, if any.
@@ -299,3 +302,73 @@ def metric_scale(
 def metric_title(metric: SentMetric) -> str:
     """The metric with its unit."""
     return f"{metric['label']} ({metric['unit']})" if metric["unit"] else metric["label"]
+
+
+def thumbnails_picture(
+    heads: Heads,
+    rows: HeadRows,
+    inks: Numbers,
+    palette: Palette,
+    lens: Lens,
+    segments: str,
+) -> tuple[NDArray[np.uint8], tuple[int, int]]:
+    """(the pixels of all thumbnails, [height, width, 3]; the height and width of each, with a gap).
+
+    Layers that lack the lens have attention.
+
+    Args:
+        lens: a reading of this stack.
+        inks: the colours of heads, [layers, heads, 4].
+
+    Raises:
+        ValueError: no layer has the lens.
+    """
+    found = _thumbnails(heads, lens, segments)
+    down, across = (side + _GAP for side in found[0][0].shape)
+    columns = max(len(chosen) for _, chosen in rows)
+    paper = rgb(mixed(palette.background, palette.text, 0.03))
+    picture = np.tile(rgb(palette.background), (len(rows) * down, columns * across, 1))
+    for n, (place, chosen) in enumerate(rows):
+        for column, head in enumerate(chosen):
+            shares = found[place][head][..., None]
+            ink: Numbers = inks[place, head, :3]
+            if lens.signed:
+                ink = np.where(shares < 0, rgb(palette.negative), rgb(palette.positive))
+            top, left = n * down, column * across
+            box = slice(top, top + down - _GAP), slice(left, left + across - _GAP)
+            picture[box] = paper + (ink - paper) * np.abs(shares)
+        step_done()
+    return (255 * picture).round().astype(np.uint8), (down, across)
+
+
+def _thumbnails(heads: Heads, lens: Lens, segments: str) -> list[list[Numbers]]:
+    """The thumbnail of every head, by layer: numbers from -1 to 1, magnified to about 32 cells."""
+    levels = decode_overview(heads.record, *heads.overview)[heads.stack_name]
+    # Means over texts are of whole texts.
+    shown = shown_positions(heads.stack, "all" if heads.of_texts else segments)
+    cells_of = [
+        np.unique(np.searchsorted(cell_bounds(len(side), side.split)[1:], positions, "right"))
+        for side, positions in zip((heads.stack.queries, heads.stack.keys), shown, strict=True)
+    ]
+    box = np.ix_(*cells_of) if not heads.of_texts else ...
+    without, found = heads.layers_without(lens), []
+    for layer, cells in zip(heads.stack.layers, levels, strict=True):
+        # Those of coefficients are 8 for zero.
+        signed = heads.stack.signed
+        shares = [(each - 8.0) / 7 if signed else each / 15 for each in cells]
+        if lens.name != ATTENTION.name and layer.number not in without:
+            matrices = lens.heads(heads.record, heads.stack_name, layer.number)
+            shares = [_seen(heads.stack, each) for each in matrices]
+        shares = [each[box] for each in shares]
+        zoom = max(1, THUMBNAIL_SIZE // max(shares[0].shape))
+        found.append([each.repeat(zoom, 0).repeat(zoom, 1) for each in shares])
+    return found
+
+
+def _seen(stack: Stack, numbers: Floats) -> Numbers:
+    """The thumbnail of a head's numbers, of the queries that other thumbnails read."""
+    rows = spread_rows(len(numbers), sampled_rows(len(numbers)) or len(numbers))
+    cells = signed_cells(stack, lambda chosen: numbers[chosen], rows)
+    peak = float(np.abs(cells).max()) or 1.0
+    shares: Numbers = np.sign(cells) * np.sqrt(np.abs(cells) / peak)
+    return shares

@@ -77,44 +77,35 @@ def attention_on_image(attention: Attention) -> OnImage:
     patches = _patches(attention)
     assert patches is not None
     own = list(attention.locked) or [_first(attention)]
-    numbers, others, looking = (
-        attention.numbers(attention.current),
-        attention.keys,
-        attention.queries,
-    )
+    numbers, sides = attention.numbers(attention.current), (attention.queries, attention.keys)
     if attention.side == "key":
-        numbers, others, looking = numbers.T, looking, others
+        numbers, sides = numbers.T, sides[::-1]
+    looking, others = sides
     whole = numbers[own].sum(axis=0)
     received = np.zeros_like(whole)
     received[others.shown] = whole[others.shown]
 
     number = _shown_grid(attention, patches)
-    shown = patches.grids[number]
-    placed = _numbers(patches.of)
-    places = _numbers(patches.on_grid(number))
+    shown, places = patches.grids[number], _numbers(patches.on_grid(number))
     # The attention of a patch to itself may be far above all other.
     itself = own if attention.stack.queries == attention.stack.keys else []
-    framed = [int(places[token]) for token in itself if places[token] >= 0]
-    on_images = np.where(placed >= 0, received, 0)
+    on_images = np.where(_numbers(patches.of) >= 0, received, 0)
     largest = float(np.delete(on_images, itself).max(initial=0)) or 1.0
     way = "from" if attention.side == "query" else "to"
     names = " + ".join(looking.tokens.labels[token] for token in own)
-    rest = [token for token in others.shown if placed[token] < 0 and token not in itself][:2]
-    several = f"{shown.name or number}, {_percent(received[places >= 0], received)} of it"
-    notes = [
-        f"{attention.measure} {way} {names}, up to {largest:.3g}",
-        several if len(patches.grids) > 1 else "",
-        share_note(magnitude(received), magnitude(whole), "it"),
-        *(f"{others.tokens.labels[token]} {received[token]:.3f}" for token in rest),
-    ]
+    rest = [token for token in others.shown if patches.of[token] is None and token not in itself]
+    notes = [f"{attention.measure} {way} {names}, up to {largest:.3g}"]
+    if len(patches.grids) > 1:
+        share = magnitude(received[places >= 0]) / (magnitude(received) or 1)
+        notes.append(f"{shown.name or number}, {share:.1%} of it")
+    notes.append(share_note(magnitude(received), magnitude(whole), "it"))
+    notes += [f"{others.tokens.labels[token]} {received[token]:.3f}" for token in rest[:2]]
     on = on_one_grid(attention.record.images, patches, number, received, largest)
     cells = Grid(shown.rows, shown.columns)
+    frames = [cells.box_of(int(places[token])) for token in itself if places[token] >= 0]
     predicted = looking.tokens.boxes or (None,) * len(looking.tokens)
     boxes = (found for token in own if (found := predicted[token]) is not None)
-    frames = [
-        *map(cells.box_of, framed),
-        *(_of_part(box, shown.box) for image, box in boxes if image == shown.image),
-    ]
+    frames += [_of_part(box, shown.box) for image, box in boxes if image == shown.image]
     return replace(on, own=frames, notes=list(filter(None, notes)))
 
 
@@ -133,13 +124,9 @@ def on_one_grid(
 
 def _of_part(box: Box, part: Box) -> Box:
     """A box on an image, in fractions of a part of it."""
-    across, down = part[2] - part[0], part[3] - part[1]
-    return (
-        (box[0] - part[0]) / across,
-        (box[1] - part[1]) / down,
-        (box[2] - part[0]) / across,
-        (box[3] - part[1]) / down,
-    )
+    corners, (start, end) = np.reshape(box, (2, 2)), np.reshape(part, (2, 2))
+    left, top, right, bottom = ((corners - start) / (end - start)).ravel().tolist()
+    return left, top, right, bottom
 
 
 def _part(picture: Picture, box: Box) -> NDArray[np.uint8]:
@@ -160,38 +147,30 @@ def _numbers(places: Iterable[int | None]) -> NDArray[np.intp]:
     return np.array([-1 if place is None else place for place in places])
 
 
-def _percent(part: Floats, whole: Floats) -> str:
-    total = magnitude(whole)
-    return f"{100 * magnitude(part) / total if total else 0:.1f}%"
-
-
-def draw_image(axes: Axes, attention: Attention, *, caption: bool = True) -> None:
+def draw_image(ax: Axes, attention: Attention, *, caption: bool = True) -> None:
     """Draw the image, each patch as bright as its attention; see `attention_on_image`.
 
     The patches of the tokens whose attention it is are framed, or the boxes predicted for them.
-
-    Args:
-        caption: as in `head`.
     """
     from matplotlib.patches import Rectangle
     from matplotlib.patheffects import withStroke
 
     from .axes import add_caption, set_title
 
-    shown, palette = attention_on_image(attention), palette_of(axes)
+    shown, palette = attention_on_image(attention), palette_of(ax)
     height, width, _ = shown.pixels.shape
-    paint_image(axes, shown, (0, width, height, 0))
+    paint_image(ax, shown, (0, width, height, 0))
     for left, top, right, bottom in shown.own:
         size = (right - left) * width, (bottom - top) * height
         frame = Rectangle((left * width, top * height), *size, fill=False)
         frame.set(edgecolor=palette.accent, linewidth=1.5)
         frame.set_path_effects([withStroke(linewidth=3, foreground=palette.background)])
-        axes.add_patch(frame)
-    axes.set(xticks=[], yticks=[])
-    axes.spines[:].set_visible(False)
-    set_title(axes, attention.title(attention.current))
+        ax.add_patch(frame)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    set_title(ax, attention.title(attention.current))
     if caption:
-        add_caption(axes, shown.notes, palette)
+        add_caption(ax, shown.notes, palette)
 
 
 def paint_image(

@@ -10,11 +10,12 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.transforms import BboxBase
 
 from attnwidget.view_state import NO_SIZE, SIMILARITY
 from attnwidget.wire import Metrics, SentMetric
 
-from .axes import PLAIN, Size, add_caption, explain, font_points, grown, new_axes
+from .axes import PLAIN, Size, add_caption, explain, grown, lay_out, new_axes
 from .colors import palette_of
 from .heads import Heads, HeadSource, Numbers, head_inks, metric_title
 from .notes import clean
@@ -104,16 +105,16 @@ def map(
     # The outline of a very narrow range is seen.
     style = {"color": palette.muted, "alpha": 0.15, "linewidth": 1, "zorder": 1}
     spans: list[Any] = [ax.axvspan, ax.axhspan]
-    ranges = [(span, heads.null_range(each)) for span, each in zip(spans, on, strict=False)]
-    for span, ends in ranges:
+    ranges = [heads.null_range(each) for each in on]
+    for span, ends in zip(spans, ranges, strict=False):
         if ends is not None:
             span(*ends, **style)
-    if any(ends for _, ends in ranges):
+    if any(ranges):
         handles.append(Patch(label=f"95% of {clean(null)}", **style))
-    _name_points(ax, heads.names, places, areas, order)
     explain(ax, colors, handles)
     if caption:
         add_caption(ax, notes, palette, ax.xaxis.label)
+    _name_points(ax, heads.names, places, areas, order)
     return ax
 
 
@@ -139,19 +140,19 @@ def _name_points(
     shown = places[order]
     distance = np.linalg.norm((places - shown.mean(axis=0)) / (shown.std(axis=0) + 1e-12), axis=1)
     importance = areas if np.ptp(areas) else distance
-    # The final place of points in the figure is known once limits are set.
-    axes.autoscale_view()
-    points = axes.transData.transform(places) * 72 / axes.figure.dpi
-    size = font_points("font.size", 0.75)
-    taken: list[Numbers] = []
+    lay_out(axes)
+    points = axes.transData.transform(shown)
+    taken: list[BboxBase] = []
     for at in sorted(order, key=lambda at: -importance[at]):
+        style: dict[str, Any] = {"textcoords": "offset points", "va": "center", "zorder": 5}
+        reach = np.sqrt(areas[at]) / 2 + 2
+        name = axes.annotate(names[at], places[at], (reach, 0), fontsize="small", **style)
+        if name.get_window_extent().x1 > axes.bbox.x1:
+            name.set(position=(-reach, 0), ha="right")
+        box = name.get_window_extent()
+        if box.count_overlaps(taken) or box.count_contains(points):
+            name.remove()
+        else:
+            taken.append(box)
         if len(taken) == _MAX_LABELS:
             break
-        offset = np.array([np.sqrt(areas[at]) / 2 + 2, -size / 2])
-        low = points[at] + offset
-        high = low + np.array([0.6 * size * len(names[at]), size])
-        covered = ((points[order] > low - 2) & (points[order] < high + 2)).all(axis=1).any()
-        if not covered and all((high < box[0]).any() or (box[1] < low).any() for box in taken):
-            taken.append(np.array([low, high]))
-            style: dict[str, Any] = {"textcoords": "offset points", "fontsize": size, "zorder": 5}
-            axes.annotate(names[at], places[at], tuple(offset), **style)

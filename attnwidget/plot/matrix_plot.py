@@ -11,7 +11,8 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 
 from attnwidget.analysis import Lens
-from attnwidget.record import AttentionRecord, Floats
+from attnwidget.analysis.thumbnails import largest_from
+from attnwidget.record import AttentionRecord
 
 from .attention import Attention, Viewed
 from .axes import (
@@ -26,7 +27,7 @@ from .axes import (
     size_in_points,
 )
 from .colors import palette_of, shade
-from .notes import group_bounds, magnitude, share_note
+from .notes import magnitude, share_note
 
 # The most cells along a side of the image.
 _MAX_CELLS = 400
@@ -129,7 +130,7 @@ def matrix_size(attention: Attention) -> Size:
 
 
 def draw_matrix(
-    axes: Axes,
+    ax: Axes,
     attention: Attention,
     *,
     colorbar: bool = True,
@@ -139,56 +140,45 @@ def draw_matrix(
     """Draw the matrix of the current head, or the combined one; locked tokens are framed.
 
     Args:
-        colorbar, caption: as in `matrix`.
         most: the number that has the full shade; the largest if None.
     """
-    palette, queries, keys = palette_of(axes), attention.queries, attention.keys
+    palette, queries, keys = palette_of(ax), attention.queries, attention.keys
     of_queries = attention.numbers(attention.current)[queries.shown]
     numbers = of_queries[:, keys.shown]
     rows, columns = numbers.shape
-    width, height = size_in_points(axes)
+    width, height = size_in_points(ax)
     # A cell lower than a point would be invisible.
     max_cells = int(min(_MAX_CELLS, max(width, height)))
+    tops, lefts = (np.arange(min(n, max_cells)) * n // min(n, max_cells) for n in (rows, columns))
     most = float(np.abs(numbers).max()) if most is None else most
-    image = axes.imshow(
-        _largest_cells(numbers, max_cells),
+    image = ax.imshow(
+        largest_from(largest_from(numbers, tops, axis=0), lefts, axis=1),
         cmap=palette.colormap(signed=attention.signed),
         norm=shade(most or 1.0, signed=attention.signed),
         extent=(0, columns, rows, 0),
         interpolation="none",
     )
     # Upright labels of keys look as if they belonged to a title that is near.
-    set_title(axes, attention.title(attention.current), pad=12)
-    axes.grid(visible=False)
-    axes.hlines(queries.borders, 0, columns, color=palette.muted, linewidth=0.75)
-    axes.vlines(keys.borders, 0, rows, color=palette.muted, linewidth=0.75)
-    axes.xaxis.tick_top()
-    axes.set(xlabel="key", ylabel="query")
+    set_title(ax, attention.title(attention.current), pad=12)
+    ax.grid(visible=False)
+    ax.hlines(queries.borders, 0, columns, color=palette.muted, linewidth=0.75)
+    ax.vlines(keys.borders, 0, rows, color=palette.muted, linewidth=0.75)
+    ax.xaxis.tick_top()
+    ax.set(xlabel="key", ylabel="query")
     room = min(width / columns, height / rows)
-    for axis, side in ((axes.yaxis, queries), (axes.xaxis, keys)):
+    for axis, side in ((ax.yaxis, queries), (ax.xaxis, keys)):
         locked = side.indices(attention.locked) if side is attention.locked_side else []
         label_tokens(axis, side, np.arange(0.5, len(side)).tolist(), room, palette, locked)
         for at in locked:
             corner, size = ((0, at), (columns, 1)) if side is queries else ((at, 0), (1, rows))
             frame = Rectangle(corner, *size, fill=False, edgecolor=palette.accent, linewidth=1.2)
             frame.set(clip_on=False, zorder=3)
-            axes.add_patch(frame)
+            ax.add_patch(frame)
     if colorbar:
-        add_colorbar(axes, image, attention.measure)
+        add_colorbar(ax, image, attention.measure)
     if caption:
         notes = [share_note(magnitude(numbers), magnitude(of_queries), attention.measure)]
         group = math.ceil(max(rows, columns) / max_cells)
         notes.append(f"each cell the largest of up to {group} × {group}" if group > 1 else "")
-        add_caption(axes, notes, palette, axes.xaxis.label)
+        add_caption(ax, notes, palette, ax.xaxis.label)
     return image
-
-
-def _largest_cells(numbers: Floats, max_cells: int) -> Floats:
-    """A matrix of at most `max_cells` on a side: of each cell the number of largest magnitude."""
-    rows, columns = (group_bounds(count, max_cells)[:-1] for count in numbers.shape)
-    largest, least = (
-        reduce.reduceat(reduce.reduceat(numbers, rows, axis=0), columns, axis=1)
-        for reduce in (np.maximum, np.minimum)
-    )
-    cells: Floats = np.where(largest >= -least, largest, least)
-    return cells

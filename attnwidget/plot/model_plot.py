@@ -29,8 +29,15 @@ from .axes import (
     size_in_points,
 )
 from .colors import palette_of
-from .heads import Heads, HeadSource, head_inks, metric_scale, metric_title
-from .thumbnails import HeadRows, thumbnails_picture
+from .heads import (
+    HeadRows,
+    Heads,
+    HeadSource,
+    head_inks,
+    metric_scale,
+    metric_title,
+    thumbnails_picture,
+)
 
 # The width of the legend, in inches.
 _LEGEND = 1.5

@@ -17,8 +17,8 @@ from .axes import PLAIN, Size, font_points, grown, label_tokens, new_axes, set_t
 from .colors import palette_of
 from .notes import magnitude, share_note, shorten
 
-# The left end and the width of each column, in shares of the Axes.
-_COLUMNS = {"k": (0, 0.3), "q × k": (0.33, 0.3), "score": (0.68, 0.14), "weight": (0.86, 0.14)}
+# The left end and the width of the columns, in shares of the Axes: k, q × k, scores, weights.
+_COLUMNS = (0, 0.3), (0.33, 0.3), (0.68, 0.14), (0.86, 0.14)
 _HEIGHT = 0.9
 # The size of ticks in narrow columns, as a share of that in the rcParams.
 _SMALL = 0.7
@@ -63,46 +63,40 @@ def neuron_size(attention: Attention) -> Size:
     return 1.4 * width, height
 
 
-def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> None:
+def draw_neuron(ax: Axes, attention: Attention, *, caption: bool = True) -> None:
     """Draw the vectors and numbers of the locked query, or of the default one.
-
-    Args:
-        caption: as in `head`.
 
     Raises:
         ValueError: the layer was recorded as weights or coefficients alone.
     """
-    palette, keys = palette_of(axes), attention.keys
+    palette, keys = palette_of(ax), attention.keys
     layer, head = attention.stack.layer(attention.layer), attention.head
     query = attention.locked[0] if attention.locked else _default_query(attention)
-    rows = np.array([query])
     q = np.asarray(layer.head_queries(head))[query]
     k = np.asarray(layer.head_keys(head))[keys.shown]
-    whole = layer.head_numbers(head, rows)[0]
-    weights = whole[keys.shown]
-    program = layer.program
-    by_key, scores = _products(layer, head, query)
-    products, scores = by_key[keys.shown], None if scores is None else scores[keys.shown]
+    whole = layer.head_numbers(head, np.array([query]))[0]
+    products, scores, product, formula = _scored(layer, head, query)
+    products, scores, weights = (each[keys.shown] for each in (products, scores, whole))
 
-    axes.set(xticks=[], yticks=[])
-    axes.spines[:].set_visible(False)
-    axes.patch.set_visible(False)
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+    ax.patch.set_visible(False)
     label = shorten(attention.stack.queries.labels[query])
     number, partners = attention.layer, attention.partners
     place = f"Layer {layer_number(number, partners)} · Head {head_number(number, head, partners)}"
-    set_title(axes, f"{place} · Query {label}")
-    columns = {
-        name: axes.inset_axes((left, 0, width, _HEIGHT)) for name, (left, width) in _COLUMNS.items()
-    }
-    strip = axes.inset_axes((0, _HEIGHT + 0.015, _COLUMNS["k"][1], 0.04))
+    set_title(ax, f"{place} · Query {label}")
+    of_keys, of_products, of_scores, of_weights = (
+        ax.inset_axes((left, 0, width, _HEIGHT)) for left, width in _COLUMNS
+    )
+    strip = ax.inset_axes((0, _HEIGHT + 0.015, _COLUMNS[0][1], 0.04))
     small = font_points("xtick.labelsize", _SMALL)
     vectors = _full_color(np.concatenate([q[None], k]))
-    masked = np.zeros(len(k), bool) if scores is None else np.isneginf(scores)
+    masked = np.isneginf(scores)
     seen = np.ma.masked_array(products, np.broadcast_to(masked[:, None], k.shape))
     for column, numbers, most in (
         (strip, q[None], vectors),
-        (columns["k"], k, vectors),
-        (columns["q × k"], seen, _full_color(products[~masked] if layer.signed else products)),
+        (of_keys, k, vectors),
+        (of_products, seen, _full_color(products[~masked] if layer.signed else products)),
     ):
         image = column.imshow(
             numbers,
@@ -115,21 +109,10 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
         column.set(xticks=[], yticks=[])
         if column is not strip:
             bar = column.inset_axes((0.15, -0.09, 0.7, 0.025))
-            axes.figure.colorbar(image, cax=bar, orientation="horizontal", extend="both")
+            ax.figure.colorbar(image, cax=bar, orientation="horizontal", extend="both")
             bar.tick_params(labelsize=small, length=2)
     strip.set_yticks([0], labels=["q"])
-    titles = {"q × k": "q × k", "score": _score_title(attention), "weight": "softmax"}
-    if layer.signed:
-        titles["weight"] = reading(ATTENTION, attention.stack).one
-    if isinstance(program, Recurrence):
-        titles["q × k"] = "p × k (p: q, walked back)"
-    if isinstance(program, ScoreProgram) and program.sinks is not None:
-        titles["weight"] += f", {1 - whole.sum():.3f} in sink"
-    for name, numbers in (("score", scores), ("weight", weights)):
-        column = columns[name]
-        if numbers is None:
-            # A layer whose program is not known was kept as weights.
-            numbers, titles[name] = (k @ q).astype(np.float32), "q·k"
+    for column, numbers in (of_scores, scores), (of_weights, weights):
         shown = np.where(np.isfinite(numbers), numbers, 0)
         inks = np.where(shown < 0, palette.negative, palette.positive)
         column.barh(range(len(shown)), shown, color=inks.tolist(), height=0.8)
@@ -137,31 +120,42 @@ def draw_neuron(axes: Axes, attention: Attention, *, caption: bool = True) -> No
         column.spines[["top", "right", "left"]].set_visible(False)
         column.axvline(0, color=palette.muted, linewidth=0.8)
         column.tick_params(labelsize=small)
-    titled = [("q, and k below", strip), *((title, columns[n]) for n, title in titles.items())]
-    for title, column in titled:
+    weight = reading(ATTENTION, attention.stack).one if layer.signed else "softmax"
+    if isinstance(layer.program, ScoreProgram) and layer.program.sinks is not None:
+        weight += f", {1 - whole.sum():.3f} in sink"
+    titles = {strip: "q, and k below", of_products: product, of_scores: formula, of_weights: weight}
+    for column, title in titles.items():
         column.set_title(title, fontsize=font_points("axes.labelsize"), **PLAIN)
     if caption:
         note = share_note(magnitude(weights), magnitude(whole), "the query’s\nattention")
-        columns["weight"].set_xlabel(note, fontsize=small, color=palette.muted)
-    room = size_in_points(axes)[1] * _HEIGHT / len(k)
+        of_weights.set_xlabel(note, fontsize=small, color=palette.muted)
+    room = size_in_points(ax)[1] * _HEIGHT / len(k)
     places = np.arange(len(k), dtype=float).tolist()
-    label_tokens(columns["k"].yaxis, keys, places, room, palette)
+    label_tokens(of_keys.yaxis, keys, places, room, palette)
 
 
-def _products(layer: Layer, head: int, query: int) -> tuple[Floats, Floats | None]:
-    """(the products of the query's and each key's components; the scores, if they are known).
+def _scored(layer: Layer, head: int, query: int) -> tuple[Floats, Floats, str, str]:
+    """(the products of the query's and each key's components; the scores; formulas of both).
 
     Scores of keys that the query does not see are -inf.
     """
     q, k = layer.head_queries(head)[query], layer.head_keys(head)
     program = layer.program
+    if program is None:
+        # It is not known, and the layer was kept as weights.
+        return q * k, k @ q, "q × k", "q·k"
     if isinstance(program, Recurrence):
         products = np.zeros_like(k)
         products[: query + 1] = program.walked(q, k[: query + 1], head) * k[: query + 1]
         scores = products.sum(axis=1)
         scores[query + 1 :] = -np.inf
-        return products, scores
-    return q * k, None if program is None else layer.head_scores(head, np.array([query]))[0]
+        return products, scores, "p × k (p: q, walked back)", "p·k"
+    formula = f"{program.head_scale(head):.3g} q·k"
+    if program.softcap is not None:
+        formula = f"cap({formula})"
+    if program.bias is not None or program.relative is not None:
+        formula += " + bias"
+    return q * k, layer.head_scores(head, np.array([query]))[0], "q × k", formula
 
 
 def _default_query(attention: Attention) -> int:
@@ -173,19 +167,6 @@ def _default_query(attention: Attention) -> int:
         program is not None and program.mask in ("causal", "window")
     )
     return words[-1 if last else 0] if words else 0
-
-
-def _score_title(attention: Attention) -> str:
-    """The formula of the scores, as far as it is short."""
-    program = attention.stack.layer(attention.layer).program
-    if program is None:
-        return "q·k"
-    if isinstance(program, Recurrence):
-        return "p·k"
-    product = f"{program.head_scale(attention.head):.3g} q·k"
-    capped = product if program.softcap is None else f"cap({product})"
-    has_bias = program.bias is not None or program.relative is not None
-    return f"{capped} + bias" if has_bias else capped
 
 
 def _full_color(vectors: Floats) -> float:

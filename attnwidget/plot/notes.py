@@ -38,9 +38,3 @@ def share_note(part: float, total: float, of: str, done: str = "shown") -> str:
 def magnitude(numbers: NDArray[np.floating]) -> float:
     """The sum of all numbers without their signs."""
     return float(np.abs(numbers).sum(dtype=np.float64))
-
-
-def group_bounds(count: int, max_groups: int) -> NDArray[np.intp]:
-    """The starts of even groups of `count` neighbours, and the end of the last group."""
-    groups = min(count, max_groups)
-    return np.arange(groups + 1) * count // groups

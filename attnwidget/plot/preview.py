@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -16,18 +16,16 @@ from numpy.typing import NDArray
 from PIL import Image, ImageColor, ImageDraw, ImageFont
 
 from attnwidget.analysis import ATTENTION, GridScores, reading
-from attnwidget.interventions.answer import Answer
 from attnwidget.wire.pairing import layer_number
 
-from .attention import Attention, Side
-from .colors import DARK, LIGHT, mixed
+from .attention import Attention
+from .colors import DARK, LIGHT, rgb
 from .curves import Curves, curves_of, rows_of
-from .heads import HeadColors, head_inks, metric_title
+from .heads import HeadColors, HeadRows, head_inks, metric_title, thumbnails_picture
 from .image_plot import DENSEST, attention_on_image
 from .notes import clean, shorten
-from .prose import LINE, STRONGEST, placed, prose_of
+from .prose import LINE, STRONGEST, Prose, placed
 from .shown import Shown
-from .thumbnails import HeadRows, thumbnails_picture
 
 # Drawn at twice the size, edges are smooth. In pixels of that, 192 per inch:
 _WIDTH, _HEIGHT, _DPI = 1080, 800, 192
@@ -61,8 +59,8 @@ def preview_bytes(shown: Shown) -> bytes:
         sheet.draw_map()
     elif shown.view == "grid":
         sheet.draw_grid(shown.shown_grid)
-    elif shown.view == "text" and (found := shown.answer) is not None:
-        sheet.draw_text(found)
+    elif shown.view == "text" and (prose := shown.prose) is not None:
+        sheet.draw_text(prose)
     else:
         one = shown.view == "neuron"
         attention = shown.attention
@@ -76,9 +74,7 @@ class _Sheet:
     def __init__(self, shown: Shown) -> None:
         self.shown = shown
         self.palette = DARK if shown.choices["theme"] == "dark" else LIGHT
-        # As the view, with attention where a lens is of whole layers.
-        lens = shown.lens if shown.lens.by_head else ATTENTION
-        self.lens = reading(lens, shown.record.stack(shown.stack))
+        self.lens = reading(shown.lens_by_head, shown.record.stack(shown.stack))
         self.image = Image.new("RGB", (_WIDTH, _HEIGHT), self.palette.background)
         self.pen = ImageDraw.Draw(self.image, "RGBA")
 
@@ -113,7 +109,9 @@ class _Sheet:
         self.draw_curves(curves, left, right, row)
         ends = (left - _GAP / 2, "rm"), (right + _GAP / 2, "lm")
         for side, at, (x, anchor) in zip(sides, places, ends, strict=True):
-            self.write_labels(side, _TOP + at * row, 2 * at[0] * row, x, anchor)
+            special = [at for at, place in enumerate(side.shown) if place in side.tokens.special]
+            labels = [shorten(label) for label in side.labels]
+            self.write_rows(labels, _TOP + at * row, x, anchor, special)
         self.write_legend((color, name) for name, color in curves.legend if len(curves.legend) > 1)
 
     def draw_curves(self, curves: Curves, left: int, right: int, row: float) -> None:
@@ -165,23 +163,19 @@ class _Sheet:
         left, (height, width, _) = 5 * _GAP, pixels.shape
         scale = min((_WIDTH - left - _GAP) / width, (_BOTTOM - _TOP) / height)
         self.paste(pixels, left, scale)
-        row = height * scale / len(rows)
-        for n in range(0, len(rows), max(1, round(_FONT / row))):
-            number = heads.stack.numbers[rows[n][0]]
-            self.write((left - _GAP / 2, _TOP + (n + 0.5) * row), f"{number}", anchor="rm")
+        heights = _TOP + (np.arange(len(rows)) + 0.5) * height * scale / len(rows)
+        numbers = [str(heads.stack.numbers[place]) for place, _ in rows]
+        self.write_rows(numbers, heights, left - _GAP / 2)
         self.write((_GAP, _LINE), title)
         if self.lens.signed:
-            signs = (self.palette.positive, "above 0"), (self.palette.negative, "below 0")
-            self.write_legend(signs)
+            self.write_signs()
         else:
             self.explain(inks)
 
-    def draw_text(self, found: Answer) -> None:
+    def draw_text(self, prose: Prose) -> None:
         """Draw the answer and as much of its prompt as there is room for, shaded."""
-        first, end = self.shown.looked_at(found)
-        prose = prose_of(found, first, end)
         wide = _WIDTH - 2 * _GAP
-        lines = placed(prose.blocks, wide, _FONT, lambda text: _width(clean(text)), pictures=False)
+        lines = placed(prose, wide, _FONT, lambda text: _width(clean(text)), pictures=False)
         above = max(0.0, lines[-1].y + LINE * _FONT - (_BOTTOM - _TOP))
         strongest = 255 * STRONGEST[self.palette.dark]
         for each in lines:
@@ -204,30 +198,24 @@ class _Sheet:
 
     def draw_grid(self, scores: GridScores) -> None:
         """Draw the cells of a grid with as many labels as there is room for."""
-        rows, columns = scores.values.shape
         names = [shorten(label) for label in scores.rows]
-        left = 2 * _GAP + max(map(_width, names))
-        across = (_WIDTH - left - _GAP) / columns
-        down = (_BOTTOM - _TOP - _LINE) / rows
-        most = float(np.nanmax(np.abs(scores.values), initial=0)) or 1.0
-        for (row, column), value in np.ndenumerate(scores.values):
-            if np.isnan(value):
-                continue
-            sign = self.palette.positive if value > 0 else self.palette.negative
-            fill = mixed(self.palette.background, sign, abs(float(value)) / most)
-            corner = left + column * across, _TOP + row * down
-            self.pen.rectangle((*corner, corner[0] + across, corner[1] + down), fill=fill)
-        for row in range(0, rows, max(1, round(_FONT / down))):
-            at = left - _GAP / 2, _TOP + (row + 0.5) * down
-            self.write(at, names[row], color=self.palette.muted, anchor="rm")
-        widest = max(_width(shorten(label)) for label in scores.columns)
-        for column in range(0, columns, max(1, math.ceil((widest + _GAP) / across))):
-            at = left + (column + 0.5) * across, _BOTTOM - _LINE / 2
-            label = shorten(scores.columns[column])
-            self.write(at, label, color=self.palette.muted, anchor="mm")
+        left = round(2 * _GAP + max(map(_width, names)))
+        size = _WIDTH - left - _GAP, _BOTTOM - _TOP - _LINE
+        down, across = size[1] / len(names), size[0] / len(scores.columns)
+        shares = np.nan_to_num(scores.values)[..., None]
+        shares /= np.abs(shares).max(initial=0) or 1.0
+        below, paper = rgb(self.palette.negative), rgb(self.palette.background)
+        inks = np.where(shares > 0, rgb(self.palette.positive), below)
+        pixels = (255 * (paper + (inks - paper) * np.abs(shares))).round().astype(np.uint8)
+        cells = Image.fromarray(pixels).resize(size, Image.Resampling.NEAREST)
+        self.image.paste(cells, (left, _TOP))
+        self.write_rows(names, _TOP + (np.arange(len(names)) + 0.5) * down, left - _GAP / 2)
+        columns = [shorten(label) for label in scores.columns]
+        step = max(1, math.ceil((max(map(_width, columns)) + _GAP) / across))
+        for at in range(0, len(columns), step):
+            self.write((left + (at + 0.5) * across, _BOTTOM - _LINE / 2), columns[at], anchor="mm")
         self.write((_GAP, _LINE), _plain(f"{scores.name} at {scores.site}"))
-        signs = (self.palette.positive, "above 0"), (self.palette.negative, "below 0")
-        self.write_legend(signs)
+        self.write_signs()
 
     def draw_map(self) -> None:
         """Draw a point for each head, placed as on the map."""
@@ -258,6 +246,10 @@ class _Sheet:
         """Say what the colours of heads stand for."""
         self.write_legend(inks.legend.items() or [(self.palette.text, _plain(inks.label))])
 
+    def write_signs(self) -> None:
+        signs = (self.palette.positive, "above 0"), (self.palette.negative, "below 0")
+        self.write_legend(signs)
+
     def write_legend(self, names: Iterable[tuple[str, str]]) -> None:
         """Write names in their colours in the line below the view, as far as there is room."""
         left = float(_GAP)
@@ -267,14 +259,19 @@ class _Sheet:
             self.write((left, _BOTTOM + _LINE), name, color=color)
             left += _width(name) + _GAP
 
-    def write_labels(
-        self, side: Side, places: NDArray[np.float64], room: float, x: float, anchor: str
+    def write_rows(
+        self,
+        labels: Sequence[str],
+        heights: NDArray[np.floating],
+        x: float,
+        anchor: str = "rm",
+        muted: Collection[int] = (),
     ) -> None:
-        """Write the labels of tokens at some heights, as many as have room."""
-        for at in range(0, len(side), max(1, round(_FONT / room))):
-            special = side.shown[at] in side.tokens.special
-            color = self.palette.muted if special else self.palette.text
-            self.write((x, places[at]), shorten(side.labels[at]), color=color, anchor=anchor)
+        """Write the labels of even rows, from the top of the view, as many as have room."""
+        room = 2 * (heights[0] - _TOP)
+        for at in range(0, len(labels), max(1, round(_FONT / room))):
+            color = self.palette.muted if at in muted else None
+            self.write((x, heights[at]), labels[at], color=color, anchor=anchor)
 
     def write(
         self, at: tuple[float, float], text: str, *, color: str | None = None, anchor: str = "lm"

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from attnwidget.analysis import (
-    RunningText,
-    counted_keys,
-    part_shares,
-    running_text,
-    text_shares,
-)
-from attnwidget.interventions.answer import Answer
-from attnwidget.record import AttentionRecord, Floats
+from attnwidget.analysis import RunningText, counted_keys, running_text, text_shares
+from attnwidget.interventions.answer import Answer, parts_of
+from attnwidget.record import AttentionRecord, Floats, Patches
+from attnwidget.record import Piece as Message
 
 from .image_plot import OnImage, on_one_grid
 
@@ -39,53 +35,23 @@ class Piece:
     """
 
     text: str
-    shade: float
+    shade: float = 0.0
     is_looked_at: bool = False
     is_named: bool = False
     is_image: bool = False
     picture: OnImage | None = None
 
 
-@dataclass(frozen=True)
-class Block:
-    """The tokens of a message."""
-
-    role: str
-    pieces: Sequence[Piece]
-
-
-@dataclass(frozen=True)
-class Prose:
+class Prose(NamedTuple):
     """A prompt and its answer, shaded by what tokens of the answer were written from.
 
     Attributes:
-        blocks: the messages, of which the last is the answer.
-        even, largest: the weight of a token of the prompt if all got the same, and the largest.
-        sinks: the share of the attention on sinks, which are left out.
-        heads: the number of heads whose mean it is.
-        of: the words for their numbers; "" for weights.
-        named: the segments with names, each with its share.
-        patch: the largest weight of a patch of an image; 0 without images.
+        messages: the role of each message and its tokens; the last one is the answer.
+        notes: the meaning of the shades, in words.
     """
 
-    blocks: Sequence[Block]
-    even: float
-    largest: float
-    sinks: float
-    heads: int
-    of: str = ""
-    named: Sequence[str] = ()
-    patch: float = 0.0
-
-    @property
-    def notes(self) -> list[str]:
-        """The meaning of the shades, in words."""
-        return [
-            f"mean of {self.heads} heads{self.of}, {100 * self.sinks:.0f}% on sinks left out",
-            f"shade: from an even share, {self.even:.2g}, to {self.largest:.2g}",
-            *([f"images: √weight, to {self.patch:.2g}"] if self.patch else []),
-            *self.named,
-        ]
+    messages: Sequence[tuple[str, Sequence[Piece]]]
+    notes: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -116,90 +82,100 @@ def prose_of(found: Answer, first: int, end: int) -> Prose:
     shares = text_shares(stack, running)
     weights = shares.mean[first:end].mean(axis=0)
     counted = counted_keys(running, shares.sinks)
-    even, largest = _scale(weights[counted])
+    # There may be no tokens but sinks.
+    known = weights[counted] if counted.any() else np.zeros(1)
+    even, largest = float(known.mean()), float(known.max())
     shades = np.sqrt(np.clip((weights - even) / ((largest - even) or 1), 0, 1)) * counted
-    keys = running.keys
-    assert keys.text is not None
-    assert keys.offsets is not None
-    segments = found.named or ()
-    inside = {at for start, end, _ in segments for at in range(start, end)}
-    images = {span[0]: span[1] for span in running.sentences if running.name_of(span) is not None}
-    largest_patch, pictures = _pictures(found.record, running, weights * counted, list(images))
-    blocks = []
+    patch, pictures = _pictures(found.record, running, weights * counted)
+    inside = {at for start, stop, _ in found.named or () for at in range(start, stop)}
+    messages = []
     for message in running.messages:
-        pieces: list[Piece] = []
-        last: int | None = None
-        after = message.start
-        for at in range(message.start, message.end):
-            if at in images:
-                after, last = images[at], None
-                pieces.append(replace(pictures[at], is_named=at in inside))
-            if at < after:
-                continue
-            span = keys.offsets[at]
-            if not running.of_text[at] or span is None:
-                continue
-            # What no token holds, as spaces, goes with the next; several may hold one letter.
-            begin = span[0] if last is None else last
-            if span[1] > begin:
-                text = keys.text[begin : span[1]]
-                pieces.append(Piece(text, float(shades[at]), is_named=at in inside))
-                last = span[1]
+        pieces = [
+            replace(piece, is_named=at in inside)
+            for at, piece in _pieces(running, message, shades, pictures)
+        ]
         if pieces:
-            blocks.append(Block(message.role, pieces))
+            messages.append((message.role, pieces))
     whole = end - first == len(found.tokens)
     said = [
-        Piece(token.text, 0.0, is_looked_at=not whole and first <= at < end)
+        Piece(token.text, is_looked_at=not whole and first <= at < end)
         for at, token in enumerate(found.tokens)
     ]
-    blocks.append(Block("assistant" if keys.turns else "answer", said))
-    sinks = float(weights[[key for sink in shares.sinks for key in sink.keys]].sum())
-    spans = tuple((start, stop) for start, stop, _ in segments)
-    named = [
-        f"{segments[part.number][2]}: {part.share:.1%}, even {part.even:.1%}"
-        for part in part_shares(replace(running, sentences=spans), shares, slice(first, end))
-    ]
+    messages.append(("assistant" if running.keys.turns else "answer", said))
     heads = sum(layer.num_heads for layer in stack.layers)
     of = "’ shares of the magnitudes of coefficients" if stack.signed else ""
-    return Prose(blocks, even, largest, sinks, heads, of, named, largest_patch)
+    sinks = float(weights[[key for sink in shares.sinks for key in sink.keys]].sum())
+    notes = [
+        f"mean of {heads} heads{of}, {100 * sinks:.0f}% on sinks left out",
+        f"shade: from an even share, {even:.2g}, to {largest:.2g}",
+    ]
+    if patch:
+        notes.append(f"images: √weight, to {patch:.2g}")
+    if found.named is not None:
+        _, parts = parts_of(found, (first, end))
+        for name, share, by_chance in zip(
+            parts["name"], parts["share"], parts["even"], strict=True
+        ):
+            notes.append(f"{name}: {share:.1%}, even {by_chance:.1%}")
+    return Prose(messages, notes)
+
+
+def _pieces(
+    running: RunningText, message: Message, shades: Floats, pictures: Mapping[int, Piece]
+) -> Iterator[tuple[int, Piece]]:
+    """The texts and images of a message, each with the position of its first token."""
+    keys = running.keys
+    text, offsets = keys.text or "", keys.offsets or ()
+    images = {start: end for start, end in running.sentences if start in pictures}
+    last: int | None = None
+    after = message.start
+    for at in range(message.start, message.end):
+        if at in images:
+            after, last = images[at], None
+            yield at, pictures[at]
+        span = offsets[at]
+        if at < after or span is None or not running.of_text[at]:
+            continue
+        # What no token holds, as spaces, goes with the next; several may hold one letter.
+        begin = span[0] if last is None else last
+        if span[1] > begin:
+            yield at, Piece(text[begin : span[1]], float(shades[at]))
+            last = span[1]
 
 
 def _pictures(
-    record: AttentionRecord, text: RunningText, received: Floats, starts: Sequence[int]
+    record: AttentionRecord, running: RunningText, received: Floats
 ) -> tuple[float, dict[int, Piece]]:
-    """The largest weight of a patch, and the images by their first token."""
-    patches = text.keys.patches
-    if patches is None or not starts:
+    """The largest weight of a patch, 0 without images; and the images by their first token."""
+    patches = running.keys.patches
+    named = {span[0]: name for span in running.sentences if (name := running.name_of(span))}
+    if patches is None or not named:
         return 0.0, {}
-    largest = max(float(received[n]) for n, place in enumerate(patches.of) if place is not None)
+    on = [place is not None for place in patches.of]
+    largest = float(received[on].max())
     found = {}
-    for start in starts:
+    for start, name in named.items():
         placed = patches.grid_of(start)
         assert placed is not None
-        image, video = placed[0].image, placed[0].video
-        own = [
-            number
-            for number, grid in enumerate(patches.grids)
-            if (grid.video == video if video else grid.image == image)
-        ]
-        whole = next((n for n in own if patches.grids[n].name.endswith("whole")), own[0])
-        if video:  # the frame with most of the attention
-            shares = [
-                sum(received[at] for at, on in enumerate(patches.on_grid(n)) if on is not None)
-                for n in own
-            ]
-            whole = own[int(np.argmax(shares))]
-            image = patches.grids[whole].image
+        of = placed[0].video or placed[0].image
+        own = [n for n, grid in enumerate(patches.grids) if (grid.video or grid.image) == of]
+        shown = next((n for n in own if patches.grids[n].name.endswith("whole")), own[0])
+        if placed[0].video:  # the frame with most of the attention
+            shown = max(own, key=lambda n: _on_grid(patches, n, received))
         picture = None
-        if image < len(record.images):
-            picture = on_one_grid(record.images, patches, whole, received, largest or 1.0)
-        name = text.name_of((start, start)) or ""
-        found[start] = Piece(name, 0.0, is_image=True, picture=picture)
+        if patches.grids[shown].image < len(record.images):
+            picture = on_one_grid(record.images, patches, shown, received, largest or 1.0)
+        found[start] = Piece(name, is_image=True, picture=picture)
     return largest, found
 
 
+def _on_grid(patches: Patches, number: int, received: Floats) -> float:
+    """The sum of what the patches of a grid receive."""
+    return float(received[[place is not None for place in patches.on_grid(number)]].sum())
+
+
 def placed(
-    blocks: Sequence[Block],
+    prose: Prose,
     wide: float,
     size: float,
     width: Callable[[str], float],
@@ -214,12 +190,12 @@ def placed(
         width: returns the width of a text.
         pictures: False to have words in place of pictures.
     """
-    left = max(width(block.role) for block in blocks) + _BESIDE * size
+    left = max(width(role) for role, _ in prose.messages) + _BESIDE * size
     found, y = [], 0.0
-    for block in blocks:
-        found.append(Placed(block.role, left - _BESIDE * size, y, 0, None))
+    for role, pieces in prose.messages:
+        found.append(Placed(role, left - _BESIDE * size, y, 0, None))
         x = left
-        for word in _words(block.pieces):
+        for word in _words(pieces):
             if pictures and word[0].picture is not None:
                 y += LINE * size if x > left else 0.0
                 tall, across, _ = word[0].picture.pixels.shape
@@ -249,11 +225,6 @@ def placed(
         # Below a picture, there is a gap already.
         y += 0.0 if found[-1].height else (LINE + _GAP) * size
     return found
-
-
-def _scale(weights: Floats) -> tuple[float, float]:
-    """An even share, and the largest; 0 if there are no tokens but sinks."""
-    return (float(weights.mean()), float(weights.max())) if len(weights) else (0.0, 0.0)
 
 
 def _words(pieces: Sequence[Piece]) -> Iterator[list[Piece]]:

@@ -14,12 +14,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attnwidget.analysis import ATTENTION, GridScores, HeadScores, Lens, reading
 from attnwidget.interventions.answer import Answer
 from attnwidget.interventions.answer import answer as answer_of
-from attnwidget.record import Floats, Layer
 from attnwidget.view_state import NO_SIZE, PAIR, SIMILARITY, ShownRecord
 from attnwidget.wire import SentArc, SentMetric, encode_own_metrics, partner_stacks
 from attnwidget.wire.pairing import partners_of
@@ -27,6 +25,7 @@ from attnwidget.wire.pairing import partners_of
 from .attention import Attention, SideName
 from .heads import Heads
 from .image_plot import on_image
+from .prose import Prose, prose_of
 
 
 class Shown(ShownRecord):
@@ -45,6 +44,11 @@ class Shown(ShownRecord):
     @property
     def lens(self) -> Lens:
         return next(each for each in self.lenses if each.name == self.choices["lens"])
+
+    @property
+    def lens_by_head(self) -> Lens:
+        """The lens; attention in place of one of whole layers, as in the model view."""
+        return self.lens if self.lens.by_head else ATTENTION
 
     @cached_property
     def attention(self) -> Attention:
@@ -86,6 +90,12 @@ class Shown(ShownRecord):
         """The grid that the grid view shows."""
         number: int = self.choices["shown_grid"]
         return self.grids[number]
+
+    @cached_property
+    def prose(self) -> Prose | None:
+        """The text that the text view shows; None where nothing was generated."""
+        found = self.answer
+        return None if found is None else prose_of(found, *self.looked_at(found))
 
     @cached_property
     def answer(self) -> Answer | None:
@@ -168,7 +178,10 @@ class Shown(ShownRecord):
         """The weight of a pair of tokens in every head, or the coefficient."""
         stack, row = self.record.stack(self.stack), np.array([query])
         rows = {
-            layer.number: _of_heads(layer, row)[:, 0, key].astype(np.float64)
+            layer.number: np.array(
+                [layer.head_numbers(head, row)[0, key] for head in range(layer.num_heads)],
+                np.float64,
+            )
             for layer in stack.layers
         }
         # The numbers beside it may be of many texts.
@@ -178,10 +191,3 @@ class Shown(ShownRecord):
         scores = HeadScores("weight", "", {self.stack: rows})
         [metric] = encode_own_metrics(self.record, {"weight": scores})
         return {**metric, "name": PAIR, "label": label, "digits": 3}
-
-
-def _of_heads(layer: Layer, rows: NDArray[np.intp]) -> Floats:
-    """The weights of every head for some queries, or the coefficients: [heads, rows, Tk]."""
-    if not layer.signed:
-        return layer.all_weights(rows)
-    return np.stack([layer.head_coefficients(head, rows) for head in range(layer.num_heads)])

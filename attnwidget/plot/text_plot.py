@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
@@ -15,8 +15,8 @@ from attnwidget.interventions.answer import Answer, Looked
 from attnwidget.interventions.answer import answer as answer_of
 from attnwidget.record import AttentionRecord
 
-from .axes import PLAIN, Size, add_caption, font_points, new_axes, size_in_points
-from .colors import Palette, palette_of
+from .axes import PLAIN, Size, add_caption, font_points, lay_out, new_axes, size_in_points
+from .colors import palette_of
 from .fonts import fonts_for
 from .image_plot import paint_image
 from .prose import LINE, STRONGEST, Placed, Prose, placed, prose_of
@@ -55,53 +55,28 @@ def text(
         ImportError: as in `head`.
     """
     found = record if isinstance(record, Answer) else answer_of(record, stack=stack)
-    first, end = found.span(answer)
-    prose = prose_of(found, first, end)
-    ax = new_axes(text_size(found, (first, end))) if ax is None else ax
-    # Letters have points, so the layout of the figure must be known.
-    ax.axis("off")
-    lay_out = getattr(ax.figure, "draw_without_rendering", None)  # a subfigure has none
-    if lay_out is not None:
-        lay_out()
-    wide, size, fonts = size_in_points(ax)[0], font_points("font.size"), _fonts(prose)
-    lines = placed(prose.blocks, wide, size, _widths(fonts))
-    _draw(ax, lines, wide, fonts, size)
-    if caption:
-        add_caption(ax, prose.notes, palette_of(ax))
+    prose = prose_of(found, *found.span(answer))
+    ax = new_axes(text_size(prose)) if ax is None else ax
+    draw_text(ax, prose, caption=caption)
     return ax
 
 
-def text_size(found: Answer, looked: tuple[int, int]) -> Size:
+def text_size(prose: Prose) -> Size:
     """The size of a figure of an answer and its prompt, in inches."""
-    wide, size = max(matplotlib.rcParams["figure.figsize"][0], 6.4), font_points("font.size")
-    prose = prose_of(found, *looked)
-    lines = placed(prose.blocks, 72 * wide, size, _widths(_fonts(prose)))
-    return wide, (lines[-1].y + LINE * size) / 72 + 0.4
+    wide = max(matplotlib.rcParams["figure.figsize"][0], 6.4)
+    return wide, _height(_lines(prose, 72 * wide, _fonts(prose))) / 72 + 0.4
 
 
-def _fonts(prose: Prose) -> FontProperties:
-    texts = [piece.text for block in prose.blocks for piece in block.pieces]
-    return FontProperties(family=fonts_for(texts), size=font_points("font.size"))
-
-
-def _widths(fonts: FontProperties) -> Callable[[str], float]:
-    # Of a text alone, spaces at its ends have no width.
-    return lambda written: _extent(f"|{written}|", fonts) - _extent("||", fonts)
-
-
-def _extent(text: str, fonts: FontProperties) -> float:
-    width, _, _ = text_to_path.get_text_width_height_descent(text, fonts, ismath=False)
-    return float(width)
-
-
-def _draw(
-    ax: Axes, lines: Sequence[Placed], wide: float, fonts: FontProperties, size: float
-) -> None:
-    palette: Palette = palette_of(ax)
-    height = lines[-1].y + LINE * size
+def draw_text(ax: Axes, prose: Prose, *, caption: bool = True) -> None:
+    """Draw the lines of a prompt and its answer."""
+    ax.axis("off")
+    # Letters have a size in points, into which the layout divides the Axes.
+    lay_out(ax)
+    palette, size, fonts = palette_of(ax), font_points("font.size"), _fonts(prose)
+    wide, tall = size_in_points(ax)
+    lines = _lines(prose, wide, fonts)
     # Lines keep their distance in any height.
-    ax.set(xlim=(0, wide), ylim=(max(height, size_in_points(ax)[1]), 0))
-    strongest = STRONGEST[palette.dark]
+    ax.set(xlim=(0, wide), ylim=(max(_height(lines), tall), 0))
     for each in lines:
         piece, style = each.piece, {"ha": "right", "color": palette.muted}
         if piece is not None:
@@ -110,16 +85,39 @@ def _draw(
                 sides = each.x, each.x + each.width, each.y + each.height, each.y
                 paint_image(ax, piece.picture, sides, aspect="auto")
                 continue
-            at, width, height = (each.x, each.y + 0.1 * size), each.width, 1.4 * size
+            place = (each.x, each.y + 0.1 * size), each.width, 1.4 * size
             if piece.shade > 0:
-                alpha = strongest * piece.shade
-                ax.add_patch(Rectangle(at, width, height, color=palette.ink, alpha=alpha, lw=0))
+                alpha = STRONGEST[palette.dark] * piece.shade
+                ax.add_patch(Rectangle(*place, color=palette.ink, alpha=alpha, lw=0))
             if piece.is_named:
-                below = (each.x, each.y + 1.5 * size)
-                ax.add_patch(Rectangle(below, width, 0.08 * size, color=palette.muted, lw=0))
-            if piece.is_image:
-                ax.add_patch(Rectangle(at, width, height, fill=False, edgecolor=palette.muted))
-            if piece.is_looked_at:
-                ax.add_patch(Rectangle(at, width, height, fill=False, edgecolor=palette.accent))
+                below = (each.x, each.y + 1.5 * size), each.width, 0.08 * size
+                ax.add_patch(Rectangle(*below, color=palette.muted, lw=0))
+            for framed, edge in (
+                (piece.is_image, palette.muted),
+                (piece.is_looked_at, palette.accent),
+            ):
+                if framed:
+                    ax.add_patch(Rectangle(*place, fill=False, edgecolor=edge))
         written: dict[str, Any] = {"fontproperties": fonts, **style, **PLAIN}
         ax.text(each.x, each.y + 1.15 * size, each.text, va="baseline", **written)
+    if caption:
+        add_caption(ax, prose.notes, palette)
+
+
+def _fonts(prose: Prose) -> FontProperties:
+    texts = [piece.text for _, pieces in prose.messages for piece in pieces]
+    return FontProperties(family=fonts_for(texts), size=font_points("font.size"))
+
+
+def _lines(prose: Prose, wide: float, fonts: FontProperties) -> list[Placed]:
+    def extent(text: str) -> float:
+        width, _, _ = text_to_path.get_text_width_height_descent(text, fonts, ismath=False)
+        return float(width)
+
+    # Of a text alone, spaces at its ends have no width.
+    around = extent("||")
+    return placed(prose, wide, fonts.get_size(), lambda text: extent(f"|{text}|") - around)
+
+
+def _height(lines: Sequence[Placed]) -> float:
+    return lines[-1].y + LINE * font_points("font.size")

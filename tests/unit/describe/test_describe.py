@@ -8,7 +8,7 @@ import pytest
 
 import attnwidget as aw
 from attnwidget.analysis import HeadScores, running_text, text_shares
-from attnwidget.record import Replay, Stack, Tokens, Written
+from attnwidget.record import Piece, Replay, Stack, Tokens, Written
 from tests.unit.analysis.test_running_text import _stack
 from tests.unit.records import FIDELITY, layer_of, program
 from tests.unit.signed import kept, linear, with_both
@@ -178,6 +178,15 @@ def test_what_a_view_shows(widget: aw.AttentionWidget) -> None:
     assert "Layer 0 · Head 1, attention weight: it (5) → dog (2) 0.880" in text
     assert "Head 0," not in text
     assert aw.describe(widget) == text
+
+
+def test_links_of_a_view_are_not_to_the_template_of_a_chat() -> None:
+    tokens = Tokens(LABELS, pieces=(Piece(0, 3, "user", 0, True), Piece(3, 7, "user", 0, False)))
+    record = planted().with_stacks({"self": Stack(tokens, tokens, planted().stack().layers)})
+    text = aw.AttentionWidget(record, view="head", head=1).describe()
+    links = line(text, "Layer 0 · Head 1, attention weight, highest without sinks:")
+    assert "ran (3) → [SEP] (6) 0.880" in links
+    assert "dog (2)" not in links.replace("dog (2) →", "")
 
 
 def test_the_heads_of_the_model_view_and_the_map(widget: aw.AttentionWidget) -> None:

@@ -191,7 +191,7 @@ def test_sizes_of_fonts_are_those_of_the_session(record: AttentionRecord) -> Non
 
     with matplotlib.rc_context(sizes):
         # The ticks of narrow columns, and numbers within the plot, are smaller.
-        small = {"model": {5.79}, "neuron": {7.0}, "map": {7.5}}
+        small = {"model": {5.79}, "neuron": {7.0}, "map": {8.33}}
         for view in ("head", "model", "neuron", "map"):
             assert found(view) <= {*sizes.values(), *small.get(view, set())}
         assert 21.0 in found("head")

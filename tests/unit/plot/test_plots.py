@@ -149,9 +149,10 @@ def test_what_is_left_out_is_said() -> None:
     count = 90
     uniform = np.full((1, 1, count, count), 1 / count)
     record = AttentionRecord.from_arrays(uniform, [f"t{n}" for n in range(count)])
-    said = " ".join(texts(plot.head(record, 0)))
-    assert "% of attention weight drawn" in said
-    assert "each line of up to 2 × 2 tokens" in said
+    axes = plot.head(record, 0)
+    assert len(lines(axes)) == 2000
+    share = np.floor(1000 * 2000 / count**2) / 10
+    assert f"{share:g}% of attention weight drawn" in " ".join(texts(axes))
     axes = plot.head(record, 0, query=70, ax=plt.subplots(figsize=(3, 3))[1])
     assert "t70" in ticks(axes.yaxis)
     assert f"of {count} queries are named" in " ".join(texts(axes))
@@ -278,7 +279,7 @@ def test_special_tokens_are_left_out(record: AttentionRecord) -> None:
     scores = np.abs(record.scores(0, 1)[content]).astype(np.float64)
     share = 100 * scores[:, content].sum() / scores.sum()
     drawn = plot.head(record, 0, [1], segments="content", lens="scores")
-    assert any(f"{np.floor(10 * share) / 10:g}% of score shown" in text for text in texts(drawn))
+    assert any(f"{np.floor(10 * share) / 10:g}% of score drawn" in text for text in texts(drawn))
     fewer, whole = (numbers(plot.model(record, segments=chosen)) for chosen in ("content", "all"))
     assert fewer.shape != whole.shape
     for call in (

@@ -13,8 +13,7 @@ from traitlets import TraitError
 import attnwidget as aw
 from attnwidget import Arc, AttentionRecord, AttentionWidget
 from attnwidget.plot.attention import Attention
-from attnwidget.plot.head_plot import draw_head
-from attnwidget.plot.lines import finds
+from attnwidget.plot.head_plot import draw_head, finds
 from attnwidget.wire import encode_arcs
 
 TOKENS = ["[CLS]", "dogs", "chase", "cats", "[SEP]"]
