@@ -135,7 +135,7 @@ def path_patch(
                 with (
                     suppress(PassEnded),
                     repeated.above(path.sites_from(layer)),
-                    path.following(interface_only=False),
+                    path.following(),
                 ):
                     output = run_model(model, repeated.batch, all_logits=True)
             for row, cell in enumerate(path.cells):
@@ -214,7 +214,7 @@ class _Path(CellPatches):
         self._reads: dict[int, torch.Tensor] = {}
 
     @contextmanager
-    def following(self, *, interface_only: bool) -> Iterator[None]:
+    def following(self, *, interface_only: bool = False) -> Iterator[None]:
         if not self.is_second:
             self._reads.clear()
         with super().following(interface_only=interface_only):
@@ -242,5 +242,5 @@ class _Path(CellPatches):
         return self._from_sender(address, *self._of_call.get(address.id, (None, None)))
 
     def _from_sender(self, address: Address, site: Site | None, head: int | None) -> torch.Tensor:
-        own = self._held[address.id].repeat(self._rows, 1, 1, 1)
-        return own if site is None else self._patched(site.layer, own, head)
+        own = self._held[address.id].repeat(self.rows, 1, 1, 1)
+        return own if site is None else self.changed(site.layer, own, head)
