@@ -119,7 +119,7 @@ def patch_scan(
             while (cells := list(islice(todo, repeated.rows))) and not end_asked():
                 patches.cells = cells
                 with (
-                    repeated.above(patches.sites_from(min(cell.layer for cell in cells))),
+                    repeated.above(model, patches.sites_from(min(cell.layer for cell in cells))),
                     patches.following(interface_only=interface_only),
                 ):
                     output = run_model(model, repeated.batch, all_logits=all_logits)

@@ -134,7 +134,7 @@ def path_patch(
             for path.is_second, layer in ((False, lowest), (True, min(wanted))):
                 with (
                     suppress(PassEnded),
-                    repeated.above(path.sites_from(layer)),
+                    repeated.above(model, path.sites_from(layer)),
                     path.following(),
                 ):
                     output = run_model(model, repeated.batch, all_logits=True)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 
 from attnwidget.running.batches import TextBatch
+from attnwidget.running.forward import run_model
 
 from .sites import Site, followed
-from .skipping import BlockFinder, ExactSkips
+from .skipping import BlockFinder, skipped
 
 
 class RepeatedText:
     """A text in every row of a batch, each of which can be changed otherwise.
+
+    It does not refer to the model, which may be deleted.
 
     Args:
         model: the model, undisturbed.
@@ -27,31 +30,61 @@ class RepeatedText:
         rows: the number of rows.
         plain: the output without a change.
         sites: the attention calls of the model.
+        shapes: the shapes of their scores.
         by_interface: see `attnwidget.tracing.Trace`.
+        blocks: the layers, with what they return.
 
     Raises:
         ValueError: the model has no attention whose head outputs can be changed.
     """
 
     def __init__(self, model: torch.nn.Module, text: TextBatch, rows: int) -> None:
-        self._model = model
         self.batch, self.rows = repeated(text, rows)
-        self._finder = self._single = BlockFinder(model)
-        self.plain, self.sites, traced = followed(model, self.batch, self._finder)
+        finder = BlockFinder(model)
+        self.plain, self.sites, traced = followed(model, self.batch, finder)
         self.by_interface = traced.by_interface
-        output = self.plain
+        self.shapes, self.blocks = finder.shapes, finder.blocks
         # Skips are tried with one row, which takes a fraction of the time.
+        self._text, self._of_text, self._expected = text, self.blocks, self.plain
         if self.rows > 1:
-            self._single = BlockFinder(model)
-            output, _, _ = followed(model, text, self._single)
-        self._skips = ExactSkips(text, output)
+            finder = BlockFinder(model)
+            self._expected, _, _ = followed(model, text, finder)
+            self._of_text = finder.blocks
+        # By the number of first layers that are skipped, whether the output is the same.
+        self._exact: dict[int, bool] = {0: False}
 
-    def above(self, changed: Sequence[Site]) -> AbstractContextManager[None]:
-        """A context in which the layers below the first of these calls are not computed again.
+    @contextmanager
+    def above(self, model: torch.nn.Module, changed: Sequence[Site]) -> Iterator[None]:
+        """Do not compute the layers below the first of these calls again, within this context.
 
-        All are if the output would not be the same to the last bit.
+        All are if the output would not be the same to the last bit: a model whose layers share more
+        than their outputs, such as the keys of an earlier layer, cannot skip all of them. Each
+        number of first layers is tried once, by a pass without any other change.
         """
-        return self._skips.below(self._model, self._finder.blocks, changed, self._single.blocks)
+        holding = (
+            number
+            for number, block in enumerate(self.blocks)
+            if any(site.module.startswith(f"{block.name}.") for site in changed)
+        )
+        count = min(holding, default=0)
+        if count not in self._exact:
+            self._exact[count] = self._tried(model, count)
+        with skipped(model, self.blocks[:count] if self._exact[count] else []):
+            yield
+
+    def _tried(self, model: torch.nn.Module, count: int) -> bool:
+        try:
+            with skipped(model, self._of_text[:count]):
+                again = run_model(model, self._text, all_logits=True)
+        except Exception:  # a later layer lacks what a skipped one would have left for it
+            return False
+        pairs = list(zip(_tensors(self._expected), _tensors(again), strict=False))
+        return bool(pairs) and all(torch.equal(a, b) for a, b in pairs)
+
+
+def _tensors(output: Any) -> list[torch.Tensor]:
+    found = [getattr(output, name, None) for name in ("logits", "last_hidden_state")]
+    return [each for each in found if isinstance(each, torch.Tensor)]
 
 
 def repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:

@@ -109,7 +109,7 @@ def ablation_scan(
             editor = RowEditor(edits, rows, mode if source is None else source)
             only = repeated.by_interface and not any(site.signed for site in changed)
             with (
-                repeated.above(changed),
+                repeated.above(model, changed),
                 trace(model, editor, rows, interface_only=only),
             ):
                 output = run_model(model, repeated.batch, all_logits=True)
