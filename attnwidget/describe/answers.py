@@ -7,7 +7,7 @@ from math import isnan
 
 from attnwidget.analysis import running_text, text_shares
 from attnwidget.counted import counted
-from attnwidget.interventions.answer import Answer, parts_of
+from attnwidget.interventions.answer import Answer
 
 from .lines import Block, fitted, number, one_line
 from .records import generated, missing_block
@@ -42,7 +42,7 @@ def _parts(answer: Answer, kind: str) -> Iterator[str]:
     running = running_text(stack)
     assert running is not None
     yield from sinks_of(running, text_shares(stack, running), slice(0, len(answer.tokens)))
-    numbers, columns = parts_of(answer)
+    numbers, columns = answer.columns()
     names = columns.get("name", [None] * len(numbers))
     yield (
         "Of what the rest of the prompt gets, largest share first (even: each token as much"

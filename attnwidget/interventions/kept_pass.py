@@ -18,7 +18,7 @@ from attnwidget.session import ipython
 from attnwidget.tracing import is_changed, undisturbed
 
 from .editor import editing
-from .effect import Effect, Softmax
+from .effect import Effect
 from .measure import effect_between
 from .off import Off
 from .repeated_text import RepeatedText
@@ -55,9 +55,6 @@ class KeptPass:
         if _size(self._whole.blocks) > _LARGEST:
             self._whole.blocks.clear()
         self._before = read_output(model, self._whole.plain, given.row, given.sequences)
-        logits = self._before.logits
-        keeps = logits is not None and logits.nbytes <= _LARGEST
-        self._softmax = Softmax.of(logits) if logits is not None and keeps else None
 
     def is_of(self, model: torch.nn.Module) -> bool:
         """True if the model is as it was in this pass, as far as can be told without another."""
@@ -101,7 +98,7 @@ class KeptPass:
         ):
             output = run_model(model, self._given.batch, all_logits=True)
         after = read_output(model, output, self._given.row, self._given.sequences)
-        return effect_between(self._before, after, label, softmax=self._softmax)
+        return effect_between(self._before, after, label)
 
 
 def _drawn(sites: Sequence[Site], off: Off) -> list[tuple[tuple[int, int], ...]]:

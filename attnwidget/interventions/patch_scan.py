@@ -24,6 +24,7 @@ from .by_layer import Place
 from .cell_patches import CellPatches
 from .cells import Grid
 from .edits import Chosen
+from .repeated_text import RepeatedText
 from .two_texts import Measured, Text, like, two_texts
 
 OnCell = Callable[[int, int, float], object]
@@ -99,11 +100,9 @@ def patch_scan(
         check = list_of(lambda each: each, "texts, or True or False")
         texts_of_null = list(check("null", null) or ())
     with undisturbed(model):
-        texts = two_texts(
-            model, tokenizer, clean, corrupt, metric, token, against, position, stack, batch_size
-        )
-        given, repeated = texts.corrupt, texts.repeated
-        assert repeated is not None
+        texts = two_texts(model, tokenizer, clean, corrupt, metric, token, against, position, stack)
+        given = texts.corrupt
+        repeated = RepeatedText(model, given.batch, batch_size)
         all_logits = callable(metric) or position != -1 or _ends_in_padding(given)
         unrelated = [
             like(model, tokenizer, text, given, "a text of null") for text in texts_of_null

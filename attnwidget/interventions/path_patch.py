@@ -30,6 +30,7 @@ from attnwidget.tracing import (
 from .by_layer import HeadOutputs
 from .cell_patches import CellPatches
 from .cells import Grid
+from .repeated_text import RepeatedText
 from .sites import Site, is_step
 from .substitution import read_at, with_at
 from .two_texts import Measured, Text, TwoTexts, two_texts
@@ -95,9 +96,7 @@ def path_patch(
     """
     model = traceable(model)
     with undisturbed(model):
-        texts = two_texts(
-            model, tokenizer, clean, corrupt, metric, token, against, position, stack, batch_size
-        )
+        texts = two_texts(model, tokenizer, clean, corrupt, metric, token, against, position, stack)
         source = texts.read("head", texts.clean)
         reads = texts.read(into, texts.corrupt).layers[texts.stack]
         wanted: dict[int, list[int]] = {}
@@ -124,8 +123,7 @@ def path_patch(
             for cell in grid.cells(permuted=null, texts=0, seed=seed)
             if (cell.layer, cell.heads[0]) in chosen
         ]
-        repeated = texts.repeated
-        assert repeated is not None
+        repeated = RepeatedText(model, texts.corrupt.batch, batch_size)
         rows = repeated.rows
         path = _Path(texts, rows, _outputs(texts), wanted, into, source)
         for first in range(0, len(cells), rows):
