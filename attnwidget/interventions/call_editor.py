@@ -28,9 +28,8 @@ from attnwidget.tracing.masks import seen_keys
 from .applied_edit import AppliedEdit, several_layers
 from .chosen import chosen_heads, cut_edges, hidden_keys, last_seen, sharing
 from .edits import Intervention, KnockOut, Meaning
-from .gated_projections import GatedProjections
 from .left_out import without_links
-from .projection_inputs import ProjectionInputs
+from .projections import GatedProjections, ProjectionInputs
 from .replacements import replacement
 from .sites import PIECE, Site, is_step
 from .substitution import read_at, with_at
