@@ -30,7 +30,7 @@ class AtPlace(Handler):
     def __init__(self, texts: TwoTexts, at: Place, rows: int) -> None:
         self.at: Place = at
         self.rows = rows
-        self._model = texts.model
+        self._texts = texts
         self._sites = sites_of(texts.sites.found, texts.stack)
         # Of a layer of several calls, each is one head.
         self._of_call: dict[CallId, tuple[Site, int | None]] = {
@@ -60,13 +60,13 @@ class AtPlace(Handler):
         return with_at(call, self.at, new)
 
     @contextmanager
-    def following(self, *, interface_only: bool = False) -> Iterator[None]:
+    def following(self) -> Iterator[None]:
         """Change what is at the place within this context."""
         if without_heads(self.at):
             with self._streams.following():
                 yield
             return
-        with trace(self._model, self, self.rows, interface_only=interface_only):
+        with trace(self._texts.model, self, self.rows, interface_only=self._texts.interface_only):
             yield
 
     def _in_stream(self, here: Here) -> torch.Tensor:

@@ -113,13 +113,12 @@ def patch_scan(
         values = np.full(grid.shape, np.nan)
         nulls = np.zeros((max(1, len(unrelated)), *grid.shape)) * np.nan
         todo = grid.cells(permuted=null is True, texts=len(unrelated), seed=seed)
-        interface_only = repeated.by_interface and not any(s.signed for s in texts.sites.found)
         try:
             while (cells := list(islice(todo, repeated.rows))) and not end_asked():
                 patches.cells = cells
                 with (
                     repeated.above(model, patches.sites_from(min(cell.layer for cell in cells))),
-                    patches.following(interface_only=interface_only),
+                    patches.following(),
                 ):
                     output = run_model(model, repeated.batch, all_logits=all_logits)
                 for row, cell in enumerate(cells):

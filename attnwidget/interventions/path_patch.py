@@ -212,10 +212,10 @@ class _Path(CellPatches):
         self._reads: dict[int, torch.Tensor] = {}
 
     @contextmanager
-    def following(self, *, interface_only: bool = False) -> Iterator[None]:
+    def following(self) -> Iterator[None]:
         if not self.is_second:
             self._reads.clear()
-        with super().following(interface_only=interface_only):
+        with super().following():
             yield
 
     def attention(self, address: Address, read: Read) -> Call | None:

@@ -39,6 +39,7 @@ class TwoTexts:
         name: of the metric.
         before, after: the metric of the corrupt text, and of the clean one.
         sites: the attention calls of the model.
+        interface_only: True if it has no others than those of transformers' interface.
         stack: the name of the chosen stack.
     """
 
@@ -50,6 +51,7 @@ class TwoTexts:
     before: float
     after: float
     sites: Sites
+    interface_only: bool
     stack: str
 
     def share(self, number: float) -> float:
@@ -111,13 +113,14 @@ def two_texts(
     given = one_text(model, tokenizer, corrupt)
     other = like(model, tokenizer, clean, given, "clean")
     measure, name = _metric(model, tokenizer, given, metric, token, against, position)
-    plain, sites, _ = followed(model, given.batch, SiteFinder())
+    plain, sites, traced = followed(model, given.batch, SiteFinder())
+    only = traced.by_interface and not any(site.signed for site in sites.found)
     chosen = _stack(sites.found, stack)
     before = float(measure(plain))
     after = float(measure(run_model(model, other.batch, all_logits=True)))
     if not abs(after - before) > 1e-6 * max(abs(after), abs(before)):
         raise ValueError(f"{name} is {before:.4g} for both texts: there is nothing to restore")
-    return TwoTexts(model, other, given, measure, name, before, after, sites, chosen)
+    return TwoTexts(model, other, given, measure, name, before, after, sites, only, chosen)
 
 
 def like(model: torch.nn.Module, tokenizer: Any, text: Text, given: OneText, name: str) -> OneText:
