@@ -103,25 +103,21 @@ def patch_estimate(
         texts = two_texts(model, tokenizer, clean, corrupt, metric, token, against, position, stack)
         source = texts.read(at, texts.clean)
         of_source = source.layers[texts.stack]
-        grid = Grid(at, by, of_source, layers)
+        grid = Grid(at, by, of_source, layers, permuted=null)
         found = _gradients(texts, at, steps)
-        values = np.zeros(grid.shape) * np.nan
-        nulls = values.copy()
-        cells: list[Cell] = []
-        for cell in grid.cells(permuted=null, texts=0, seed=seed):
+        cells = list(grid.cells(seed))
+        for cell in cells:
             own, gradient = found[cell.layer]
             change = of_source[cell.layer][:, cell.heads][:, :, cell.taken].astype(np.float64)
             change -= own[:, cell.heads][:, :, cell.positions]
             number = (change * gradient[:, cell.heads][:, :, cell.positions]).sum()
-            (values if cell.null is None else nulls)[cell.place] = texts.share(float(number))
-            if cell.null is None:
-                cells.append(cell)
-        measured = np.zeros(grid.shape) * np.nan
-        drawn = _drawn([cell for cell in cells if values[cell.place] != 0], check, seed)
+            grid.put(cell, texts.share(float(number)))
+        measured = np.full(grid.shape, np.nan)
+        nonzero = [each for each in cells if each.null is None and grid.values[each.place] != 0]
+        drawn = _drawn(nonzero, check, seed)
         for cell, number in zip(drawn, _exactly(texts, drawn, at, source), strict=True):
             measured[cell.place] = number
     between = f", the mean over {steps} texts between both" if steps else " for the corrupt text"
-    has_null = null and not np.isnan(nulls).all()
     return GridEstimate(
         "estimate",
         f"The share of {texts.name} that a patch at {at!r} of the corrupt text would restore, "
@@ -130,9 +126,9 @@ def patch_estimate(
         by,
         grid.rows,
         grid.columns(texts.labels(grid.length)),
-        values,
-        nulls if has_null else None,
-        "permuted positions" if has_null else None,
+        grid.values,
+        grid.null,
+        None if grid.null is None else "permuted positions",
         texts.corrupt.described,
         missing=source.missing,
         exact=measured,

@@ -108,11 +108,9 @@ def patch_scan(
             like(model, tokenizer, text, given, "a text of null") for text in texts_of_null
         ]
         sources = [texts.read(at, each) for each in (texts.clean, *unrelated)]
-        grid = Grid(at, by, sources[0].layers[texts.stack], layers)
+        grid = Grid(at, by, sources[0].layers[texts.stack], layers, null is True, len(unrelated))
         patches = CellPatches(texts, at, repeated.rows, sources)
-        values = np.full(grid.shape, np.nan)
-        nulls = np.zeros((max(1, len(unrelated)), *grid.shape)) * np.nan
-        todo = grid.cells(permuted=null is True, texts=len(unrelated), seed=seed)
+        todo = grid.cells(seed)
         try:
             while (cells := list(islice(todo, repeated.rows))) and not end_asked():
                 patches.cells = cells
@@ -123,23 +121,21 @@ def patch_scan(
                     output = run_model(model, repeated.batch, all_logits=all_logits)
                 for row, cell in enumerate(cells):
                     number = texts.restored(output, row, repeated.rows)
+                    grid.put(cell, number)
                     if cell.null is not None:
-                        nulls[cell.null][cell.place] = number
                         continue
-                    values[cell.place] = number
                     step_done()
                     if on_score is not None:
                         on_score(*cell.place, number)
         except KeyboardInterrupt:
-            if np.isnan(values).all():
+            done = int((~np.isnan(grid.values)).sum())
+            if not done:
                 raise
-            done = int((~np.isnan(values)).sum())
-            warn(f"interrupted: {done} of {values.size} cells are measured, and the others NaN")
-    if null is True:
-        null_label: str | None = "permuted positions"
-    else:
+            every = grid.values.size
+            warn(f"interrupted: {done} of {every} cells are measured, and the others NaN")
+    null_label = "permuted positions"
+    if unrelated:
         null_label = f"patches from {counted(len(unrelated), 'unrelated text')}"
-    has_null = bool(null is True or unrelated) and not np.isnan(nulls).all()
     return GridScores(
         "restored",
         f"The share of {texts.name} that a patch at {at!r} of the corrupt text restores: "
@@ -148,9 +144,9 @@ def patch_scan(
         by,
         grid.rows,
         grid.columns(texts.labels(grid.length)),
-        values,
-        nulls.mean(axis=0) if has_null else None,
-        null_label if has_null else None,
+        grid.values,
+        grid.null,
+        None if grid.null is None else null_label,
         given.described,
         missing=sources[0].missing,
     )

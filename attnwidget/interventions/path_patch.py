@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, Literal, SupportsIndex
 
-import numpy as np
 import torch
 
 from attnwidget.analysis import GridScores
@@ -115,14 +114,9 @@ def path_patch(
                 raise ValueError(f"sender {sender} does not exist below layer {last}, a receiver's")
         if not chosen:
             raise ValueError(f"no head is below receivers {list(receivers)}: there is no path")
-        grid = Grid("head", "head", known, sorted({layer for layer, _ in chosen}))
-        values = np.full(grid.shape, np.nan)
-        nulls = values.copy()
-        cells = [
-            cell
-            for cell in grid.cells(permuted=null, texts=0, seed=seed)
-            if (cell.layer, cell.heads[0]) in chosen
-        ]
+        layers = sorted({layer for layer, _ in chosen})
+        grid = Grid("head", "head", known, layers, permuted=null)
+        cells = [cell for cell in grid.cells(seed) if (cell.layer, cell.heads[0]) in chosen]
         repeated = RepeatedText(model, texts.corrupt.batch, batch_size)
         rows = repeated.rows
         path = _Path(texts, rows, _outputs(texts), wanted, into, source)
@@ -137,12 +131,10 @@ def path_patch(
                 ):
                     output = run_model(model, repeated.batch, all_logits=True)
             for row, cell in enumerate(path.cells):
-                number = texts.restored(output, row, rows)
-                (values if cell.null is None else nulls)[cell.place] = number
+                grid.put(cell, texts.restored(output, row, rows))
                 if cell.null is None:
                     step_done()
     named = ", ".join(f"{layer}-{head}" for layer, head in receivers)
-    has_null = null and not np.isnan(nulls).all()
     return GridScores(
         "restored",
         f"The share of {texts.name} that the path from a head to the {into} of {named} restores, "
@@ -151,9 +143,9 @@ def path_patch(
         "head",
         grid.rows,
         grid.columns(()),
-        values,
-        nulls if has_null else None,
-        "permuted positions" if has_null else None,
+        grid.values,
+        grid.null,
+        None if grid.null is None else "permuted positions",
         texts.corrupt.described,
         missing=source.missing,
     )
