@@ -23,8 +23,8 @@ from attnwidget.tracing import Address, Handler, ReadMixing, trace, undisturbed
 from .effect import Doubles
 from .left_out import without_links
 from .off import Cut
-from .repeated_text import repeated
 from .sites import Site, SiteFinder, with_those_beside
+from .skipping import repeated
 
 # In bytes, of the cache, the mask of a layer, and the logits of a batch of cuts.
 _LARGEST = 1 << 29

@@ -15,8 +15,7 @@ from attnwidget.running.batches import text_batches
 from attnwidget.running.model import traceable
 from attnwidget.running.texts import Texts
 
-from .gradients import check_gradients, output_gradients
-from .losses import Loss
+from .gradients import Loss, check_gradients, output_gradients
 
 Per = Literal["text", "token", "batch"]
 

@@ -21,9 +21,8 @@ from .editor import editing
 from .effect import Effect
 from .measure import effect_between
 from .off import Off
-from .repeated_text import RepeatedText
 from .sites import Site, sites_of
-from .skipping import Block
+from .skipping import Block, RepeatedText
 from .text_output import labels, read_output
 
 # In bytes. What layers returned is kept up to this; beyond, all of them run again.

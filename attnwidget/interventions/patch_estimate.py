@@ -25,7 +25,7 @@ from .edits import Chosen
 from .frozen import exact
 from .gradients import check_gradients
 from .layer_places import Here, Streams
-from .repeated_text import repeated
+from .skipping import repeated
 from .substitution import outputs_with
 from .two_texts import Measured, Text, TwoTexts, two_texts
 

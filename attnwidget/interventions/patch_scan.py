@@ -24,7 +24,7 @@ from .by_layer import Place
 from .cell_patches import CellPatches
 from .cells import Grid
 from .edits import Chosen
-from .repeated_text import RepeatedText
+from .skipping import RepeatedText
 from .two_texts import Measured, Text, like, two_texts
 
 OnCell = Callable[[int, int, float], object]

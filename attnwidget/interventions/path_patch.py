@@ -29,8 +29,8 @@ from attnwidget.tracing import (
 from .by_layer import HeadOutputs
 from .cell_patches import CellPatches
 from .cells import Grid
-from .repeated_text import RepeatedText
 from .sites import Site, is_step
+from .skipping import RepeatedText
 from .substitution import read_at, with_at
 from .two_texts import Measured, Text, TwoTexts, two_texts
 

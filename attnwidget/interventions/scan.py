@@ -21,9 +21,9 @@ from attnwidget.tracing import trace, undisturbed
 from .by_layer import HeadOutputs
 from .difference import Difference
 from .edits import OUTPUTS, Chosen, Mode, known_mode
-from .repeated_text import RepeatedText
 from .row_edits import RowEdit, RowEditor
 from .sites import Site, sites_of
+from .skipping import RepeatedText
 
 By = Literal["head", "group", "layer"]
 

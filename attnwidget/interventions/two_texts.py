@@ -19,8 +19,8 @@ from attnwidget.running.vocabulary import label_of, token_id
 
 from .by_layer import HeadOutputs, Place
 from .read_outputs import read_pass
-from .repeated_text import row_of
 from .sites import Site, SiteFinder, Sites, followed, sites_of, usual_stacks
+from .skipping import row_of
 from .text_output import kept_positions
 
 Text = str | Mapping[str, Any]
