@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Literal, SupportsIndex
 
 import torch
@@ -203,13 +203,6 @@ class _Path(CellPatches):
         self._into = into
         self._reads: dict[int, torch.Tensor] = {}
 
-    @contextmanager
-    def following(self) -> Iterator[None]:
-        if not self.is_second:
-            self._reads.clear()
-        with super().following():
-            yield
-
     def attention(self, address: Address, read: Read) -> Call | None:
         site, head = self._of_call.get(address.id, (None, None))
         heads = [] if site is None else self._receivers.get(site.layer, [])
@@ -217,7 +210,7 @@ class _Path(CellPatches):
         if not self.is_second:
             if heads and site is not None:
                 self._reads[site.layer] = read_at(call, self._into)[:, heads]
-                if len(self._reads) == len(self._receivers):
+                if site.layer == max(self._receivers):
                     raise PassEnded
             return with_at(call, "head", self._from_sender(address, site, head))
         if not heads or site is None:
