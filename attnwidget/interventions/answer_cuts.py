@@ -301,8 +301,8 @@ class _CutLinks(Handler):
         site = next((each for each in self._sites if each.holds(address)), None)
         if site is None:
             return None
-        size = shape()
-        hidden = self._hidden(site, range(size[1]), *size)
+        leading, heads, queries, keys = shape()
+        hidden = self._hidden(site, range(heads), leading, queries, keys)
         return torch.zeros(hidden.shape).masked_fill(hidden, -torch.inf)
 
     def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:
@@ -313,10 +313,10 @@ class _CutLinks(Handler):
         leading, count, tokens, _ = call.output.shape
         # Of a layer of several calls, each is one head.
         own = [site.ids.index(address.id)] if site.further else range(count)
-        return without_links(call, self._hidden(site, own, leading, count, tokens, tokens))
+        return without_links(call, self._hidden(site, own, leading, tokens, tokens))
 
     def _hidden(
-        self, site: Site, own: Sequence[int], leading: int, heads: int, queries: int, keys: int
+        self, site: Site, own: Sequence[int], leading: int, queries: int, keys: int
     ) -> torch.Tensor:
         """True where a link is cut, [rows of the batch, 1 or heads, queries, keys].
 

@@ -184,9 +184,7 @@ class AppliedEdit:
         """The site of a call without a softmax; None if it is not to be changed: see `site`."""
         return next((each for each in self._sites if each.holds(address, signed=True)), None)
 
-    def heads_of(
-        self, call: MixingCall, address: Address, site: Site, head: int | None
-    ) -> torch.Tensor:
+    def heads_of(self, call: MixingCall, site: Site, head: int | None) -> torch.Tensor:
         """True for the heads of a site's call without a softmax that are changed, bool [heads].
 
         Args:

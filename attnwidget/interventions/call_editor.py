@@ -166,7 +166,7 @@ class CallEditor(Handler):
                 head = number if site.call is None else site.ids.index(address.id)
             elif number and site.call is None and edit.intervention.layers is not None:
                 raise several_layers(address)
-            heads, intervention = edit.heads_of(call, address, site, head), edit.intervention
+            heads, intervention = edit.heads_of(call, site, head), edit.intervention
             if isinstance(intervention, KnockOut):
                 edit.reached(call.output.shape[2], call.output.shape[2])
                 links.append((intervention, heads))
