@@ -8,7 +8,7 @@ from math import isnan
 
 from attnwidget.analysis import RunningText, TextShares, part_shares, running_text, text_shares
 from attnwidget.counted import counted
-from attnwidget.interventions.answer import Answer, parts_of
+from attnwidget.interventions.answer import Answer
 from attnwidget.record import Replay, Stack
 
 from .lines import Block, beside, fitted, missing_block, number, one_line, wrapped
@@ -42,7 +42,7 @@ def _parts(answer: Answer, kind: str) -> Iterator[str]:
     running = running_text(stack)
     assert running is not None
     yield from sinks_of(running, text_shares(stack, running), slice(0, len(answer.tokens)))
-    numbers, columns = parts_of(answer)
+    numbers, columns = answer.columns()
     others = [
         ("shuffled", "in other orders", "; in other orders: what its place gets then"),
         ("cut", "cut", "; cut: change of the answer's log probability without it"),

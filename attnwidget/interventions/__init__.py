@@ -17,5 +17,5 @@ the model runs changed, or numbers.
 - **Of an answer.** `answer.py` has its sources, `answer_cuts.py` the cuts that check them.
 
 `rerun.py` answers a view's requests. What is measured in rows of a batch, from the lowest layer
-that is changed on, stands on `repeated_text.py` and `skipping.py`.
+that is changed on, stands on `skipping.py`.
 """

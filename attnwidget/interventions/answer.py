@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnwidget.analysis import (
-    PartShare,
     RunningText,
     Tabular,
     TextShares,
@@ -227,11 +226,36 @@ class Answer(Tabular):
             ValueError: there are no such tokens.
             ModuleNotFoundError: pandas is not installed: pip install 'attnwidget[analysis]'.
         """
-        numbers, columns = parts_of(self, of)
+        numbers, columns = self.columns(of)
         table = data_frame(columns)
         table.index = numbers
         table.index.name = "part"
         return table
+
+    def columns(self, of: Looked = None) -> tuple[list[int], dict[str, list[Any]]]:
+        """The numbers of the parts of the prompt, and the columns of `table`, without pandas."""
+        rows = self._rows(of)
+        texts, found = self.parts, part_shares(self._running, self._shares, rows)
+        columns: dict[str, list[Any]] = {
+            **({} if self.named is None else {"name": [self.named[n.number][2] for n in found]}),
+            "text": [texts[each.number] for each in found],
+            "share": [each.share for each in found],
+            "even": [each.even for each in found],
+        }
+        numbers = [each.number + 1 for each in found]
+        if self.rerun is None:
+            return numbers, columns
+        ratios = self.rerun.shuffles.get(self.stack)
+        if ratios is not None and self.named is None:
+            places = [each.even * float(ratios[rows, each.number].mean()) for each in found]
+            if not np.isnan(places).all():
+                columns["shuffled"] = places
+        cuts = [self.rerun.measured.get((self.stack, Cut(self._keys(n)))) for n in numbers]
+        if any(cuts):
+            columns["cut"] = [
+                float("nan") if cut is None else float(cut.changes[rows].sum()) for cut in cuts
+            ]
+        return numbers, columns
 
     def heads(self, part: Named, of: Looked = None) -> pd.DataFrame:
         """Every head's attention on a part of the prompt, the largest first.
@@ -336,24 +360,10 @@ class Answer(Tabular):
         layers = self._of_stack.layers
         return [(layer.number, head) for layer in layers for head in range(layer.num_heads)]
 
-    def _shares_of(self, rows: slice) -> tuple[PartShare, ...]:
-        return part_shares(self._running, self._shares, rows)
-
     def _changes(self, cuts: Sequence[Cut]) -> Doubles:
         found = self._model().cut(self.stack, [each.probability for each in self.tokens], cuts)
         changes: Doubles = found[1:] - found[0]
         return changes
-
-    def _measured(self, part: int, rows: slice) -> float:
-        found = {} if self.rerun is None else self.rerun.measured
-        cut = found.get((self.stack, Cut(self._keys(part))))
-        return float("nan") if cut is None else float(cut.changes[rows].sum())
-
-    def _of_places(self, rows: slice, found: Sequence[PartShare]) -> list[float]:
-        ratios = None if self.rerun is None else self.rerun.shuffles.get(self.stack)
-        if ratios is None or self.named is not None:
-            return [float("nan")] * len(found)
-        return [each.even * float(ratios[rows, each.number].mean()) for each in found]
 
     def _model(self) -> Rerun:
         if self.rerun is None:
@@ -405,22 +415,3 @@ class Answer(Tabular):
         start, end = at, at + len(words)
         own = [n for n in range(len(ends)) if starts[n] < end and ends[n] > start]
         return slice(own[0], own[-1] + 1)
-
-
-def parts_of(answer: Answer, of: Looked = None) -> tuple[list[int], dict[str, list[Any]]]:
-    """The numbers of the parts of a prompt, and the columns of `Answer.table`, without pandas."""
-    rows = answer._rows(of)
-    texts, found = answer.parts, answer._shares_of(rows)
-    columns: dict[str, list[Any]] = {
-        **({} if answer.named is None else {"name": [answer.named[n.number][2] for n in found]}),
-        "text": [texts[each.number] for each in found],
-        "share": [each.share for each in found],
-        "even": [each.even for each in found],
-    }
-    places = answer._of_places(rows, found)
-    if not np.isnan(places).all():
-        columns["shuffled"] = places
-    cuts = [answer._measured(each.number + 1, rows) for each in found]
-    if not np.isnan(cuts).all():
-        columns["cut"] = cuts
-    return [each.number + 1 for each in found], columns

@@ -12,8 +12,10 @@ import numpy as np
 import torch
 
 from attnwidget.running.caches import cache_name, cache_of_all
+from attnwidget.running.items import Batch
 from attnwidget.running.model import CACHES, run, traits
 from attnwidget.running.one_text import OneText
+from attnwidget.running.padding import Padded
 from attnwidget.running.replay import in_half_precision
 from attnwidget.running.reread import is_per_token
 from attnwidget.tracing import Address, Handler, ReadMixing, trace, undisturbed
@@ -21,8 +23,8 @@ from attnwidget.tracing import Address, Handler, ReadMixing, trace, undisturbed
 from .effect import Doubles
 from .left_out import without_links
 from .off import Cut
-from .repeated_text import repeated
 from .sites import Site, SiteFinder, with_those_beside
+from .skipping import repeated
 
 # In bytes, of the cache, the mask of a layer, and the logits of a batch of cuts.
 _LARGEST = 1 << 29
@@ -225,7 +227,8 @@ class AnswerCuts:
         with trace(model, finder, 1):
             plain = run(model, tensors)
         sites = with_those_beside(finder, finder.sites(model, 1).found, self._stack)
-        kept, queries = self._sides(sites[0])
+        of_rows, of_keys = sides(self._given.row, cross=sites[0].kind.cross)
+        kept, queries = of_keys.kept, of_rows.length
         if sites[0].kind.cross and any(len(set(cut.keys)) >= len(kept) for cut in cuts):
             raise ValueError("without this part, nothing of the source is left to read")
         mask = 4 * queries * (int(kept[-1]) + 1) * _heads(cuts, sites)
@@ -253,21 +256,21 @@ class AnswerCuts:
         """The argument for the logits of the last rows alone, if the model takes it."""
         return {"logits_to_keep": rows} if "logits_to_keep" in traits(model).parameters else {}
 
-    def _sides(self, site: Site) -> tuple[torch.Tensor, int]:
-        """The positions of the record's keys in a call's, and the number of its queries."""
-        row = self._given.row
-        own = row.target if row.target is not None else row.text
-        keys = row.text if site.kind.cross else own
-        assert own is not None
-        assert keys is not None
-        return keys.kept, own.length
-
     def _read(self, logits: torch.Tensor) -> Doubles:
         logits = logits[:, -self._count :].float()
         chosen = torch.tensor(self._answer, device=logits.device)
         own = logits.gather(2, chosen[None, :, None].expand(len(logits), -1, 1))[..., 0]
         numbers: Doubles = (own.double() - logits.logsumexp(2).double()).cpu().numpy()
         return numbers
+
+
+def sides(batch: Batch, *, cross: bool) -> tuple[Padded, Padded]:
+    """The tokens among which an answer's rows are, and those of the keys that they may see."""
+    own = batch.text if batch.target is None else batch.target
+    keys = batch.text if cross else own
+    assert own is not None
+    assert keys is not None
+    return own, keys
 
 
 class _CutLinks(Handler):
@@ -298,8 +301,8 @@ class _CutLinks(Handler):
         site = next((each for each in self._sites if each.holds(address)), None)
         if site is None:
             return None
-        size = shape()
-        hidden = self._hidden(site, range(size[1]), *size)
+        leading, heads, queries, keys = shape()
+        hidden = self._hidden(site, range(heads), leading, queries, keys)
         return torch.zeros(hidden.shape).masked_fill(hidden, -torch.inf)
 
     def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:
@@ -310,10 +313,10 @@ class _CutLinks(Handler):
         leading, count, tokens, _ = call.output.shape
         # Of a layer of several calls, each is one head.
         own = [site.ids.index(address.id)] if site.further else range(count)
-        return without_links(call, self._hidden(site, own, leading, count, tokens, tokens))
+        return without_links(call, self._hidden(site, own, leading, tokens, tokens))
 
     def _hidden(
-        self, site: Site, own: Sequence[int], leading: int, heads: int, queries: int, keys: int
+        self, site: Site, own: Sequence[int], leading: int, queries: int, keys: int
     ) -> torch.Tensor:
         """True where a link is cut, [rows of the batch, 1 or heads, queries, keys].
 

@@ -11,22 +11,39 @@ import torch
 from attnwidget.running.stacks import Kind, kind_of
 from attnwidget.tracing import Address, MixingCall, Read
 
+from .by_layer import Place
 from .change_words import Change
 from .chosen import chosen_heads, last_seen, within
-from .edits import Ablate, Chosen, Edit, Intervention, KnockOut, Scale, listed, without_heads
+from .edits import (
+    Chosen,
+    Edit,
+    Intervention,
+    KnockOut,
+    Mode,
+    Patch,
+    Scale,
+    listed,
+    without_heads,
+)
 from .layer_places import Here, Streams
 from .replacements import mean_over, patched
 from .sites import Site
 
 
 class AppliedEdit:
-    """An intervention and the attention calls that it changes."""
+    """An intervention and the attention calls that it changes.
+
+    Attributes:
+        intervention: it.
+        at: its place; None for a KnockOut.
+    """
 
     def __init__(
         self, model: torch.nn.Module, intervention: Intervention, chosen: Sequence[Site]
     ) -> None:
         self._model = model
         self.intervention = intervention
+        self.at: Place | None = None if isinstance(intervention, KnockOut) else intervention.at
         self._sites = chosen
         self._called: set[Site] = set()
         # The shapes of the calls of each kind of attention in the first pass.
@@ -64,32 +81,23 @@ class AppliedEdit:
     @property
     def in_stream(self) -> bool:
         """True if it is in the stream of layers, not in a call of attention."""
-        return not isinstance(self.intervention, KnockOut) and without_heads(self.intervention.at)
-
-    @property
-    def at_projection(self) -> bool:
-        """True if it is in the input of the output projection."""
-        return not isinstance(self.intervention, KnockOut) and self.intervention.at == "projection"
+        return self.at is not None and without_heads(self.at)
 
     def follow(self, streams: Streams) -> None:
         """Have what is in a stream of layers changed."""
-        edit, stack = self.edit, self._sites[0].stack
-        streams.visit(edit.at, stack, edit.layers, partial(self._in_stream, stack))
+        edit = self.edit
+        streams.visit(edit.at, self._sites[0].stack, edit.layers, self._in_stream)
 
-    def _in_stream(self, stack: str, here: Here) -> torch.Tensor:
+    def _in_stream(self, here: Here) -> torch.Tensor:
         own = here.own
-        chosen = self.tokens(own.shape[2], here.first, lambda: last_seen(here.seen()))
-        new = self.changed(
-            own, chosen, here.first, stack, here.layer, lambda: mean_over(own, here.seen())
+        tokens = self.tokens(own.shape[2], here.first, lambda: last_seen(here.seen()))
+        heads = torch.ones(1, dtype=torch.bool)
+        return self.replaced(
+            own, heads, tokens, here.first, here.layer, lambda _: mean_over(own, here.seen())
         )
-        if chosen is None:
-            return new
-        return torch.where(chosen[:, None, :, None].to(own.device), new, own)
 
-    def tokens(
-        self, count: int, first: int, last: Callable[[], torch.Tensor]
-    ) -> torch.Tensor | None:
-        """True for the tokens that are changed, bool [1 or M, count]; None for all.
+    def tokens(self, count: int, first: int, last: Callable[[], torch.Tensor]) -> torch.Tensor:
+        """True for the tokens that are changed, bool [1 or M, count].
 
         Args:
             count: the number of tokens in a call.
@@ -97,43 +105,66 @@ class AppliedEdit:
             last: returns the number of the last token of each text among them, [M].
         """
         positions = self.edit.positions
-        if positions is None:
-            return None
         self._reached["positions"] = max(self._reached["positions"], first + count)
         if positions == "last":
             at = last()
             return torch.arange(count, device=at.device) == at[:, None]
-        chosen = listed(cast("Chosen", positions), [])
-        return within(chosen, range(first, first + count))[None]
+        present = range(first, first + count)
+        return within(listed(cast("Chosen", positions), list(present)), present)[None]
 
-    def changed(
+    def replaced(
         self,
         own: torch.Tensor,
-        chosen: torch.Tensor | None,
+        heads: torch.Tensor,
+        tokens: torch.Tensor,
         first: int,
-        stack: str,
         layer: int,
-        mean: Callable[[], torch.Tensor],
+        by: Callable[[Mode], torch.Tensor],
         head: int | None = None,
     ) -> torch.Tensor:
-        """The replacement of what is at a place, [M, heads, T, d], at the chosen tokens or all.
+        """The numbers at a place, with those of some heads and tokens replaced.
 
         Args:
-            mean: returns what mode "mean", or another one, replaces it by.
+            own: the numbers, [M, heads, T, d].
+            heads: True for those that are changed, bool [heads].
+            tokens: likewise, bool [1 or M, T].
+            first: the position of the first token.
+            by: returns what a mode replaces the numbers by.
+            head: the number of the only head of `own` in its layer; None for all.
         """
         edit = self.edit
+        positions = None
+        if edit.positions is not None:
+            positions = [first + n for n in tokens.any(dim=0).nonzero()[:, 0].tolist()]
+        of_run = partial(
+            patched,
+            at=edit.at,
+            stack=self._sites[0].stack,
+            layer=layer,
+            own=own,
+            head=head,
+            positions=positions,
+            first=first,
+        )
         if isinstance(edit, Scale):
-            return own * edit.factor
-        source = edit.over if isinstance(edit, Ablate) else edit.source
-        if source is not None:
-            positions = None
-            if chosen is not None:
-                positions = [first + n for n in chosen.any(dim=0).nonzero()[:, 0].tolist()]
-            return patched(
-                source, edit.at, stack, layer, own, head=head, positions=positions, first=first
-            )
-        assert isinstance(edit, Ablate)
-        return torch.zeros_like(own) if edit.mode == "zero" else mean().expand_as(own)
+            new = own * edit.factor
+        elif isinstance(edit, Patch):
+            new = of_run(edit.source)
+        elif edit.over is not None:
+            new = of_run(edit.over)
+        else:
+            new = torch.zeros_like(own) if edit.mode == "zero" else by(edit.mode)
+        where = heads[:, None].to(own.device) & tokens[:, None].to(own.device)
+        return torch.where(where[..., None], new, own)
+
+    def factors(self, heads: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+        """The factors of heads in what a projection receives, [1 or M, T, heads].
+
+        Args:
+            heads, tokens: see `replaced`.
+        """
+        factor = self.edit.factor if isinstance(self.edit, Scale) else 0.0
+        return torch.where(tokens[..., None] & heads.to(tokens.device), factor, 1.0)
 
     def site(self, address: Address) -> Site | None:
         """The site of the call at this address; None if it is not to be changed.
@@ -151,13 +182,9 @@ class AppliedEdit:
 
     def mixing_site(self, address: Address) -> Site | None:
         """The site of a call without a softmax; None if it is not to be changed: see `site`."""
-        if self.in_stream:
-            return None
         return next((each for each in self._sites if each.holds(address, signed=True)), None)
 
-    def heads_of(
-        self, call: MixingCall, address: Address, site: Site, head: int | None
-    ) -> torch.Tensor:
+    def heads_of(self, call: MixingCall, site: Site, head: int | None) -> torch.Tensor:
         """True for the heads of a site's call without a softmax that are changed, bool [heads].
 
         Args:
@@ -173,8 +200,6 @@ class AppliedEdit:
     @property
     def chooses(self) -> bool:
         """True if it is not of all heads of all layers."""
-        if self.in_stream:
-            return False
         return self.intervention.layers is not None or self.intervention.heads is not None
 
     @property
@@ -184,7 +209,7 @@ class AppliedEdit:
 
     def check_lengths(self, address: Address, read: Read) -> None:
         """Raise a ValueError if layers of one name attend over sequences of several lengths."""
-        if not self._by_name or address.step > 0 or self.in_stream:
+        if not self._by_name or address.step > 0:
             return
         kind = kind_of(self._model, address.id)
         if kind not in {site.kind for site in self._sites}:

@@ -20,7 +20,6 @@ from attnwidget.tracing import undisturbed
 from .frozen import exact
 from .residual import margin, read_residual
 from .scan import ablation_scan
-from .sites import empty_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -186,9 +185,9 @@ def logit_attribution(
         # Not every device has double precision.
         parts = residual.parts(number.cpu().double() * after.factor)
         capped = difference(exact(residual.output.logits[0, place]))
-    direct = empty_rows(parts.heads)
+    direct: dict[str, dict[int, Numbers]] = {}
     for site, row in parts.heads.items():
-        direct[site.stack][site.layer] = row
+        direct.setdefault(site.stack, {})[site.layer] = row
     effect = None
     if total:
         rows = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import torch
@@ -27,11 +27,10 @@ from attnwidget.tracing.masks import seen_keys
 
 from .applied_edit import AppliedEdit, several_layers
 from .chosen import chosen_heads, cut_edges, hidden_keys, last_seen, sharing
-from .edits import Ablate, Edit, Intervention, KnockOut, Meaning, Scale
-from .gated_projections import GatedProjections
+from .edits import Intervention, KnockOut, Meaning
 from .left_out import without_links
-from .projection_inputs import ProjectionInputs
-from .replacements import mean_at, replacement
+from .projections import GatedProjections, ProjectionInputs
+from .replacements import replacement
 from .sites import PIECE, Site, is_step
 from .substitution import read_at, with_at
 
@@ -47,7 +46,8 @@ class CallEditor(Handler):
         self.change = change
         self.projections = ProjectionInputs()
         self.gated = GatedProjections()
-        self._edits = edits
+        self._edits = [edit for edit in edits if not edit.in_stream]
+        self._of_record = [edit for edit in edits if edit.intervention.of_record]
         self._sources = Sources(is_foreign)
         self._last: Piece | None = None
         # The position after the last query of each call.
@@ -81,11 +81,10 @@ class CallEditor(Handler):
         seen: Callable[[], torch.Tensor],
     ) -> torch.Tensor | None:
         total: torch.Tensor | None = None
+        for edit in self._of_record:
+            _refuse_left_padding(edit.intervention, address, edit.site(address), shape, seen)
         for edit in self._edits:
-            intervention = edit.intervention
-            site = edit.site(address)
-            if intervention.of_record:
-                _refuse_left_padding(intervention, address, site, shape, seen)
+            intervention, site = edit.intervention, edit.site(address)
             if isinstance(intervention, KnockOut) and site is not None:
                 _, _, num_queries, num_keys = shape()
                 first = self._first(site, address, num_queries, num_keys)
@@ -95,63 +94,60 @@ class CallEditor(Handler):
         return total
 
     def attention(self, address: Address, read: Read) -> Call | None:
-        call: Call | None = None
-        factors: torch.Tensor | None = None
         self._refuse_pieces(address, read)
+        found: list[tuple[AppliedEdit, Site]] = []
         for edit in self._edits:
             edit.check_lengths(address, read)
-            intervention = edit.intervention
-            if isinstance(intervention, KnockOut):
-                continue
-            site = edit.site(address)
-            if site is None:
-                continue
-            call = call or read()
-            before = call.passed_on
-            if before is None:
-                raise ValueError(f"the head outputs of {address.module} are not known")
-            count = before.shape[1]
-            heads = chosen_heads(intervention.heads, count, site.layer)
-            at = intervention.at
-            chosen = self._tokens(edit, site, address, call)
+            site = None if edit.at is None else edit.site(address)
+            if site is not None:
+                found.append((edit, site))
+        if not found:
+            return None
+        call = read()
+        if call.passed_on is None:
+            raise ValueError(f"the head outputs of {address.module} are not known")
+        count, factors = call.passed_on.shape[1], list[torch.Tensor]()
+        for edit, site in found:
+            at = edit.edit.at
+            heads = chosen_heads(edit.edit.heads, count, site.layer)
+            first, tokens = self._tokens(edit, site, address, call)
             if at == "projection":
-                new = _factors(intervention, heads, chosen, before)
-                factors = new if factors is None else factors * new
+                factors.append(edit.factors(heads, tokens))
                 continue
             own = read_at(call, at)
             heads = sharing(heads, own.shape[1], site, at)
-            call = with_at(call, at, _replaced(edit, site, call, own, heads, chosen))
-        if call is not None and factors is not None:
+            by = partial(replacement, call=call, own=own, cross=site.kind.cross)
+            call = with_at(call, at, edit.replaced(own, heads, tokens, first, site.layer, by))
+        if factors:
             assert call.passed_on is not None
-            self.projections.scale(address, factors, call.passed_on)
+            self.projections.scale(address, reduce(torch.mul, factors), call.passed_on)
         return call
 
     def _tokens(
         self, edit: AppliedEdit, site: Site, address: Address, call: Call
-    ) -> tuple[int, torch.Tensor | None]:
+    ) -> tuple[int, torch.Tensor]:
         """The position of the first token at the place of an edit, and which are changed."""
-        if edit.edit.positions is None:
-            return 0, None
         _, _, num_queries, num_keys = call.shape
-        first = self._first(site, address, num_queries, num_keys)
-        of_keys = edit.edit.at in ("keys", "values")
+        of_keys = edit.at in ("keys", "values")
 
         def last() -> torch.Tensor:
             if site.kind.cross and not of_keys and call.shape[0] > 1:
-                raise ValueError(
-                    f"{address.module} does not tell where texts end: give positions by number"
-                )
+                raise _no_ends(address)
             keys = last_seen(seen_keys(call))
             same = of_keys or (num_queries == num_keys and not site.kind.cross)
             return keys if same else torch.full_like(keys, num_queries - 1)
 
+        first = 0
+        if edit.edit.positions is not None:
+            first = self._first(site, address, num_queries, num_keys)
         if of_keys:
             return 0, edit.tokens(num_keys, 0, last)
         return first, edit.tokens(num_queries, first, last)
 
     def mixing(self, address: Address, read: ReadMixing) -> torch.Tensor | None:
-        sites = [(edit, edit.mixing_site(address)) for edit in self._edits]
-        if not any(site for _, site in sites):
+        found = [(edit, edit.mixing_site(address)) for edit in self._edits]
+        sites = [(edit, site) for edit, site in found if site is not None]
+        if not sites:
             return None
         try:
             call = read()
@@ -166,13 +162,11 @@ class CallEditor(Handler):
         later: list[tuple[AppliedEdit, Site, torch.Tensor]] = []
         head: int | None = None
         for edit, site in sites:
-            if site is None:
-                continue
             if call.strengths is None:  # each call mixes some of the channels, and is a head
                 head = number if site.call is None else site.ids.index(address.id)
             elif number and site.call is None and edit.intervention.layers is not None:
                 raise several_layers(address)
-            heads, intervention = edit.heads_of(call, address, site, head), edit.intervention
+            heads, intervention = edit.heads_of(call, site, head), edit.intervention
             if isinstance(intervention, KnockOut):
                 edit.reached(call.output.shape[2], call.output.shape[2])
                 links.append((intervention, heads))
@@ -180,41 +174,39 @@ class CallEditor(Handler):
                 later.append((edit, site, heads))
         if links:
             call = replace(call, edited=self._without_links(address, call, links))
-        factors: torch.Tensor | None = None
+        factors: list[torch.Tensor] = []
         for edit, site, heads in later:
-            intervention, before = edit.edit, call.passed_on
-            chosen = self._mixed_tokens(edit, address, call)
-            if intervention.at == "projection":
-                new = _factors(intervention, heads, chosen, before)
-                factors = new if factors is None else factors * new
+            first, tokens = self._mixed_tokens(edit, address, call)
+            if edit.at == "projection":
+                factors.append(edit.factors(heads, tokens))
                 continue
-            if intervention.at != "head":
+            if edit.at != "head":
                 raise ValueError(
                     f"layer {site.layer} of stack {site.stack!r} has no softmax, so that its "
-                    f"{intervention.at} are not changed: change its outputs, at='head'"
+                    f"{edit.at} are not changed: change its outputs, at='head'"
                 )
-            new = _replaced(edit, site, call, before, heads, chosen, head)
+            own = call.passed_on
+            by = partial(replacement, call=call, own=own, cross=site.kind.cross)
+            new = edit.replaced(own, heads, tokens, first, site.layer, by, head)
             call = replace(call, edited=new)
-        if factors is not None:
-            self.gated.scale(address, call, factors)
+        if factors:
+            self.gated.scale(address, call, reduce(torch.mul, factors))
         return call.edited
 
     def _mixed_tokens(
         self, edit: AppliedEdit, address: Address, call: MixingCall
-    ) -> tuple[int, torch.Tensor | None]:
+    ) -> tuple[int, torch.Tensor]:
         """The tokens of a call without a softmax, which reads a state in generation (`_tokens`)."""
-        if edit.edit.positions is None:
-            return 0, None
         items, _, count, _ = call.output.shape
-        before = self._ends.get(address._replace(step=address.step - 1), 0)
-        first = before if count == 1 else 0
-        self._ends[address] = first + count
+        first = 0
+        if edit.edit.positions is not None:
+            before = self._ends.get(address._replace(step=address.step - 1), 0)
+            first = before if count == 1 else 0
+            self._ends[address] = first + count
 
         def last() -> torch.Tensor:
             if items > 1:
-                raise ValueError(
-                    f"{address.module} does not tell where texts end: give positions by number"
-                )
+                raise _no_ends(address)
             return torch.tensor([count - 1])
 
         return first, edit.tokens(count, first, last)
@@ -278,59 +270,8 @@ class CallEditor(Handler):
         return self.gated.left(module, output)
 
 
-def _replaced(
-    edit: AppliedEdit,
-    site: Site,
-    call: Call | MixingCall,
-    own: torch.Tensor,
-    heads: torch.Tensor,
-    chosen: tuple[int, torch.Tensor | None],
-    head: int | None = None,
-) -> torch.Tensor:
-    """The numbers at a place of a call, with those of the chosen heads and tokens replaced.
-
-    Args:
-        heads, chosen: see `_factors`.
-        head: the number of the only head of `own` in its layer; None for all.
-    """
-    first, tokens = chosen
-    mean = partial(_mean, edit.intervention, call, own, site)
-    changed = edit.changed(own, tokens, first, site.stack, site.layer, mean, head)
-    where = heads[:, None].to(own.device)
-    if tokens is not None:
-        where = where & tokens[:, None].to(own.device)
-    return torch.where(where[..., None], changed, own)
-
-
-def _mean(
-    edit: Intervention, call: Call | MixingCall, own: torch.Tensor, site: Site
-) -> torch.Tensor:
-    """The replacement, by a mode other than "zero", of what is at the place of an edit."""
-    assert isinstance(edit, Ablate)
-    if edit.at == "head" or isinstance(call, MixingCall):
-        return replacement(edit.mode, call, cross=site.kind.cross)
-    return mean_at(call, own, cross=site.kind.cross)
-
-
-def _factors(
-    edit: Edit,
-    heads: torch.Tensor,
-    chosen: tuple[int, torch.Tensor | None],
-    outputs: torch.Tensor,
-) -> torch.Tensor:
-    """The factors of heads in what a projection receives, [1 or M, T, heads].
-
-    Args:
-        heads: True for those that are changed, bool [heads].
-        chosen: the first position, and True for the tokens that are, bool [1 or M, T].
-        outputs: of the heads, [M, heads, T, d].
-    """
-    factor = edit.factor if isinstance(edit, Scale) else 0.0
-    tokens = chosen[1]
-    if tokens is None:
-        tokens = torch.ones(1, outputs.shape[2], dtype=torch.bool)
-    where = tokens[..., None] & heads.to(tokens.device)
-    return torch.where(where, factor, 1.0)
+def _no_ends(address: Address) -> ValueError:
+    return ValueError(f"{address.module} does not tell where texts end: give positions by number")
 
 
 def _refuse_left_padding(

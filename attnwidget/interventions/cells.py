@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from attnwidget.analysis import Numbers
 from attnwidget.analysis.grid_scores import By
 from attnwidget.record import Floats
 
@@ -39,13 +40,25 @@ class Cell:
 
 @dataclass
 class Grid:
-    """The cells of a grid."""
+    """The cells of a grid, and their numbers.
+
+    Attributes:
+        at, by, layers: see `attnwidget.patch_scan`.
+        source: what is at the place in each layer, [windows, heads, T, d].
+        permuted: True for a null of permuted positions.
+        texts: the number of texts of which a null is.
+        numbers: those of the layers.
+        values: the number of each cell; NaN where it is not known.
+    """
 
     at: Place
     by: By
     source: Mapping[int, Floats]
     layers: Chosen
+    permuted: bool = False
+    texts: int = 0
     numbers: list[int] = field(init=False)
+    values: Numbers = field(init=False)
 
     def __post_init__(self) -> None:
         absent = sorted(set(listed(self.layers, [])) - set(self.source))
@@ -59,6 +72,8 @@ class Grid:
             raise ValueError("this model attends within windows, whose positions are no text's")
         self.length = first.shape[2]
         self.heads = max(self.source[number].shape[1] for number in self.numbers)
+        self.values = np.full(self.shape, np.nan)
+        self._nulls = np.full((self.permuted + self.texts, *self.shape), np.nan)
 
     @property
     def rows(self) -> tuple[str, ...]:
@@ -77,7 +92,20 @@ class Grid:
             return ("all positions",)
         return tuple(map(str, range(self.heads))) if self.by == "head" else tokens
 
-    def cells(self, *, permuted: bool, texts: int, seed: int) -> Iterator[Cell]:
+    def put(self, cell: Cell, number: float) -> None:
+        """Keep the number of a cell, or of a null of it."""
+        values = self.values if cell.null is None else self._nulls[cell.null]
+        values[cell.place] = number
+
+    @property
+    def null(self) -> Numbers | None:
+        """The mean of the nulls of each cell; None if there is none."""
+        if np.isnan(self._nulls).all():
+            return None
+        mean: Numbers = self._nulls.mean(axis=0)
+        return mean
+
+    def cells(self, seed: int) -> Iterator[Cell]:
         """All cells, and after those of a layer as many of each null."""
         random = np.random.default_rng(seed)
         row = 0
@@ -95,10 +123,10 @@ class Grid:
                     cells.append(Cell(at, number, of_cell, every, every))
             row += len(heads) if self.by == "head×position" else 1
             yield from cells
-            if permuted and self.length > 1:
+            if self.permuted and self.length > 1:
                 for cell in cells:
                     yield replace(cell, taken=others(cell.positions, self.length, random), null=0)
-            for text in range(texts):
+            for text in range(self.texts):
                 yield from (replace(cell, source=1 + text, null=text) for cell in cells)
 
 

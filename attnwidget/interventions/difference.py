@@ -10,7 +10,7 @@ import torch
 from attnwidget.analysis import Numbers
 from attnwidget.running.one_text import OneText
 
-from .repeated_text import row_of
+from .skipping import row_of
 from .text_output import answer_of, kept_positions, no_answer
 
 

@@ -90,7 +90,7 @@ def editing(
     several = len({site.stack for site in sites}) > 1
     change = in_words(edit.change(several=several) for edit in edits)
     editor = CallEditor(edits, change)
-    whole = any(each.at_projection or each.signed for each in edits)
+    whole = any(each.at == "projection" or each.signed for each in edits)
     interface_only = interface_only and not whole
     streams = Streams(model, sites)
     for edit in (edit for edit in edits if edit.in_stream):

@@ -69,7 +69,6 @@ class Effect:
         metric: your own number before and after; None without a function.
         record: the attention before and after; None if it was not captured.
         label: returns the label of a class.
-        softmax: that of the logits before, if it is known from another effect on the same text.
     """
 
     tokens: tuple[str, ...]
@@ -78,7 +77,6 @@ class Effect:
     metric: tuple[float, float] | None
     record: tuple[AttentionRecord, AttentionRecord] | None
     label: Callable[[int], str] = field(repr=False)
-    softmax: Softmax | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
         """The change of the output on average and where it is largest, and the prediction there."""
@@ -107,7 +105,7 @@ class Effect:
             ValueError: the model makes no predictions.
         """
         before, after = self._both()
-        p, q = self.softmax or Softmax.of(before), Softmax.of(after)
+        p, q = Softmax.of(before), Softmax.of(after)
         with np.errstate(invalid="ignore"):
             difference = before - after
         # Classes of no probability, whose logits may be -inf in both, count nothing.

@@ -15,9 +15,7 @@ from attnwidget.running.batches import text_batches
 from attnwidget.running.model import traceable
 from attnwidget.running.texts import Texts
 
-from .gradients import check_gradients, output_gradients
-from .losses import Loss
-from .sites import Site, empty_rows
+from .gradients import Loss, check_gradients, output_gradients
 
 Per = Literal["text", "token", "batch"]
 
@@ -67,7 +65,6 @@ def head_importance(
     """
     model = traceable(model)
     check_gradients(model)
-    sites: dict[tuple[str, int], Site] = {}
     sums: dict[tuple[str, int], Numbers] = {}
     missing: dict[str, None] = {}
     count = texts_read = 0
@@ -80,7 +77,6 @@ def head_importance(
             for each in found:
                 by_text = _by_text(each.output, each.gradient, size, each.site.module)
                 key = each.site.stack, each.site.layer
-                sites[key] = each.site
                 sums[key] = sums.get(key, 0) + _importance(by_text, per)
             count += 1 if per == "batch" else size
             texts_read += size
@@ -88,12 +84,12 @@ def head_importance(
                 step_done()
     if not count:
         raise ValueError("there are no texts, or none with tokens but special ones")
-    rows = empty_rows(sites.values())
+    rows: dict[str, dict[int, Numbers]] = {}
     for (stack, layer), total in sums.items():
         own = total / count
         if normalize:
             own = own / max(float(np.linalg.norm(own)), np.finfo(float).tiny)
-        rows[stack][layer] = own
+        rows.setdefault(stack, {})[layer] = own
     description = f"Importance (Michel et al. 2019): {_DESCRIPTIONS[per]}"
     if normalize:
         description += "; divided by the ℓ2 norm of its layer"

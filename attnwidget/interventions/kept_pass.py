@@ -18,11 +18,11 @@ from attnwidget.session import ipython
 from attnwidget.tracing import is_changed, undisturbed
 
 from .editor import editing
-from .effect import Effect, Softmax
+from .effect import Effect
 from .measure import effect_between
 from .off import Off
-from .sites import Site, followed, sites_of
-from .skipping import Block, BlockFinder, ExactSkips
+from .sites import Site, sites_of
+from .skipping import Block, RepeatedText
 from .text_output import labels, read_output
 
 # In bytes. What layers returned is kept up to this; beyond, all of them run again.
@@ -48,18 +48,12 @@ class KeptPass:
     def __init__(self, model: torch.nn.Module, given: OneText) -> None:
         self._given = given
         self._state = _state(model)
-        finder = BlockFinder(model)
         with undisturbed(model):
-            plain, sites, traced = followed(model, given.batch, finder)
-        self._sites, self._interface_only = sites.found, traced.by_interface
-        self._shapes = finder.shapes
-        blocks = finder.blocks if _size(finder.blocks) <= _LARGEST else []
-        self._returned = [(block.name, block.output) for block in blocks]
-        self._skips = ExactSkips(given.batch, plain)
-        self._before = read_output(model, plain, given.row, given.sequences)
-        logits = self._before.logits
-        keeps = logits is not None and logits.nbytes <= _LARGEST
-        self._softmax = Softmax.of(logits) if logits is not None and keeps else None
+            self._whole = RepeatedText(model, given.batch, 1)
+        self._sites = self._whole.sites.found
+        if _size(self._whole.blocks) > _LARGEST:
+            self._whole.blocks.clear()
+        self._before = read_output(model, self._whole.plain, given.row, given.sequences)
 
     def is_of(self, model: torch.nn.Module) -> bool:
         """True if the model is as it was in this pass, as far as can be told without another."""
@@ -68,7 +62,7 @@ class KeptPass:
     def check(self, off: Off) -> None:
         """Raise a ValueError if the model reads other tokens than those that are linked."""
         expected = 1, off.num_queries, off.num_keys
-        shapes = [self._shapes[site.id] for site in sites_of(self._sites, off.stack)]
+        shapes = [self._whole.shapes[site.id] for site in sites_of(self._sites, off.stack)]
         other = [shape for shape in shapes if (shape[0], *shape[2:]) != expected]
         if off.links and other:
             raise ValueError(
@@ -96,15 +90,14 @@ class KeptPass:
     def _effect(self, model: torch.nn.Module, off: Off, label: Callable[[int], str]) -> Effect:
         edits = off.edits
         changed = [site for edit in edits for site in sites_of(self._sites, off.stack, edit.layers)]
-        blocks = [Block(name, model.get_submodule(name), out) for name, out in self._returned]
         with (
             undisturbed(model),
-            self._skips.below(model, blocks, changed, blocks),
-            editing(model, edits, self._sites, interface_only=self._interface_only),
+            self._whole.above(model, changed),
+            editing(model, edits, self._sites, interface_only=self._whole.by_interface),
         ):
             output = run_model(model, self._given.batch, all_logits=True)
         after = read_output(model, output, self._given.row, self._given.sequences)
-        return effect_between(self._before, after, label, softmax=self._softmax)
+        return effect_between(self._before, after, label)
 
 
 def _drawn(sites: Sequence[Site], off: Off) -> list[tuple[tuple[int, int], ...]]:

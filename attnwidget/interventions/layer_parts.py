@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 import torch
 from torch.utils._pytree import tree_map
 
+from attnwidget.tracing import undisturbed
+
 from .streams import first_of, stream_in
 
 # Sums are recognised by so many items and tokens.
@@ -72,15 +74,8 @@ def find_parts(
     """
     copied, named = (tree_map(_copied, each) for each in (args, kwargs))
     finder = _Finder(name, members, stacks)
-    training = [module for module in runner.modules() if module.training]
-    for module in training:
-        module.training = False
-    try:
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(finder.run, runner, copied, named).result()
-    finally:
-        for module in training:
-            module.training = True
+    with undisturbed(runner), ThreadPoolExecutor(1) as pool:
+        pool.submit(finder.run, runner, copied, named).result()
     if not finder.layers:
         raise ValueError(f"{type(runner).__name__} does not call {name}")
     return finder.layers

@@ -144,7 +144,6 @@ class _Stream:
             if type(model.get_submodule(around)).forward is not torch.nn.Module.forward:
                 break
         self._runner = model.get_submodule(around)
-        self._thread = 0
         self._arguments: Mapping[str, Any] = {}
         self._calls: Counter[int] = Counter()
         self._layer = -1
@@ -154,18 +153,24 @@ class _Stream:
 
     @contextmanager
     def following(self) -> Iterator[None]:
-        self._thread = threading.get_ident()
-        with ExitStack() as undo:
-            self._undo = undo
-            hook = self._runner.register_forward_pre_hook(self._begin, with_kwargs=True)
-            undo.callback(hook.remove)
+        with ExitStack() as self._undo:
+            self._hook(self._runner.register_forward_pre_hook, self._begin, with_kwargs=True)
             if self.parts:
                 self._follow_layers()
             yield
 
+    def _hook(
+        self, register: Callable[..., Any], function: Callable[..., Any], **how: bool
+    ) -> None:
+        """Register a hook for this thread alone, which goes with the context."""
+        thread = threading.get_ident()
+
+        def hook(*args: Any) -> Any:
+            return function(*args) if threading.get_ident() == thread else None
+
+        self._undo.callback(register(hook, **how).remove)
+
     def _begin(self, module: torch.nn.Module, args: Any, kwargs: Any) -> None:
-        if threading.get_ident() != self._thread:
-            return
         names = list(inspect.signature(module.forward).parameters)
         self._arguments = {**dict(zip(names, args, strict=False)), **kwargs}
         self._count = 0
@@ -212,25 +217,19 @@ class _Stream:
         return found
 
     def _follow_layers(self) -> None:
-        """Register what calls the visits; all of it goes with the context."""
+        """Register what calls the visits."""
         places = {visit.place for visit in self.visits}
-        modules: dict[int, torch.nn.Module] = {}
         for member in self._members:
-            before = member.register_forward_pre_hook(self._enter, with_kwargs=True)
-            self._undo.callback(before.remove)
+            self._hook(member.register_forward_pre_hook, self._enter, with_kwargs=True)
             if "residual post" in places:
-                after = member.register_forward_hook(self._leave)
-                self._undo.callback(after.remove)
-        if places & {"attention", "mlp", "residual mid"}:
-            for part in (part for parts in self.parts for part in parts):
-                for call in filter(None, (part.call, part.after)):
-                    modules[id(call.module)] = call.module
-        for module in modules.values():
-            self._undo.callback(module.register_forward_hook(self._inside).remove)
+                self._hook(member.register_forward_hook, self._leave)
+        if not places & {"attention", "mlp", "residual mid"}:
+            return
+        calls = [call for parts in self.parts for part in parts for call in (part.call, part.after)]
+        for module in dict.fromkeys(call.module for call in calls if call is not None):
+            self._hook(module.register_forward_hook, self._inside)
 
     def _enter(self, _module: torch.nn.Module, args: Any, kwargs: Any) -> Any:
-        if threading.get_ident() != self._thread:
-            return None
         self._calls.clear()
         self._layer = self._count
         self._count += 1
@@ -262,8 +261,6 @@ class _Stream:
         return cached
 
     def _leave(self, _module: torch.nn.Module, _args: Any, output: Any) -> Any:
-        if threading.get_ident() != self._thread:
-            return None
         own = first_of(output)
         self._shape = own.shape
         new = self._visited("residual post", own)
@@ -271,8 +268,6 @@ class _Stream:
 
     def _inside(self, module: torch.nn.Module, _args: Any, output: Any) -> Any:
         """Called after a module that returns a part of a layer, or the stream with it."""
-        if threading.get_ident() != self._thread:
-            return None
         call = PartCall(module, self._calls[id(module)])
         self._calls[id(module)] += 1
         own = first_of(output)

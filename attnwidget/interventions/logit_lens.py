@@ -197,7 +197,7 @@ def logit_lens(
         ids = own.argmax(axis=1) if wanted is None else np.full(len(own), wanted)
         rows = []
         for place in stream.places:
-            with stream.ending_with(place):
+            with stream.ending_with(model, place):
                 _, logits = read(run())
             rows.append(_row(logits, ids, top))
             step_done()

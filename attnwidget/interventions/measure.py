@@ -17,7 +17,7 @@ from attnwidget.tracing import trace, undisturbed
 from .by_layer import HeadOutputs
 from .editor import editing
 from .edits import Ablate, Mode, Patch, PlaceInLayer
-from .effect import Effect, Softmax
+from .effect import Effect
 from .sites import SiteFinder
 from .text_output import Output, labels, read_output
 
@@ -102,9 +102,8 @@ def effect_between(
     after: Output,
     label: Callable[[int], str],
     record: tuple[AttentionRecord, AttentionRecord] | None = None,
-    softmax: Softmax | None = None,
 ) -> Effect:
-    """The effect of what changed between two outputs; `softmax` is that of the first, if known."""
+    """The effect of what changed between two outputs."""
     return Effect(
         before.tokens,
         _both(before.logits, after.logits),
@@ -112,7 +111,6 @@ def effect_between(
         _both(before.metric, after.metric),
         record,
         label,
-        softmax,
     )
 
 

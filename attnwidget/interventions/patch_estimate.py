@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, SupportsIndex, get_args
 
@@ -16,18 +16,17 @@ from attnwidget.arguments import checked, one_of, whole, whole_numbers
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.running.forward import run_model
 from attnwidget.running.model import traceable
-from attnwidget.tracing import Address, Call, CallId, MixingCall, trace, undisturbed
+from attnwidget.tracing import Call, undisturbed
 
 from .by_layer import HeadOutputs, Place
-from .cell_patches import CellPatches
+from .cell_patches import AtPlace, CellPatches
 from .cells import Cell, Grid
-from .edits import Chosen, without_heads
+from .edits import Chosen
 from .frozen import exact
 from .gradients import check_gradients
 from .layer_places import Here, Streams
-from .repeated_text import repeated
-from .sites import SiteFinder
-from .substitution import outputs_with, read_at
+from .skipping import repeated
+from .substitution import outputs_with
 from .two_texts import Measured, Text, TwoTexts, two_texts
 
 # (what is at the place, the gradient of the metric by it), [windows, heads, T, d], by layer.
@@ -104,25 +103,21 @@ def patch_estimate(
         texts = two_texts(model, tokenizer, clean, corrupt, metric, token, against, position, stack)
         source = texts.read(at, texts.clean)
         of_source = source.layers[texts.stack]
-        grid = Grid(at, by, of_source, layers)
+        grid = Grid(at, by, of_source, layers, permuted=null)
         found = _gradients(texts, at, steps)
-        values = np.zeros(grid.shape) * np.nan
-        nulls = values.copy()
-        cells: list[Cell] = []
-        for cell in grid.cells(permuted=null, texts=0, seed=seed):
+        cells = list(grid.cells(seed))
+        for cell in cells:
             own, gradient = found[cell.layer]
             change = of_source[cell.layer][:, cell.heads][:, :, cell.taken].astype(np.float64)
             change -= own[:, cell.heads][:, :, cell.positions]
             number = (change * gradient[:, cell.heads][:, :, cell.positions]).sum()
-            (values if cell.null is None else nulls)[cell.place] = texts.share(float(number))
-            if cell.null is None:
-                cells.append(cell)
-        measured = np.zeros(grid.shape) * np.nan
-        drawn = _drawn([cell for cell in cells if values[cell.place] != 0], check, seed)
+            grid.put(cell, texts.share(float(number)))
+        measured = np.full(grid.shape, np.nan)
+        nonzero = [each for each in cells if each.null is None and grid.values[each.place] != 0]
+        drawn = _drawn(nonzero, check, seed)
         for cell, number in zip(drawn, _exactly(texts, drawn, at, source), strict=True):
             measured[cell.place] = number
     between = f", the mean over {steps} texts between both" if steps else " for the corrupt text"
-    has_null = null and not np.isnan(nulls).all()
     return GridEstimate(
         "estimate",
         f"The share of {texts.name} that a patch at {at!r} of the corrupt text would restore, "
@@ -131,9 +126,9 @@ def patch_estimate(
         by,
         grid.rows,
         grid.columns(texts.labels(grid.length)),
-        values,
-        nulls if has_null else None,
-        "permuted positions" if has_null else None,
+        grid.values,
+        grid.null,
+        None if grid.null is None else "permuted positions",
         texts.corrupt.described,
         missing=source.missing,
         exact=measured,
@@ -153,7 +148,7 @@ def _exactly(texts: TwoTexts, cells: list[Cell], at: Place, source: HeadOutputs)
     patches = CellPatches(texts, at, rows, [source])
     for first in range(0, len(cells), rows):
         patches.cells = cells[first : first + rows]
-        with patches.following(interface_only=False):
+        with patches.following():
             output = run_model(texts.model, batch, all_logits=True)
         for row in range(len(patches.cells)):
             yield texts.restored(output, row, rows)
@@ -161,18 +156,18 @@ def _exactly(texts: TwoTexts, cells: list[Cell], at: Place, source: HeadOutputs)
 
 def _gradients(texts: TwoTexts, at: Place, steps: int) -> Gradients:
     """The numbers at a place of the corrupt text, and the gradient there, by layer."""
+    own = texts.read(at, texts.corrupt).layers[texts.stack]
     total: dict[int, np.ndarray[Any, Any]] = {}
     for each, number in between(texts, steps):
-        probes = _Probes(texts, at)
+        probes = _Probes(texts, at, own)
         with torch.enable_grad(), each(), probes.following():
             output = run_model(texts.model, texts.corrupt.batch, all_logits=True)
-        gradients = gradients_by(texts, output, list(probes.added.values()))
-        by_key = dict(zip(probes.added, gradients, strict=True))
-        for layer, keys in probes.layers().items():
-            whole = torch.cat([by_key[key] for key in keys], dim=1)
+        added = [zeros for of_layer in probes.added.values() for zeros in of_layer]
+        gradients = iter(gradients_by(texts, output, added))
+        for layer, of_layer in probes.added.items():
+            whole = torch.cat([next(gradients) for _ in of_layer], dim=1)
             total[layer] = total.get(layer, 0) + exact(whole).numpy() / number
         step_done()
-    own = texts.read(at, texts.corrupt).layers[texts.stack]
     return {layer: (own[layer], total[layer]) for layer in own}
 
 
@@ -223,55 +218,28 @@ def gradients_by(
     ]
 
 
-class _Probes(SiteFinder):
-    """Adds zeros at a place of all layers of a stack, whose gradient is that by what is there.
+class _Probes(AtPlace):
+    """Adds zeros at a place of some layers, whose gradient is that by what is there.
 
     Attributes:
-        added: the zeros, by call, or by the number of the layer.
+        added: the zeros of each layer, by its calls.
     """
 
-    def __init__(self, texts: TwoTexts, at: Place) -> None:
-        super().__init__()
-        self.added: dict[CallId | int, torch.Tensor] = {}
-        self._texts = texts
-        self._at: Place = at
-        self._sites = [site for site in texts.sites.found if site.stack == texts.stack]
+    def __init__(self, texts: TwoTexts, at: Place, layers: Container[int]) -> None:
+        super().__init__(texts, at, 1)
+        self.added: dict[int, list[torch.Tensor]] = {}
+        self._layers = layers
 
-    def layers(self) -> dict[int, list[CallId | int]]:
-        """The keys of what was added to each layer."""
-        if without_heads(self._at):
-            return {key: [key] for key in self.added if isinstance(key, int)}
-        return {site.layer: [*site.ids] for site in self._sites if site.id in self.added}
+    def changes(self, layer: int) -> bool:
+        return layer in self._layers
 
-    @contextmanager
-    def following(self) -> Iterator[None]:
-        """Add the zeros within this context."""
-        if without_heads(self._at):
-            streams = Streams(self._texts.model, self._texts.sites.found)
-            streams.visit(self._at, self._texts.stack, None, self._in_stream)
-            with streams.following():
-                yield
-            return
-        with trace(self._texts.model, self, 1):
-            yield
+    def changed(self, layer: int, own: torch.Tensor, head: int | None = None) -> torch.Tensor:
+        zeros = torch.zeros_like(own, requires_grad=True)
+        self.added.setdefault(layer, []).append(zeros)
+        return own + zeros
 
-    def _in_stream(self, here: Here) -> torch.Tensor:
-        return here.own + self._zeros(here.layer, here.own)
-
-    def _zeros(self, key: CallId | int, own: torch.Tensor) -> torch.Tensor:
-        self.added[key] = torch.zeros_like(own, requires_grad=True)
-        return self.added[key]
-
-    def found(self, address: Address, call: Call | MixingCall | None) -> torch.Tensor | None:
-        of_stack = any(address.id in site.ids for site in self._sites)
-        if call is None or call.passed_on is None or not of_stack:
-            return None
-        if self._at == "head":
-            return call.passed_on + self._zeros(address.id, call.passed_on)
-        if isinstance(call, MixingCall):
-            return None
-        try:
-            own = read_at(call, self._at)
-        except ValueError:  # the grid does not have it either
-            return None
-        return outputs_with(call, self._at, own + self._zeros(address.id, own))[1]
+    def replaced(self, call: Call, new: torch.Tensor) -> Call | torch.Tensor:
+        if self.at == "head":
+            return super().replaced(call, new)
+        # Not by `with_at`, for which zeros change nothing.
+        return outputs_with(call, self.at, new)[1]

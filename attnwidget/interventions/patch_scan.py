@@ -24,6 +24,7 @@ from .by_layer import Place
 from .cell_patches import CellPatches
 from .cells import Grid
 from .edits import Chosen
+from .skipping import RepeatedText
 from .two_texts import Measured, Text, like, two_texts
 
 OnCell = Callable[[int, int, float], object]
@@ -99,49 +100,42 @@ def patch_scan(
         check = list_of(lambda each: each, "texts, or True or False")
         texts_of_null = list(check("null", null) or ())
     with undisturbed(model):
-        texts = two_texts(
-            model, tokenizer, clean, corrupt, metric, token, against, position, stack, batch_size
-        )
-        given, repeated = texts.corrupt, texts.repeated
-        assert repeated is not None
+        texts = two_texts(model, tokenizer, clean, corrupt, metric, token, against, position, stack)
+        given = texts.corrupt
+        repeated = RepeatedText(model, given.batch, batch_size)
         all_logits = callable(metric) or position != -1 or _ends_in_padding(given)
         unrelated = [
             like(model, tokenizer, text, given, "a text of null") for text in texts_of_null
         ]
         sources = [texts.read(at, each) for each in (texts.clean, *unrelated)]
-        grid = Grid(at, by, sources[0].layers[texts.stack], layers)
+        grid = Grid(at, by, sources[0].layers[texts.stack], layers, null is True, len(unrelated))
         patches = CellPatches(texts, at, repeated.rows, sources)
-        values = np.full(grid.shape, np.nan)
-        nulls = np.zeros((max(1, len(unrelated)), *grid.shape)) * np.nan
-        todo = grid.cells(permuted=null is True, texts=len(unrelated), seed=seed)
-        interface_only = repeated.by_interface and not any(s.signed for s in texts.sites.found)
+        todo = grid.cells(seed)
         try:
             while (cells := list(islice(todo, repeated.rows))) and not end_asked():
                 patches.cells = cells
                 with (
-                    repeated.above(patches.sites_from(min(cell.layer for cell in cells))),
-                    patches.following(interface_only=interface_only),
+                    repeated.above(model, patches.sites_from(min(cell.layer for cell in cells))),
+                    patches.following(),
                 ):
                     output = run_model(model, repeated.batch, all_logits=all_logits)
                 for row, cell in enumerate(cells):
                     number = texts.restored(output, row, repeated.rows)
+                    grid.put(cell, number)
                     if cell.null is not None:
-                        nulls[cell.null][cell.place] = number
                         continue
-                    values[cell.place] = number
                     step_done()
                     if on_score is not None:
                         on_score(*cell.place, number)
         except KeyboardInterrupt:
-            if np.isnan(values).all():
+            done = int((~np.isnan(grid.values)).sum())
+            if not done:
                 raise
-            done = int((~np.isnan(values)).sum())
-            warn(f"interrupted: {done} of {values.size} cells are measured, and the others NaN")
-    if null is True:
-        null_label: str | None = "permuted positions"
-    else:
+            every = grid.values.size
+            warn(f"interrupted: {done} of {every} cells are measured, and the others NaN")
+    null_label = "permuted positions"
+    if unrelated:
         null_label = f"patches from {counted(len(unrelated), 'unrelated text')}"
-    has_null = bool(null is True or unrelated) and not np.isnan(nulls).all()
     return GridScores(
         "restored",
         f"The share of {texts.name} that a patch at {at!r} of the corrupt text restores: "
@@ -150,9 +144,9 @@ def patch_scan(
         by,
         grid.rows,
         grid.columns(texts.labels(grid.length)),
-        values,
-        nulls.mean(axis=0) if has_null else None,
-        null_label if has_null else None,
+        grid.values,
+        grid.null,
+        None if grid.null is None else null_label,
         given.described,
         missing=sources[0].missing,
     )

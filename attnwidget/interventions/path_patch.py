@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, Literal, SupportsIndex
 
-import numpy as np
 import torch
 
 from attnwidget.analysis import GridScores
@@ -31,6 +30,7 @@ from .by_layer import HeadOutputs
 from .cell_patches import CellPatches
 from .cells import Grid
 from .sites import Site, is_step
+from .skipping import RepeatedText
 from .substitution import read_at, with_at
 from .two_texts import Measured, Text, TwoTexts, two_texts
 
@@ -95,9 +95,7 @@ def path_patch(
     """
     model = traceable(model)
     with undisturbed(model):
-        texts = two_texts(
-            model, tokenizer, clean, corrupt, metric, token, against, position, stack, batch_size
-        )
+        texts = two_texts(model, tokenizer, clean, corrupt, metric, token, against, position, stack)
         source = texts.read("head", texts.clean)
         reads = texts.read(into, texts.corrupt).layers[texts.stack]
         wanted: dict[int, list[int]] = {}
@@ -116,16 +114,10 @@ def path_patch(
                 raise ValueError(f"sender {sender} does not exist below layer {last}, a receiver's")
         if not chosen:
             raise ValueError(f"no head is below receivers {list(receivers)}: there is no path")
-        grid = Grid("head", "head", known, sorted({layer for layer, _ in chosen}))
-        values = np.full(grid.shape, np.nan)
-        nulls = values.copy()
-        cells = [
-            cell
-            for cell in grid.cells(permuted=null, texts=0, seed=seed)
-            if (cell.layer, cell.heads[0]) in chosen
-        ]
-        repeated = texts.repeated
-        assert repeated is not None
+        layers = sorted({layer for layer, _ in chosen})
+        grid = Grid("head", "head", known, layers, permuted=null)
+        cells = [cell for cell in grid.cells(seed) if (cell.layer, cell.heads[0]) in chosen]
+        repeated = RepeatedText(model, texts.corrupt.batch, batch_size)
         rows = repeated.rows
         path = _Path(texts, rows, _outputs(texts), wanted, into, source)
         for first in range(0, len(cells), rows):
@@ -134,17 +126,15 @@ def path_patch(
             for path.is_second, layer in ((False, lowest), (True, min(wanted))):
                 with (
                     suppress(PassEnded),
-                    repeated.above(path.sites_from(layer)),
-                    path.following(interface_only=False),
+                    repeated.above(model, path.sites_from(layer)),
+                    path.following(),
                 ):
                     output = run_model(model, repeated.batch, all_logits=True)
             for row, cell in enumerate(path.cells):
-                number = texts.restored(output, row, rows)
-                (values if cell.null is None else nulls)[cell.place] = number
+                grid.put(cell, texts.restored(output, row, rows))
                 if cell.null is None:
                     step_done()
     named = ", ".join(f"{layer}-{head}" for layer, head in receivers)
-    has_null = null and not np.isnan(nulls).all()
     return GridScores(
         "restored",
         f"The share of {texts.name} that the path from a head to the {into} of {named} restores, "
@@ -153,9 +143,9 @@ def path_patch(
         "head",
         grid.rows,
         grid.columns(()),
-        values,
-        nulls if has_null else None,
-        "permuted positions" if has_null else None,
+        grid.values,
+        grid.null,
+        None if grid.null is None else "permuted positions",
         texts.corrupt.described,
         missing=source.missing,
     )
@@ -213,13 +203,6 @@ class _Path(CellPatches):
         self._into = into
         self._reads: dict[int, torch.Tensor] = {}
 
-    @contextmanager
-    def following(self, *, interface_only: bool) -> Iterator[None]:
-        if not self.is_second:
-            self._reads.clear()
-        with super().following(interface_only=interface_only):
-            yield
-
     def attention(self, address: Address, read: Read) -> Call | None:
         site, head = self._of_call.get(address.id, (None, None))
         heads = [] if site is None else self._receivers.get(site.layer, [])
@@ -227,7 +210,7 @@ class _Path(CellPatches):
         if not self.is_second:
             if heads and site is not None:
                 self._reads[site.layer] = read_at(call, self._into)[:, heads]
-                if len(self._reads) == len(self._receivers):
+                if site.layer == max(self._receivers):
                     raise PassEnded
             return with_at(call, "head", self._from_sender(address, site, head))
         if not heads or site is None:
@@ -242,5 +225,5 @@ class _Path(CellPatches):
         return self._from_sender(address, *self._of_call.get(address.id, (None, None)))
 
     def _from_sender(self, address: Address, site: Site | None, head: int | None) -> torch.Tensor:
-        own = self._held[address.id].repeat(self._rows, 1, 1, 1)
-        return own if site is None else self._patched(site.layer, own, head)
+        own = self._held[address.id].repeat(self.rows, 1, 1, 1)
+        return own if site is None else self.changed(site.layer, own, head)

@@ -20,7 +20,7 @@ from attnwidget.tracing import undisturbed
 
 from .editor import editing
 from .edits import Ablate, Mode, known_mode
-from .losses import Loss, text_losses
+from .gradients import Loss, text_losses
 from .sites import Site, SiteFinder, followed, usual_stacks
 
 if TYPE_CHECKING:

@@ -16,34 +16,33 @@ from .by_layer import HeadOutputs, Place
 from .edits import Mode
 
 
-def replacement(mode: Mode, call: Call | MixingCall, *, cross: bool) -> torch.Tensor:
-    """Compute what replaces the outputs of all heads of a call.
+def replacement(
+    mode: Mode, call: Call | MixingCall, own: torch.Tensor, *, cross: bool
+) -> torch.Tensor:
+    """Compute what replaces the numbers at a place of a call.
 
     Args:
+        own: the numbers there, [M, heads, T, d]; head outputs, unless the mode is "mean".
         cross: True for cross-attention.
 
     Returns:
-        [M, heads, Tq, d_v], or a tensor that broadcasts to it.
+        [M, heads, T, d], or a tensor that broadcasts to it.
 
     Raises:
         ValueError: the call does not tell its values or mask, or it has no softmax.
     """
-    output = call.passed_on
-    assert output is not None
     if mode == "zero":
-        return torch.zeros_like(output)
+        return torch.zeros_like(own)
+    if mode == "mean":
+        return _mean(call, own, cross=cross)
     if isinstance(call, MixingCall):
-        if mode == "mean":
-            return _mean(output, None)
         raise ValueError(
             f"{type(call.module).__name__} has no softmax, so that no weights could be spread or "
             f"be of one value: mode {mode!r} is of a softmax alone; use 'zero' or 'mean'"
         )
-    if mode == "mean":
-        return _mean(output, None if cross else _seen(call))
     values = head_values(call)
     if mode == "self":
-        num_queries, num_keys = output.shape[2], values.shape[2]
+        num_queries, num_keys = own.shape[2], values.shape[2]
         if num_queries > num_keys:
             raise ValueError("mode 'self' needs a key at the position of every query")
         return values[:, :, num_keys - num_queries :]
@@ -52,13 +51,18 @@ def replacement(mode: Mode, call: Call | MixingCall, *, cross: bool) -> torch.Te
     return weights.to(values) @ values
 
 
-def mean_at(call: Call, own: torch.Tensor, *, cross: bool) -> torch.Tensor:
-    """The mean of queries, keys or values over the text's own positions, [M, heads, 1, d]."""
-    return _mean(own, None if cross else _seen(call))
+def _mean(call: Call | MixingCall, own: torch.Tensor, *, cross: bool) -> torch.Tensor:
+    """The mean over the positions that are not padding, where the call tells: [M, heads, 1, d]."""
+    seen = None if cross or isinstance(call, MixingCall) else _seen(call)
+    if seen is None or seen.shape[2] != seen.shape[3]:
+        return own.mean(dim=2, keepdim=True)
+    # No token sees padding, and each sees itself.
+    kept = seen.diagonal(dim1=2, dim2=3).any(dim=1)
+    return mean_over(own, kept | ~kept.any(dim=1, keepdim=True))
 
 
 def mean_over(own: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
-    """The mean over the tokens that are seen, bool [M, T], of [M, 1, T, d]: [M, 1, 1, d]."""
+    """The mean of [M, heads, T, d] over the tokens that are seen, bool [M, T]: [M, heads, 1, d]."""
     where = seen[:, None, :, None]
     return own.masked_fill(~where, 0).sum(dim=2, keepdim=True) / where.sum(dim=2, keepdim=True)
 
@@ -137,21 +141,6 @@ def _recorded(record: AttentionRecord, at: Place, stack: str, layer: int) -> Flo
 # What is at a place, in the plural.
 WORDS = {"head": "head outputs", "embedding": "embeddings", "attention": "attention outputs"}
 WORDS |= {"mlp": "MLP outputs"}
-
-
-def _mean(output: torch.Tensor, seen: torch.Tensor | None) -> torch.Tensor:
-    """The mean over the positions that are not padding, [M, heads, 1, d_v].
-
-    Args:
-        seen: where a query may see a key, as `_seen` returns it; None if keys are other tokens.
-    """
-    if seen is None or seen.shape[2] != seen.shape[3]:
-        return output.mean(dim=2, keepdim=True)
-    # No token sees padding, and each sees itself.
-    own = seen.diagonal(dim1=2, dim2=3).any(dim=1)
-    own = (own | ~own.any(dim=1, keepdim=True))[:, None, :, None]
-    total = output.masked_fill(~own, 0).sum(dim=2, keepdim=True)
-    return total / own.sum(dim=2, keepdim=True)
 
 
 def _seen(call: Call) -> torch.Tensor:

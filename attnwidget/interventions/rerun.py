@@ -23,7 +23,7 @@ from attnwidget.running.model import CACHES, traceable
 from attnwidget.running.one_text import one_item
 from attnwidget.tracing import can_generate, trace, undisturbed
 
-from .answer_cuts import AnswerCuts
+from .answer_cuts import AnswerCuts, sides
 from .editor import editing, intervene
 from .edits import KnockOut
 from .effect import Doubles, Effect, Predicts
@@ -173,10 +173,7 @@ class Rerun:
         # The positions of the model, which counts padding.
         cut = with_those_beside(finder, sites, stack)
         cross, stacks = cut[0].kind.cross, dict.fromkeys(site.stack for site in cut)
-        source, target = prompt.batch.text, inputs.batch.target
-        of_rows, of_keys = target or source, source if cross else target or source
-        assert of_rows is not None
-        assert of_keys is not None
+        of_rows, of_keys = sides(inputs.batch, cross=cross)
         first, hidden = int(of_rows.kept[rows]), of_keys.kept[list(keys)].tolist()
         later = range(first + 1, first + _LONGEST_ANSWER)
         # As in `cut`, a row keeps the link to itself.

@@ -25,8 +25,8 @@ from attnwidget.tracing import Address, Call, MixingCall, trace
 
 from .frozen import HeadMark, StreamMark, depends_on, exact, freeze, leaves_of, passed
 from .sites import Site, SiteFinder, followed
-from .skipping import Block, skipped
-from .streams import Stream, find_stream, returned, with_stream
+from .skipping import skipped
+from .streams import Stream, find_stream, first_of, returned, with_stream
 
 # By how much a sum may miss, of the sum of the magnitudes of its terms: in float32, and in units in
 # the last place of a type with fewer digits.
@@ -188,7 +188,7 @@ def read_residual(
     follower = _Follower(model, stream, sites.found)
     # A caller may run all without gradients, even without versions.
     with torch.inference_mode(False), torch.enable_grad(), ExitStack() as undo:
-        undo.enter_context(skipped(stream.others))
+        undo.enter_context(skipped(model, stream.others))
         kept: list[torch.Tensor] = []
         follower.hook(undo)
         last = unembedding.register_forward_hook(lambda _m, _a, made: kept.append(made))
@@ -233,7 +233,10 @@ class _Follower(SiteFinder):
 
     def hook(self, undo: ExitStack) -> None:
         """Follow all modules of the model until the end of the context."""
-        layers = {id(layer.module): place for place, layer in enumerate(self._stream.layers)}
+        layers = {
+            id(self._model.get_submodule(layer.name)): place
+            for place, layer in enumerate(self._stream.layers)
+        }
         for name, module in self._model.named_modules():
             if id(module) in layers:
                 place = layers[id(module)]
@@ -282,9 +285,7 @@ class _Follower(SiteFinder):
             self._layer = None
             if place < len(self._stream.layers) - 1:
                 return None
-            marked = StreamMark.apply(  # type: ignore[no-untyped-call]
-                returned(Block("", _module, output))
-            )
+            marked = StreamMark.apply(first_of(output))  # type: ignore[no-untyped-call]
             self.places.append(marked)
             return with_stream(output, marked)
 

@@ -77,7 +77,7 @@ class RowEditor(Handler):
         if isinstance(self._by, HeadOutputs):
             replaced = patched(self._by, "head", site.stack, site.layer, before, head=head)
         else:
-            replaced = replacement(self._by, call, cross=site.kind.cross).expand_as(before)
+            replaced = replacement(self._by, call, before, cross=site.kind.cross).expand_as(before)
         for row, edit in edits:
             of_row = slice(row * windows, (row + 1) * windows)
             heads = edit.heads if head is None else [0] * (head in edit.heads)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
+import numpy as np
 import torch
 
-from attnwidget.analysis import HeadScores
+from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.arguments import checked, instance, one_of, whole, whole_numbers
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.running.forward import run_model
@@ -20,9 +21,9 @@ from attnwidget.tracing import trace, undisturbed
 from .by_layer import HeadOutputs
 from .difference import Difference
 from .edits import OUTPUTS, Chosen, Mode, known_mode
-from .repeated_text import RepeatedText
 from .row_edits import RowEdit, RowEditor
-from .sites import Site, empty_rows, sites_of
+from .sites import Site, sites_of
+from .skipping import RepeatedText
 
 By = Literal["head", "group", "layer"]
 
@@ -101,7 +102,7 @@ def ablation_scan(
         rows, sites = repeated.rows, repeated.sites
         chosen = sites_of(sites.found, stack, layers)
         difference = Difference(model, given, repeated.plain, rows, metric)
-        values, nulls = empty_rows(chosen), empty_rows(chosen)
+        values, nulls = _empty_rows(chosen), _empty_rows(chosen)
         todo = _switched(chosen, sites.found, by, null=null, seed=seed)
         while of_batch := list(islice(todo, rows)):
             edits = [each.edits for each in of_batch]
@@ -109,7 +110,7 @@ def ablation_scan(
             editor = RowEditor(edits, rows, mode if source is None else source)
             only = repeated.by_interface and not any(site.signed for site in changed)
             with (
-                repeated.above(changed),
+                repeated.above(model, changed),
                 trace(model, editor, rows, interface_only=only),
             ):
                 output = run_model(model, repeated.batch, all_logits=True)
@@ -142,6 +143,14 @@ def ablation_scan(
 
 
 _OFF = {"head": "the head", "group": "the heads that share its keys", "layer": "its layer"}
+
+
+def _empty_rows(sites: Sequence[Site]) -> dict[str, dict[int, Numbers]]:
+    """NaN for every head of these calls, in the form of `HeadScores.rows`."""
+    rows: dict[str, dict[int, Numbers]] = {}
+    for site in sites:
+        rows.setdefault(site.stack, {})[site.layer] = np.full(site.heads, np.nan)
+    return rows
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import torch
 
-from attnwidget.analysis import Numbers
 from attnwidget.record import spans
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
@@ -176,14 +174,6 @@ def usual_stacks(sites: Sequence[Site]) -> list[str]:
     return list(dict.fromkeys(usual or [site.stack for site in sites]))
 
 
-def empty_rows(sites: Iterable[Site]) -> dict[str, dict[int, Numbers]]:
-    """NaN for every head of these calls, in the form of `HeadScores.rows`."""
-    rows: dict[str, dict[int, Numbers]] = {}
-    for site in sites:
-        rows.setdefault(site.stack, {})[site.layer] = np.full(site.heads, np.nan)
-    return rows
-
-
 def followed(
     model: torch.nn.Module, batch: TextBatch, finder: SiteFinder
 ) -> tuple[Any, Sites, Trace]:
@@ -267,8 +257,8 @@ class SiteFinder(Handler):
             # Each call mixes some of the layer's channels.
             heads += last.shape[1]
             further = (*last.further, address.call)
-            seen = replace(last, shape=(leading, heads, tokens, tokens), further=further)
-            seen = replace(seen, key_heads=heads)
+            shape = (leading, heads, tokens, tokens)
+            seen = replace(last, shape=shape, key_heads=heads, further=further)
             self._calls.pop()
         self._calls.append(seen)
         return self.found(address, call)

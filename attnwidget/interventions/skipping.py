@@ -1,8 +1,8 @@
-"""Layers that return what they returned before, in place of computing it once more."""
+"""A text in rows, and layers that return what they returned before instead of computing it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,15 +13,14 @@ from torch.utils._pytree import tree_map_only
 from attnwidget.running.batches import TextBatch
 from attnwidget.running.forward import run_model
 
-from .sites import Site, SiteFinder
+from .sites import Site, SiteFinder, followed
 
 
 @dataclass(frozen=True)
 class Block:
-    """A layer of the model and what it returned in a pass."""
+    """A layer of the model, by its name, and what it returned in a pass."""
 
     name: str
-    module: torch.nn.Module
     output: Any
 
 
@@ -50,88 +49,121 @@ class BlockFinder(SiteFinder):
         name = self._names.get(id(module))
         if name is not None:
             # Later modules and hooks may change the tensors in place.
-            self._blocks.append(Block(name, module, cloned(output)))
-
-
-def _blocks_before(blocks: Sequence[Block], sites: Sequence[Site]) -> list[Block]:
-    """The layers that end before the first of these calls."""
-    holding = [
-        number
-        for number, block in enumerate(blocks)
-        if any(site.module.startswith(f"{block.name}.") for site in sites)
-    ]
-    return list(blocks[: min(holding, default=0)])
+            self._blocks.append(Block(name, cloned(output)))
 
 
 @contextmanager
-def skipped(blocks: Sequence[Block]) -> Iterator[None]:
+def skipped(model: torch.nn.Module, blocks: Sequence[Block]) -> Iterator[None]:
     """Let these layers return what they returned before, within this context."""
-    before = {block.name: vars(block.module).get("forward") for block in blocks}
+    modules = [model.get_submodule(block.name) for block in blocks]
+    before = [vars(module).get("forward") for module in modules]
     try:
-        for block in blocks:
-            block.module.forward = _returning(block.output)
+        for module, block in zip(modules, blocks, strict=True):
+            module.forward = _returning(block.output)
         yield
     finally:
-        for block in blocks:
-            vars(block.module).pop("forward", None)
-            own = before[block.name]
+        for module, own in zip(modules, before, strict=True):
+            vars(module).pop("forward", None)
             if own is not None:
-                block.module.forward = own
+                module.forward = own
 
 
-class ExactSkips:
-    """Finds out which first layers of a pass can be skipped without a change of its output.
+class RepeatedText:
+    """A text in every row of a batch, each of which can be changed otherwise.
 
-    A model whose layers share more than their outputs, such as the keys of an earlier layer, cannot
-    skip all of them. Each number of first layers is tried once, by a pass without any other change.
+    It does not refer to the model, which may be deleted.
 
     Args:
-        batch: the inputs of the pass.
-        plain: its output.
+        model: the model, undisturbed.
+        text: the inputs of one text.
+        rows: how often it is repeated, unless it cannot be.
+
+    Attributes:
+        batch: the inputs.
+        rows: the number of rows.
+        plain: the output without a change.
+        sites: the attention calls of the model.
+        shapes: the shapes of their scores.
+        by_interface: see `attnwidget.tracing.Trace`.
+        blocks: the layers, with what they return.
+
+    Raises:
+        ValueError: the model has no attention whose head outputs can be changed.
     """
 
-    def __init__(self, batch: TextBatch, plain: Any) -> None:
-        self._batch = batch
-        self._plain = _tensors(plain)
+    def __init__(self, model: torch.nn.Module, text: TextBatch, rows: int) -> None:
+        self.batch, self.rows = repeated(text, rows)
+        finder = BlockFinder(model)
+        self.plain, self.sites, traced = followed(model, self.batch, finder)
+        self.by_interface = traced.by_interface
+        self.shapes, self.blocks = finder.shapes, finder.blocks
+        # Skips are tried with one row, which takes a fraction of the time.
+        self._text, self._of_text, self._expected = text, self.blocks, self.plain
+        if self.rows > 1:
+            finder = BlockFinder(model)
+            self._expected, _, _ = followed(model, text, finder)
+            self._of_text = finder.blocks
+        # By the number of first layers that are skipped, whether the output is the same.
         self._exact: dict[int, bool] = {0: False}
 
     @contextmanager
-    def below(
-        self,
-        model: torch.nn.Module,
-        blocks: Sequence[Block],
-        changed: Sequence[Site],
-        tried: Sequence[Block],
-    ) -> Iterator[None]:
-        """Skip the layers below the first of some attention calls within this context.
+    def above(self, model: torch.nn.Module, changed: Sequence[Site]) -> Iterator[None]:
+        """Do not compute the layers below the first of these calls again, within this context.
 
-        None is skipped if the output would not be the same to the last bit.
-
-        Args:
-            model: the model, undisturbed.
-            blocks: its layers, with what they return here.
-            changed: the attention calls.
-            tried: its layers, with what they returned in the pass.
+        All are if the output would not be the same to the last bit: a model whose layers share more
+        than their outputs, such as the keys of an earlier layer, cannot skip all of them. Each
+        number of first layers is tried once, by a pass without any other change.
         """
-        first = _blocks_before(blocks, changed)
-        if len(first) not in self._exact:
-            self._exact[len(first)] = self._tried(model, tried[: len(first)])
-        with skipped(first if self._exact[len(first)] else []):
+        holding = (
+            number
+            for number, block in enumerate(self.blocks)
+            if any(site.module.startswith(f"{block.name}.") for site in changed)
+        )
+        count = min(holding, default=0)
+        if count not in self._exact:
+            self._exact[count] = self._tried(model, count)
+        with skipped(model, self.blocks[:count] if self._exact[count] else []):
             yield
 
-    def _tried(self, model: torch.nn.Module, first: Sequence[Block]) -> bool:
+    def _tried(self, model: torch.nn.Module, count: int) -> bool:
         try:
-            with skipped(first):
-                again = _tensors(run_model(model, self._batch, all_logits=True))
+            with skipped(model, self._of_text[:count]):
+                again = run_model(model, self._text, all_logits=True)
         except Exception:  # a later layer lacks what a skipped one would have left for it
             return False
-        pairs = list(zip(self._plain, again, strict=False))
+        pairs = list(zip(_tensors(self._expected), _tensors(again), strict=False))
         return bool(pairs) and all(torch.equal(a, b) for a, b in pairs)
 
 
 def _tensors(output: Any) -> list[torch.Tensor]:
     found = [getattr(output, name, None) for name in ("logits", "last_hidden_state")]
     return [each for each in found if isinstance(each, torch.Tensor)]
+
+
+def repeated(batch: TextBatch, rows: int) -> tuple[TextBatch, int]:
+    """The text in so many rows; in one, if the first dimension of an input is not that of rows."""
+    tensors = [value for value in batch.tensors.values() if isinstance(value, torch.Tensor)]
+    if any(not tensor.ndim or len(tensor) != 1 for tensor in tensors):
+        return batch, 1
+    repeated = {
+        name: value.repeat(rows, *[1] * (value.ndim - 1))
+        if isinstance(value, torch.Tensor)
+        else value
+        for name, value in batch.tensors.items()
+    }
+    return TextBatch(repeated, batch.texts * rows, batch.rows * rows), rows
+
+
+def row_of(output: Any, row: int, rows: int) -> Any:
+    """The output for one row of a batch, as for a batch of that row alone."""
+    if isinstance(output, torch.Tensor):
+        return output[row : row + 1] if output.ndim and len(output) == rows else output
+    if isinstance(output, Mapping):
+        fields = {name: row_of(value, row, rows) for name, value in output.items()}
+        return type(output)(**fields)
+    if isinstance(output, (list, tuple)):
+        return tuple(row_of(value, row, rows) for value in output)
+    return output
 
 
 def _returning(output: Any) -> Any:

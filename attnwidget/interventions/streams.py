@@ -40,18 +40,17 @@ class Stream:
             yield returned(layer)
 
     @contextmanager
-    def ending_with(self, stream: torch.Tensor) -> Iterator[None]:
+    def ending_with(self, model: torch.nn.Module, stream: torch.Tensor) -> Iterator[None]:
         """Let the last layer return this, and no layer run, within this context."""
         *first, last = self.layers
-        given = Block(last.name, last.module, with_stream(last.output, stream))
-        with skipped([*self.others, *first, given]):
+        given = Block(last.name, with_stream(last.output, stream))
+        with skipped(model, [*self.others, *first, given]):
             yield
 
 
 def returned(layer: Block) -> torch.Tensor:
     """The stream in what a layer returned: it alone, or the first of several."""
-    found = _stream(layer.output)
-    assert found is not None
+    found: torch.Tensor = first_of(layer.output)
     return found
 
 
@@ -142,7 +141,7 @@ def _followed(
         shaped = [each for each in received if passed is not None and each.shape == passed.shape]
         follows = before is not None and any(torch.equal(each, before) for each in shaped)
         entered = shaped[0] if shaped else None
-        ran.append(_Ran(Block(name, module, cloned(output)), entered, follows, next(clock)))
+        ran.append(_Ran(Block(name, cloned(output)), entered, follows, next(clock)))
         received.clear()
 
     yield module.register_forward_pre_hook(enter, with_kwargs=True)

@@ -19,8 +19,8 @@ from attnwidget.running.vocabulary import label_of, token_id
 
 from .by_layer import HeadOutputs, Place
 from .read_outputs import read_pass
-from .repeated_text import RepeatedText, row_of
 from .sites import Site, SiteFinder, Sites, followed, sites_of, usual_stacks
+from .skipping import row_of
 from .text_output import kept_positions
 
 Text = str | Mapping[str, Any]
@@ -39,7 +39,7 @@ class TwoTexts:
         name: of the metric.
         before, after: the metric of the corrupt text, and of the clean one.
         sites: the attention calls of the model.
-        repeated: the corrupt text in rows, which can be patched; None where none is.
+        interface_only: True if it has no others than those of transformers' interface.
         stack: the name of the chosen stack.
     """
 
@@ -51,7 +51,7 @@ class TwoTexts:
     before: float
     after: float
     sites: Sites
-    repeated: RepeatedText | None
+    interface_only: bool
     stack: str
 
     def share(self, number: float) -> float:
@@ -104,12 +104,8 @@ def two_texts(
     against: str | SupportsIndex | None,
     position: int,
     stack: str | None,
-    batch_size: int | None = None,
 ) -> TwoTexts:
     """Run an undisturbed model on both texts.
-
-    Args:
-        batch_size: the rows of the corrupt text in a batch; None for no such batch.
 
     Raises:
         TypeError, ValueError, IndexError: see `attnwidget.patch_scan`.
@@ -117,18 +113,14 @@ def two_texts(
     given = one_text(model, tokenizer, corrupt)
     other = like(model, tokenizer, clean, given, "clean")
     measure, name = _metric(model, tokenizer, given, metric, token, against, position)
-    repeated = None
-    if batch_size is None:
-        plain, sites, _ = followed(model, given.batch, SiteFinder())
-    else:
-        repeated = RepeatedText(model, given.batch, batch_size)
-        plain, sites = row_of(repeated.plain, 0, repeated.rows), repeated.sites
+    plain, sites, traced = followed(model, given.batch, SiteFinder())
+    only = traced.by_interface and not any(site.signed for site in sites.found)
     chosen = _stack(sites.found, stack)
     before = float(measure(plain))
     after = float(measure(run_model(model, other.batch, all_logits=True)))
     if not abs(after - before) > 1e-6 * max(abs(after), abs(before)):
         raise ValueError(f"{name} is {before:.4g} for both texts: there is nothing to restore")
-    return TwoTexts(model, other, given, measure, name, before, after, sites, repeated, chosen)
+    return TwoTexts(model, other, given, measure, name, before, after, sites, only, chosen)
 
 
 def like(model: torch.nn.Module, tokenizer: Any, text: Text, given: OneText, name: str) -> OneText:

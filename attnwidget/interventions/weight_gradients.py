@@ -17,9 +17,8 @@ from attnwidget.running.stacks import Group, kind_of
 from attnwidget.tracing import Call, MixingCall, head_values
 
 from .by_layer import ByLayer
-from .gradients import output_gradients
+from .gradients import Loss, output_gradients
 from .left_out import coefficients
-from .losses import Loss
 
 
 @dataclass(frozen=True)

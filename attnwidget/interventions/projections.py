@@ -1,4 +1,4 @@
-"""Heads that are scaled, or switched off, in the input of the output projection."""
+"""Heads that are scaled, or switched off, in what their output projection receives."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Any
 
 import torch
 
+from attnwidget.capture.gated import Gated, GatedOutputs
 from attnwidget.running.tolerance import tolerance
-from attnwidget.tracing import Address, Receivers
+from attnwidget.tracing import Address, MixingCall, Receivers
 
 
 class ProjectionInputs:
@@ -65,7 +66,7 @@ class ProjectionInputs:
             return None
         _, factors, _ = self._waiting
         self._waiting = None
-        return (scaled(receiver.input, factors, receiver.width),)
+        return (_scaled(receiver.input, factors, receiver.width),)
 
     def left(self, module: torch.nn.Module, output: Any) -> None:
         """Expect what a norm of the head outputs has returned."""
@@ -81,13 +82,78 @@ class ProjectionInputs:
         if id(module) not in self._linear:
             self._testing = True
             try:
-                self._linear[id(module)] = is_linear(module, received)
+                self._linear[id(module)] = _is_linear(module, received)
             finally:
                 self._testing = False
         return self._linear[id(module)]
 
 
-def scaled(received: torch.Tensor, factors: torch.Tensor, width: int) -> torch.Tensor:
+class GatedProjections:
+    """Runs output projections once more, with heads multiplied, and passes on what they return.
+
+    Which module is the projection is known only when its output is that of the module around it.
+    """
+
+    def __init__(self) -> None:
+        self._found = GatedOutputs()
+        # Of the calls whose projection has not run yet, the factors of their heads.
+        self._waiting: dict[Address, torch.Tensor] = {}
+        self._running = False
+
+    def scale(self, address: Address, call: MixingCall, factors: torch.Tensor) -> None:
+        """Multiply heads in the projection of a call, which is to come.
+
+        Args:
+            factors: of the heads, [1 or M, T, heads].
+
+        Raises:
+            ValueError: that of another module did not run.
+        """
+        if any(other._replace(call=address.call) != address for other in self._waiting):
+            self.check()
+        self._waiting[address] = factors
+        self._found.expect(address, call.module, call.passed_on)
+
+    def check(self) -> None:
+        """Raise a ValueError if the projection of the last call did not run."""
+        if self._waiting:
+            raise ValueError(
+                f"the output projection of {next(iter(self._waiting)).module} is not known: no "
+                "linear module takes the outputs of its heads, or what a gate makes of them, and "
+                "returns the output. at='head' switches heads off before that"
+            )
+
+    def entered(self, module: torch.nn.Module, args: tuple[Any, ...]) -> None:
+        """Note a module that is about to run."""
+        if self._waiting and not self._running:
+            self._found.entered(module, args)
+
+    def left(self, module: torch.nn.Module, output: Any) -> Any:
+        """The output of a module with the heads multiplied, if it is that of the projection."""
+        if not self._waiting or self._running:
+            return None
+        for gated in list(self._found.left(module, output)):
+            if not _is_linear(gated.module, gated.input):
+                self.check()
+            changed = self._scaled(gated)
+            self._waiting.clear()
+            return (changed, *output[1:]) if isinstance(output, (tuple, list)) else changed
+        return None
+
+    def _scaled(self, gated: Gated) -> torch.Tensor:
+        width = gated.outputs[0].shape[-1]
+        factors = torch.cat(list(self._waiting.values()), dim=-1)
+        self._running = True
+        try:
+            # Not called, as a user's hooks would run once more.
+            received = _scaled(gated.input, factors, width)
+            changed: torch.Tensor = gated.module.forward(received)
+            return changed
+        finally:
+            self._running = False
+
+
+def _scaled(received: torch.Tensor, factors: torch.Tensor, width: int) -> torch.Tensor:
     """The input of a projection, [..., heads * width], with heads multiplied by factors."""
     columns = factors.to(received).repeat_interleave(width, dim=-1)
     rows = received.reshape(-1, *columns.shape[1:])
@@ -96,7 +162,7 @@ def scaled(received: torch.Tensor, factors: torch.Tensor, width: int) -> torch.T
     return new.reshape(received.shape)
 
 
-def is_linear(module: torch.nn.Module, received: torch.Tensor) -> bool:
+def _is_linear(module: torch.nn.Module, received: torch.Tensor) -> bool:
     """True if module(a) + module(b) = module(a + b) + module(0), for a row and random numbers."""
     row = received.detach().reshape(-1, received.shape[-1])[:1]
     numbers = torch.randn(row.shape, generator=torch.Generator().manual_seed(0))
