@@ -97,8 +97,9 @@ def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, 
     if traits(model).has_decoder:
         again = with_target(tokenizer, inputs, read, prompt)
     else:
+        # If a part of a prompt is in a cache, no pass reads all of it.
         cached = not CACHES.isdisjoint([*inputs.tensors, *options])
-        noted = passes.of_no_prompt if cached else passes.of_prompt
+        noted = (lambda _length: {}) if cached else passes.of_prompt
         again = with_answer(model, tokenizer, inputs, read, prompt, noted)
     own = sequences[inputs.batch.index, prompt : prompt + len(rows)].cpu()
     if own.ndim == 1:
@@ -224,7 +225,3 @@ class _Passes:
                 beams = max(1, value.shape[-2] // self._size)  # a row for each
                 found[name] = value[..., ::beams, :]
         return found
-
-    def of_no_prompt(self, length: int) -> dict[str, torch.Tensor]:
-        """Nothing: if a part of a prompt is in a cache, no pass reads all of it."""
-        return {}

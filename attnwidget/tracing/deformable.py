@@ -17,7 +17,7 @@ import torch
 
 from .calls import Maps, Observer, SoftmaxCall
 from .explicit import check_size, weights_alone
-from .known_functions import calls_of
+from .known_functions import Known, calls_of
 from .modules import ModuleStack
 
 _ARGUMENTS = frozenset({"value", "sampling_locations", "attention_weights"})
@@ -37,17 +37,13 @@ def deformable_calls(
     return calls_of({_ARGUMENTS: _read}, stack, observe, paused)
 
 
-def _read(
-    function: Callable[..., torch.Tensor],
-    module: torch.nn.Module,
-    given: dict[str, Any],
-    result: torch.Tensor,
-) -> SoftmaxCall:
+def _read(known: Known) -> SoftmaxCall:
     """The call of a function with these arguments.
 
     Raises:
         ValueError: its weights would take too much memory, or do not give its result.
     """
+    function, module, given, result = known
     maps = tuple((int(rows), int(columns)) for rows, columns in _shapes(given))
     with torch.no_grad():
         value = given["value"].detach().transpose(1, 2)  # [batch, heads, cells, d_v]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from types import FunctionType, MethodType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 
@@ -16,8 +16,25 @@ from .calls import Observer
 from .modules import ModuleStack
 from .replacement import marked, replace, unwrapped
 
-# (function, module, arguments by name, result) -> the call. The function may be run again.
-Reader: TypeAlias = "Callable[[Callable[..., Any], torch.nn.Module, dict[str, Any], Any], Any]"
+
+class Known(NamedTuple):
+    """A call of such a function.
+
+    Attributes:
+        function: itself, which may be run again.
+        module: the module that called.
+        given: the arguments by name.
+        result: what it returned.
+    """
+
+    function: Callable[..., Any]
+    module: torch.nn.Module
+    given: dict[str, Any]
+    result: Any
+
+
+# Makes a call of attention, or of what mixes tokens otherwise, of such a call.
+Reader: TypeAlias = "Callable[[Known], Any]"
 
 # By the arguments that tell a function, its reader; the first that fits counts.
 Readers: TypeAlias = "Mapping[frozenset[str], Reader]"
@@ -59,8 +76,8 @@ def calls_of(
             bound.apply_defaults()
             with paused():
                 result = alone(*args, **kwargs)
-                read = functools.partial(reader, alone, module, bound.arguments, result)
-                return observe(module, functools.cache(read), result)
+                known = Known(alone, module, bound.arguments, result)
+                return observe(module, functools.partial(reader, known), result)
 
         return marked(call, function)
 
@@ -69,7 +86,10 @@ def calls_of(
     # A user's class, or one that a library has made, may inherit what another file calls.
     named = {each.__module__ for kind in kinds for each in kind.__mro__}
     files = [vars(sys.modules[file]) for file in sorted(named & sys.modules.keys())]
-    known = functools.partial(_names, readers)
+
+    def known(names: Mapping[str, Any]) -> list[str]:
+        return [name for name, each in names.items() if reader_of(readers, each) is not None]
+
     # A class of torch or of Python has none.
     methods = {
         kind: {
@@ -88,10 +108,6 @@ def calls_of(
             for name in {*known(vars(module)), *methods[type(module)]}:
                 replace(module, name, observed, undo)
         yield
-
-
-def _names(readers: Readers, names: Mapping[str, Any]) -> Iterable[str]:
-    return [name for name, each in names.items() if reader_of(readers, each) is not None]
 
 
 def reader_of(readers: Readers, function: Any) -> Reader | None:
