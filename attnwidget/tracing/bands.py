@@ -19,7 +19,7 @@ from transformers import PreTrainedModel
 from . import bigbird, longformer, pegasus_x, reformer
 from .calls import Observer
 from .modules import ModuleStack
-from .replacement import marked, replace, unwrapped
+from .replacement import replace
 
 _KINDS = (bigbird, longformer, pegasus_x, reformer)
 
@@ -36,9 +36,6 @@ def band_calls(
     lengths: dict[str | None, int] = {}
 
     def measured(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
-        forward = unwrapped(forward)
-
-        @functools.wraps(forward)
         def model(*args: Any, **kwargs: Any) -> Any:
             given = (*args[:1], kwargs.get("input_ids"), kwargs.get("inputs_embeds"))
             tokens = [tensor for tensor in given if isinstance(tensor, torch.Tensor)]
@@ -46,7 +43,7 @@ def band_calls(
                 lengths[name] = tokens[0].shape[1]
             return forward(*args, **kwargs)
 
-        return marked(model, forward)
+        return model
 
     def observed(
         run: Callable[..., Any],
@@ -54,10 +51,8 @@ def band_calls(
         owner: str | None,
         forward: Callable[..., Any],
     ) -> Callable[..., Any]:
-        forward = unwrapped(forward)
         signature = inspect.signature(forward)
 
-        @functools.wraps(forward)
         def attention(*args: Any, **kwargs: Any) -> Any:
             if stack.elsewhere or not stack.owns(module):
                 return forward(*args, **kwargs)
@@ -65,9 +60,9 @@ def band_calls(
             given.update(given.pop("kwargs", {}))
             with paused():
                 result, read = run(module, forward, given, lengths.get(owner))
-                return observe(module, functools.cache(read), result)
+                return observe(module, read, result)
 
-        return marked(attention, forward)
+        return attention
 
     with ExitStack() as undo:
         owners: set[str] = set()

@@ -14,7 +14,7 @@ import torch
 
 from .calls import Observer
 from .modules import ModuleStack
-from .replacement import marked, replace, unwrapped
+from .replacement import replace
 
 
 class Known(NamedTuple):
@@ -55,7 +55,6 @@ def calls_of(
     running = False
 
     def observed(function: Callable[..., Any]) -> Callable[..., Any]:
-        function = unwrapped(function)
         signature, reader = inspect.signature(function), reader_of(readers, function)
         assert reader is not None
 
@@ -67,7 +66,6 @@ def calls_of(
             finally:
                 running = before
 
-        @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             module = stack.innermost
             if running or stack.elsewhere or not stack.owns(module):
@@ -79,7 +77,7 @@ def calls_of(
                 known = Known(alone, module, bound.arguments, result)
                 return observe(module, functools.partial(reader, known), result)
 
-        return marked(call, function)
+        return call
 
     modules = list(stack.model.modules())
     kinds = {type(module) for module in modules}

@@ -23,7 +23,6 @@ from torch.nn.functional import logsigmoid, softplus
 from .calls import MixingCall, Observer, Strengths
 from .known_functions import Known, Reader, Readers, calls_of, reader_of
 from .modules import ModuleStack, is_attention
-from .replacement import marked, unwrapped
 from .replacement import replace as replaced
 
 # As flash-linear-attention and transformers normalize.
@@ -335,8 +334,6 @@ def _follow_lightning(
     seen: dict[str, Any] = {}
 
     def entering(forward: Callable[..., Any]) -> Callable[..., Any]:
-        forward = unwrapped(forward)
-
         def entered(*args: Any, **kwargs: Any) -> Any:
             if not stack.owns(module):  # on another thread
                 return forward(*args, **kwargs)
@@ -349,22 +346,18 @@ def _follow_lightning(
             finally:
                 seen.clear()  # tensors of every layer, with their history
 
-        return marked(entered, forward)
+        return entered
 
     def projecting(forward: Callable[..., Any]) -> Callable[..., Any]:
-        forward = unwrapped(forward)
-
         def project(*args: Any, **kwargs: Any) -> Any:
             projected = forward(*args, **kwargs)
             if stack.owns(module):
                 seen["projected"] = projected
             return projected
 
-        return marked(project, forward)
+        return project
 
     def norming(forward: Callable[..., Any]) -> Callable[..., Any]:
-        forward = unwrapped(forward)
-
         def normed(output: torch.Tensor) -> Any:
             if stack.owns(module) and not stack.elsewhere:
                 with paused():
@@ -372,7 +365,7 @@ def _follow_lightning(
                     output = observe(module, read, output)
             return forward(output)
 
-        return marked(normed, forward)
+        return normed
 
     replaced(module, "forward", entering, undo)
     replaced(module.qkv_proj, "forward", projecting, undo)
