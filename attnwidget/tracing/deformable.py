@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 
-from .calls import Maps, Observer, SoftmaxCall
+from .calls import Maps, SoftmaxCall
 from .explicit import check_size, weights_alone
 from .known_functions import Known, calls_of
-from .modules import ModuleStack
+from .modules import Route
 
 _ARGUMENTS = frozenset({"value", "sampling_locations", "attention_weights"})
 _SHAPES = ("value_spatial_shapes_list", "value_spatial_shapes")
@@ -30,11 +30,9 @@ _EXACT = 1e-5
 _CELLS = 512
 
 
-def deformable_calls(
-    stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
-) -> AbstractContextManager[None]:
-    """Pass every call of such attention to `observe` within this context."""
-    return calls_of({_ARGUMENTS: _read}, stack, observe, paused)
+def deformable_calls(route: Route) -> AbstractContextManager[None]:
+    """Observe every call of such attention within this context."""
+    return calls_of({_ARGUMENTS: _read}, route)
 
 
 def _read(known: Known) -> SoftmaxCall:

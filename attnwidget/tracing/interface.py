@@ -12,16 +12,16 @@ import dis
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import torch
 from transformers import modeling_utils
 
-from .calls import FunctionCall, Observer, Read, Reference, SoftmaxCall
+from .calls import FunctionCall, Read, Reference, SoftmaxCall
 from .function_mode import AttentionMode
 from .layout import Layout
-from .modules import ModuleStack
+from .modules import ModuleStack, Route
 from .replacement import marked, replace, unwrapped
 
 ROUTE = "attention interface"
@@ -35,14 +35,12 @@ _NOT_FOR_REFERENCE = ("dropout", "position_bias", "is_causal")
 
 
 @contextmanager
-def interface_calls(
-    stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
-) -> Iterator[None]:
-    """Pass every call through the interface to `observe` within this context.
+def interface_calls(route: Route) -> Iterator[None]:
+    """Observe every call through the interface within this context.
 
-    Functions and their observation run within `paused()`. The lookups belong to the whole process,
-    so only one such context can be active.
+    The lookups belong to the whole process, so only one such context can be active.
     """
+    stack = route.stack
     # True while a function runs. If it calls another function of the registry, both are one call.
     inside = False
     # True after the trace, in which a model may have kept a wrapped function.
@@ -65,19 +63,19 @@ def interface_calls(
             arguments = {**dict(zip(_POSITIONAL, args, strict=False)), **kwargs}
             module, query = arguments.pop("module", None), arguments.get("query")
             # The other route observes layouts other than [batch, heads, tokens, d].
-            other = inside or over or stack.elsewhere or not stack.owns(module)
+            other = inside or over or route.ignores(module)
             if other or getattr(query, "ndim", 0) != 4:
                 return function(*args, **kwargs)
             inside = True
             try:
-                with paused():
+                with route.paused():
                     result = function(*args, **kwargs)
                     reference = unwrapped(eager) if eager else _eager_function(module)
 
                     def read() -> FunctionCall:
                         return _call(stack, module, function, reference, arguments, result)
 
-                    return observe(module, read, result)
+                    return route.observe(module, read, result)
             finally:
                 inside = False
 

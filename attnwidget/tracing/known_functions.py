@@ -6,14 +6,13 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple, TypeAlias
 
 import torch
 
-from .calls import Observer
-from .modules import ModuleStack
+from .modules import Route
 from .replacement import replace
 
 
@@ -41,17 +40,13 @@ Readers: TypeAlias = "Mapping[frozenset[str], Reader]"
 
 
 @contextmanager
-def calls_of(
-    readers: Readers,
-    stack: ModuleStack,
-    observe: Observer,
-    paused: Callable[[], AbstractContextManager[None]],
-) -> Iterator[None]:
-    """Pass every call of such functions to `observe` within this context.
+def calls_of(readers: Readers, route: Route) -> Iterator[None]:
+    """Observe every call of such functions within this context.
 
     They are functions of the files of the model's classes, methods of these, and attributes of its
-    modules. The function and its observation run within `paused()`.
+    modules.
     """
+    stack = route.stack
     running = False
 
     def observed(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -68,14 +63,14 @@ def calls_of(
 
         def call(*args: Any, **kwargs: Any) -> Any:
             module = stack.innermost
-            if running or stack.elsewhere or not stack.owns(module):
+            if running or route.ignores(module):
                 return function(*args, **kwargs)
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
-            with paused():
+            with route.paused():
                 result = alone(*args, **kwargs)
                 known = Known(alone, module, bound.arguments, result)
-                return observe(module, functools.partial(reader, known), result)
+                return route.observe(module, functools.partial(reader, known), result)
 
         return call
 

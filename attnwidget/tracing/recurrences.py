@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn.functional import logsigmoid, softplus
 
-from .calls import MixingCall, Observer, Strengths
+from .calls import MixingCall, Strengths
 from .known_functions import Known, Reader, Readers, calls_of, reader_of
-from .modules import ModuleStack, is_attention
+from .modules import Route, is_attention
 from .replacement import replace as replaced
 
 # As flash-linear-attention and transformers normalize.
@@ -35,14 +35,12 @@ _GOES_ON = (
 
 
 @contextmanager
-def mixing_calls(
-    stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
-) -> Iterator[None]:
-    """Pass every call without a softmax to `observe` within this context."""
-    with (
-        calls_of(_READERS, stack, observe, paused),
-        _lightning_calls(stack, observe, paused),
-    ):
+def mixing_calls(route: Route) -> Iterator[None]:
+    """Observe every call without a softmax within this context."""
+    with calls_of(_READERS, route), ExitStack() as undo:
+        for module in route.stack.model.modules():
+            if _is_lightning(module):
+                _follow_lightning(module, route, undo)
         yield
 
 
@@ -307,30 +305,14 @@ _READERS: Readers = {
 }
 
 
-@contextmanager
-def _lightning_calls(
-    stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
-) -> Iterator[None]:
-    """Lightning attention, which modules compute between their projection and their norm."""
-    with ExitStack() as undo:
-        for module in stack.model.modules():
-            if _is_lightning(module):
-                _follow_lightning(module, stack, observe, paused, undo)
-        yield
-
-
 def _is_lightning(module: torch.nn.Module) -> bool:
+    """True for lightning attention, which is between a module's projection and its norm."""
     parts = ("qkv_proj", "norm", "slope_rate", "act_fn")
     return all(getattr(module, part, None) is not None for part in parts)
 
 
-def _follow_lightning(
-    module: Any,
-    stack: ModuleStack,
-    observe: Observer,
-    paused: Callable[[], AbstractContextManager[None]],
-    undo: ExitStack,
-) -> None:
+def _follow_lightning(module: Any, route: Route, undo: ExitStack) -> None:
+    stack = route.stack
     seen: dict[str, Any] = {}
 
     def entering(forward: Callable[..., Any]) -> Callable[..., Any]:
@@ -359,10 +341,10 @@ def _follow_lightning(
 
     def norming(forward: Callable[..., Any]) -> Callable[..., Any]:
         def normed(output: torch.Tensor) -> Any:
-            if stack.owns(module) and not stack.elsewhere:
-                with paused():
+            if not route.ignores(module):
+                with route.paused():
                     read = functools.partial(_lightning, module, seen, output)
-                    output = observe(module, read, output)
+                    output = route.observe(module, read, output)
             return forward(output)
 
         return normed

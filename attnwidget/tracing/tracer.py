@@ -19,7 +19,7 @@ from .function_mode import AttentionMode
 from .handler import Handler
 from .interface import interface_calls
 from .masks import biased, seen_keys
-from .modules import ModuleStack
+from .modules import ModuleStack, Route
 from .recurrences import mixing_calls
 
 # A trace changes the interface's lookups and torch's compiler stance, which belong to the whole
@@ -72,17 +72,19 @@ class Trace:
     def following(self, *, interface_only: bool) -> Iterator[None]:
         """Report calls and modules to the handler within this context."""
         self._with_functions = not interface_only
+        interface = Route(self.stack, self._of_interface, self.mode.paused)
         if interface_only:
-            with interface_calls(self.stack, self._of_interface, self.mode.paused):
+            with interface_calls(interface):
                 yield
             return
+        functions = interface._replace(observe=self._of_functions)
         with (
             self.mode.following(),
             self.stack.following(self.handler),
-            interface_calls(self.stack, self._of_interface, self.mode.paused),
-            band_calls(self.stack, self._of_functions, self.mode.paused),
-            deformable_calls(self.stack, self._of_functions, self.mode.paused),
-            mixing_calls(self.stack, self._of_mixing, self.mode.paused),
+            interface_calls(interface),
+            band_calls(functions),
+            deformable_calls(functions),
+            mixing_calls(interface._replace(observe=self._of_mixing)),
         ):
             yield
 
