@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from transformers import DynamicCache
 
 from attnwidget.progress import step_done
 from attnwidget.tracing import can_generate, undisturbed
@@ -105,6 +106,26 @@ def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, 
     if own.ndim == 1:
         again = replace(again, answer=tuple(own.tolist()))
     return Answer(_ways(model, again, len(rows)), logits, written(tokenizer, own, logits))
+
+
+def cache_name(model: torch.nn.Module) -> str:
+    """The name of a model's argument for a cache, which newer versions of transformers changed."""
+    return "cache" if "cache" in traits(model).parameters else "past_key_values"
+
+
+def cache_of_all(model: torch.nn.Module) -> Any:
+    """A cache of all tokens, for a model whose own keeps a window of them; None for others."""
+    config: Any = getattr(model, "config", None)
+    config = getattr(config, "get_text_config", lambda: config)()
+    kinds = set(getattr(config, "layer_types", None) or ())
+    windows = getattr(config, "sliding_window", None)
+    if (
+        traits(model).has_decoder
+        or not windows
+        or not kinds <= {"full_attention", "sliding_attention"}
+    ):
+        return None
+    return DynamicCache()
 
 
 def _check_prompt(model: Any, inputs: Inputs) -> None:

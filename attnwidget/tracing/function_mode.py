@@ -414,8 +414,6 @@ class AttentionMode(TorchFunctionMode):
                 mask,
                 causal=bool(arguments.get("is_causal")),
                 options={"scaling": arguments.get("scale")},
-                reference=None,
-                recompute=None,
                 output=layout.apply(out),
                 rebuild=lambda heads: layout.restore(heads, out.shape),
                 rerun=rerun,
