@@ -79,7 +79,7 @@ class Trace:
             return
         functions = interface._replace(observe=self._of_functions)
         with (
-            self.mode.following(),
+            self.mode,
             self.stack.following(self.handler),
             interface_calls(interface),
             band_calls(functions),
