@@ -41,23 +41,14 @@ def interface_calls(route: Route) -> Iterator[None]:
 
     The lookups belong to the whole process, so only one such context can be active.
     """
-    stack = route.stack
     # True while a function runs. If it calls another function of the registry, both are one call.
     inside = False
     # True after the trace, in which a model may have kept a wrapped function.
     over = False
-    # By the functions' ids, which stay theirs because the wrapper refers to both. Every layer looks
-    # its function up, and to wrap one takes long beside a pass over one token.
-    wrappers: dict[tuple[int, int], AttentionFunction] = {}
 
     def observed(function: AttentionFunction, eager: AttentionFunction | None) -> AttentionFunction:
         function = unwrapped(function)
-        known = id(function), id(eager)
-        if known not in wrappers:
-            wrappers[known] = wrapped(function, eager)
-        return wrappers[known]
 
-    def wrapped(function: AttentionFunction, eager: AttentionFunction | None) -> AttentionFunction:
         @functools.wraps(function)
         def attention(*args: Any, **kwargs: Any) -> Any:
             nonlocal inside
@@ -74,7 +65,7 @@ def interface_calls(route: Route) -> Iterator[None]:
                     reference = unwrapped(eager) if eager else _eager_function(module)
 
                     def read() -> FunctionCall:
-                        return _call(stack, module, function, reference, arguments, result)
+                        return _call(route.stack, module, function, reference, arguments, result)
 
                     return route.observe(module, read, result)
             finally:
@@ -83,7 +74,7 @@ def interface_calls(route: Route) -> Iterator[None]:
         return marked(attention, function)
 
     with ExitStack() as undo:
-        for owner, name, wrapper in _lookups(stack.model, observed):
+        for owner, name, wrapper in _lookups(route.stack.model, observed):
             replace(owner, name, wrapper, undo)
         try:
             yield
