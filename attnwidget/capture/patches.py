@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from attnwidget.record import Patches, Picture
-from attnwidget.running.frames import Sound
 from attnwidget.running.inputs import Inputs
 from attnwidget.running.model import is_offloaded
 from attnwidget.running.sequences import Places, Sequences, pixels_name
+from attnwidget.running.sound import Sound
 from attnwidget.running.stacks import Group
 from attnwidget.tracing import CallId
 from attnwidget.warning import warn

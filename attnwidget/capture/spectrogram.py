@@ -12,7 +12,7 @@ from math import ceil
 import torch
 
 from attnwidget.record import Picture
-from attnwidget.running.frames import Sound
+from attnwidget.running.sound import Sound
 from attnwidget.running.stacks import Group
 
 # In pixels.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnwidget.running.caches import cache_name, cache_of_all
+from attnwidget.running.generation import cache_name, cache_of_all
 from attnwidget.running.items import Batch
 from attnwidget.running.model import CACHES, run, traits
 from attnwidget.running.one_text import OneText

@@ -15,9 +15,14 @@ from attnwidget.analysis import RunningText, mean_rows, place_ratios, sentence_o
 from attnwidget.capture import record_of
 from attnwidget.progress import on_step
 from attnwidget.record import AttentionRecord
-from attnwidget.running.caches import cache_name, cache_of_all
 from attnwidget.running.forward import run_inputs
-from attnwidget.running.generation import Generation, drawn_again, generated
+from attnwidget.running.generation import (
+    Generation,
+    cache_name,
+    cache_of_all,
+    drawn_again,
+    generated,
+)
 from attnwidget.running.inputs import Inputs, on_device
 from attnwidget.running.model import CACHES, traceable
 from attnwidget.running.one_text import one_item

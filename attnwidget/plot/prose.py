@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnwidget.analysis import RunningText, counted_keys, running_text, text_shares
-from attnwidget.interventions.answer import Answer, parts_of
+from attnwidget.interventions.answer import Answer
 from attnwidget.record import AttentionRecord, Floats, Patches
 from attnwidget.record import Piece as Message
 
@@ -112,7 +112,7 @@ def prose_of(found: Answer, first: int, end: int) -> Prose:
     if patch:
         notes.append(f"images: √weight, to {patch:.2g}")
     if found.named is not None:
-        _, parts = parts_of(found, (first, end))
+        _, parts = found.columns((first, end))
         for name, share, by_chance in zip(
             parts["name"], parts["share"], parts["even"], strict=True
         ):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import torch
 
+from attnwidget.record.scores import MASKED
 from attnwidget.tracing import (
     Address,
     Call,
@@ -29,9 +30,6 @@ from .towers import is_read
 # Relative to the largest number. What depends on no changed input is equal to the last bit on most
 # processors.
 _CHANGED = 1e-5
-
-# Scores below belong to keys that are masked.
-_MASKED = -9e3
 
 
 class Way(NamedTuple):
@@ -241,7 +239,7 @@ def _difference(before: Vectors, after: Vectors) -> Difference:
         tokens = queries.ndim - 1 if before.in_order else None
         return Difference(queries, _differs(before.keys, after.keys), tokens, False)
     # A changed query changes all of its row, and a changed key some of each row.
-    seen = before.queries > _MASKED
+    seen = before.queries > MASKED
     rows = (queries & seen).sum(-1) > 0.9 * seen.sum(-1)
     return Difference(rows, queries[~rows].any(0), None, True)
 
@@ -250,7 +248,7 @@ def _differs(before: torch.Tensor, after: torch.Tensor) -> torch.Tensor:
     if before.shape != after.shape:
         return torch.ones_like(before, dtype=torch.bool)
     before, after = before.float().nan_to_num(), after.float().nan_to_num()
-    seen = before > _MASKED
+    seen = before > MASKED
     largest = float(before[seen].abs().max()) if bool(seen.any()) else 1.0
     return (before - after).abs() > _CHANGED * max(largest, 1e-30)
 

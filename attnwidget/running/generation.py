@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from transformers import DynamicCache
 
 from attnwidget.progress import step_done
 from attnwidget.tracing import can_generate, undisturbed
@@ -97,13 +98,34 @@ def generated(model: Any, tokenizer: Any, inputs: Inputs, options: Mapping[str, 
     if traits(model).has_decoder:
         again = with_target(tokenizer, inputs, read, prompt)
     else:
+        # If a part of a prompt is in a cache, no pass reads all of it.
         cached = not CACHES.isdisjoint([*inputs.tensors, *options])
-        noted = passes.of_no_prompt if cached else passes.of_prompt
+        noted = (lambda _length: {}) if cached else passes.of_prompt
         again = with_answer(model, tokenizer, inputs, read, prompt, noted)
     own = sequences[inputs.batch.index, prompt : prompt + len(rows)].cpu()
     if own.ndim == 1:
         again = replace(again, answer=tuple(own.tolist()))
     return Answer(_ways(model, again, len(rows)), logits, written(tokenizer, own, logits))
+
+
+def cache_name(model: torch.nn.Module) -> str:
+    """The name of a model's argument for a cache, which newer versions of transformers changed."""
+    return "cache" if "cache" in traits(model).parameters else "past_key_values"
+
+
+def cache_of_all(model: torch.nn.Module) -> Any:
+    """A cache of all tokens, for a model whose own keeps a window of them; None for others."""
+    config: Any = getattr(model, "config", None)
+    config = getattr(config, "get_text_config", lambda: config)()
+    kinds = set(getattr(config, "layer_types", None) or ())
+    windows = getattr(config, "sliding_window", None)
+    if (
+        traits(model).has_decoder
+        or not windows
+        or not kinds <= {"full_attention", "sliding_attention"}
+    ):
+        return None
+    return DynamicCache()
 
 
 def _check_prompt(model: Any, inputs: Inputs) -> None:
@@ -225,7 +247,3 @@ class _Passes:
                 beams = max(1, value.shape[-2] // self._size)  # a row for each
                 found[name] = value[..., ::beams, :]
         return found
-
-    def of_no_prompt(self, length: int) -> dict[str, torch.Tensor]:
-        """Nothing: if a part of a prompt is in a cache, no pass reads all of it."""
-        return {}

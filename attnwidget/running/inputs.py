@@ -111,15 +111,11 @@ def prepare(
     if seen is not None and not len(seen.kept) and not isinstance(text, str):
         raise ValueError("the inputs have no tokens")
     if "input_ids" in tokens:
-        words = _in_words(encoding, batch_index, kept["input_ids"], text, text_pair)
-        own = tokens["input_ids"] = replace(tokens["input_ids"], **words)
-        if isinstance(text, str) and own.offsets is not None:
-            tokens["input_ids"] = own = (
-                replace(own, text=text, pieces=pieces_of(chat, own.offsets))
-                if text_pair is None
-                else _of_pair(own, text, text_pair)
-            )
         positions = kept["input_ids"].kept
+        own = _in_words(
+            tokens["input_ids"], encoding, batch_index, positions.tolist(), text, text_pair, chat
+        )
+        tokens["input_ids"] = own
         if read is not None and size == 1 and len(positions) == kept["input_ids"].length:
             ids = tensors["input_ids"][0].tolist()
             tokens["input_ids"] = tokens_in_text(read, own, ids, tokenizer)
@@ -158,11 +154,8 @@ def tokens_of(tokenizer: Any, text: str | Messages) -> tuple[list[int], Tokens]:
     string = cast(str, text) if chat is None else chat.text
     encoding = _encoding(tokenizer, string, None, special=chat is None)
     ids = encoding["input_ids"][0].tolist()
-    words, offsets = word_spans(encoding, 0, list(range(len(ids))), (string,))
-    tokens = replace(labelled(tokenizer, ids), words=words, offsets=offsets)
-    if offsets is not None:
-        tokens = replace(tokens, text=string, pieces=pieces_of(chat, offsets))
-    return ids, tokens
+    tokens = labelled(tokenizer, ids)
+    return ids, _in_words(tokens, encoding, 0, list(range(len(ids))), string, None, chat)
 
 
 def _kept(
@@ -178,15 +171,26 @@ def _kept(
 
 
 def _in_words(
-    encoding: Any, index: int, padded: Padded, text: str | Mapping[str, Any], pair: str | None
-) -> dict[str, Any]:
-    """The segments, words and offsets of an item's tokens."""
-    positions, texts = padded.kept.tolist(), None
+    tokens: Tokens,
+    encoding: Any,
+    index: int,
+    positions: list[int],
+    text: str | Mapping[str, Any],
+    pair: str | None,
+    chat: Chat | None,
+) -> Tokens:
+    """An item's tokens with their segments, words and offsets, and the text that these are in."""
+    texts = None
     if isinstance(text, str):
         texts = (text,) if pair is None else (text, pair)
     words, offsets = word_spans(encoding, index, positions, texts)
     segments = segments_of(encoding, index, positions)
-    return {"segments": segments, "words": words, "offsets": offsets}
+    tokens = replace(tokens, segments=segments, words=words, offsets=offsets)
+    if not isinstance(text, str) or offsets is None:
+        return tokens
+    if pair is not None:
+        return _of_pair(tokens, text, pair)
+    return replace(tokens, text=text, pieces=pieces_of(chat, offsets))
 
 
 def _of_pair(tokens: Tokens, text: str, pair: str) -> Tokens:

@@ -49,11 +49,12 @@ def missing_attention(
         if is_foreign(kind) and (scripted := _scripted(module)):
             reasons[name] = f"{kind.__name__} runs {scripted}, TorchScript that cannot be followed"
         elif _IS_ATTENTION.search(kind.__name__) or (name in products and is_foreign(kind)):
-            reasons[name] = _reason(kind.__name__)
-    kinds = {name: type(module).__name__ for name, module in model.named_modules()}
+            why = _why(kind.__name__)
+            reasons[name] = f"{kind.__name__} has no softmax that could be followed{why}"
     for name in mixing:
         if not any(_related(name, other) for other in (*calls, *reasons)):
-            reasons[name] = f"{kinds[name]} mixes tokens by no softmax{_why(kinds[name])}"
+            mixer = type(model.get_submodule(name)).__name__
+            reasons[name] = f"{mixer} mixes tokens by no softmax{_why(mixer)}"
     return [f"{module or type(model).__name__}: {reason}" for module, reason in reasons.items()]
 
 
@@ -72,10 +73,6 @@ def _scripted(module: torch.nn.Module) -> str:
         ),
         "",
     )
-
-
-def _reason(name: str) -> str:
-    return f"{name} has no softmax that could be followed{_why(name)}"
 
 
 def _why(name: str) -> str:

@@ -8,6 +8,7 @@ others unchanged and changes them has mixed them.
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -80,8 +81,7 @@ def _found(model: nn.Module, ids: torch.Tensor) -> tuple[str, ...]:
     other = ids.clone()
     other[0, place] = ids[0, place + 1]
     device = device_of(model)
-    watch = _Watch(model, ids.shape[1], place)
-    handler = _Repeated()
+    watch = _Watch(ids.shape[1], place)
     try:
         with (
             torch.random.fork_rng([device] if device.type == "cuda" else []),
@@ -89,13 +89,12 @@ def _found(model: nn.Module, ids: torch.Tensor) -> tuple[str, ...]:
             state_kept(model),
             ExitStack() as undo,
         ):
-            watch.begin(undo)
+            watch.begin(model, undo)
             # The second pass tells what is never the same.
             for each in (ids, ids, other):
                 torch.manual_seed(0)
-                handler.again()
                 watch.again()
-                with suppress(PassEnded), trace(model, handler, 1, changes=True):
+                with suppress(PassEnded), trace(model, watch, 1, changes=True):
                     run(model, _inputs(model, each))
     except Exception:  # it takes no ids alone
         return ()
@@ -112,78 +111,52 @@ def _inputs(model: nn.Module, ids: torch.Tensor) -> dict[str, Any]:
     return inputs
 
 
-class _Repeated(Handler):
-    """Lets every attention return once more what it did in the first pass."""
-
-    def __init__(self) -> None:
-        self._outputs: dict[Address, torch.Tensor] = {}
-        self._passes = 0
-
-    def again(self) -> None:
-        """Begin a pass."""
-        self._passes += 1
-
-    def attention(self, address: Address, read: Read) -> torch.Tensor | None:
-        if self._passes > 1:
-            return self._outputs.get(address)
-        try:
-            output = read().passed_on
-        except ValueError:  # its layout is not known
-            output = None
-        if output is not None:
-            self._outputs[address] = output.clone()
-        return None
-
-    def module_left(self, module: nn.Module, output: Any, parent: nn.Module | None) -> None:
-        if parent is None:  # nobody else is to see the output
-            raise PassEnded
-
-
-class _Watch:
+class _Watch(Handler):
     """Compares what modules get and return with the first pass, and restores other tokens.
+
+    Every attention returns once more what it did in the first pass.
 
     Attributes:
         found: the modules that mix tokens.
     """
 
-    def __init__(self, model: nn.Module, length: int, place: int) -> None:
+    def __init__(self, length: int, place: int) -> None:
         self.found: dict[str, None] = {}
-        self._model = model
         self._length = length
         self._others = [n for n in range(length) if n != place]
+        self._attention: dict[Address, torch.Tensor] = {}
         self._first: dict[tuple[str, int], tuple[list[torch.Tensor], torch.Tensor]] = {}
         self._unsteady: set[str] = set()
         self._passes = 0
         self._calls: Counter[str] = Counter()
 
-    def begin(self, undo: ExitStack) -> None:
-        """Watch all modules until `undo` closes."""
-        for name, module in self._model.named_modules():
-            if not name:
-                continue
-
-            # All numbers of a quantized layer share one scale, so that rounding alone mixes them.
-            counts = not type(module).__module__.startswith("torch.ao.")
-
-            def hook(
-                _module: object,
-                args: Any,
-                kwargs: Any,
-                output: Any,
-                name: str = name,
-                counts: bool = counts,
-            ) -> Any:
-                return self._left(name, args, kwargs, output, counts)
-
-            undo.callback(module.register_forward_hook(hook, with_kwargs=True).remove)
+    def begin(self, model: nn.Module, undo: ExitStack) -> None:
+        """Watch all modules within a model until `undo` closes."""
+        for name, module in model.named_modules():
+            if name:
+                hook = functools.partial(self._left, name)
+                undo.callback(module.register_forward_hook(hook, with_kwargs=True).remove)
 
     def again(self) -> None:
         """Begin a pass."""
         self._passes += 1
         self._calls.clear()
 
+    def attention(self, address: Address, read: Read) -> torch.Tensor | None:
+        if self._passes > 1:
+            return self._attention.get(address)
+        with suppress(ValueError):  # its layout is not known
+            output = read().passed_on
+            if output is not None:
+                self._attention[address] = output.clone()
+        return None
+
+    def module_left(self, module: nn.Module, output: Any, parent: nn.Module | None) -> None:
+        if parent is None:  # nobody else is to see the output
+            raise PassEnded
+
     def _left(
-        self, name: str, args: Any, named: Mapping[str, Any], output: Any, counts: bool
+        self, name: str, module: nn.Module, args: Any, named: Mapping[str, Any], output: Any
     ) -> Any:
         call = name, self._calls[name]
         self._calls[name] += 1
@@ -200,10 +173,12 @@ class _Watch:
             return None
         if any(map(self._differ, given, before)) or not self._differ(first, wanted):
             return None
-        if counts and self._passes == 2:
-            self._unsteady.add(name)
-        elif counts and name not in self._unsteady:
-            self.found[name] = None
+        # All numbers of a quantized layer share one scale, so that rounding alone mixes them.
+        if not type(module).__module__.startswith("torch.ao."):
+            if self._passes == 2:
+                self._unsteady.add(name)
+            elif name not in self._unsteady:
+                self.found[name] = None
         restored = first.clone()
         restored[:, self._others] = wanted[:, self._others]
         return (restored, *output[1:]) if isinstance(output, tuple) else restored

@@ -8,10 +8,9 @@ from typing import Any
 
 import torch
 
-from .towers import is_read, stem
+from attnwidget.record.scores import MASKED
 
-# Scores to which this is added belong to keys that are masked.
-_MASKED = -9e3
+from .towers import is_read, stem
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def _by_item(
             return None
         value = ~value
     elif bool((value < 0).any()):  # numbers to add to scores
-        value = value > _MASKED
+        value = value > MASKED
     if items == (1,):  # torch's own have the items first nevertheless
         forms = [form for form in (value, value.mT) if form.shape == shape]
         return forms[0] if len(forms) == 1 else None

@@ -38,13 +38,9 @@ def query_roles(difference: Difference, way: Way) -> Roles | None:
         return roles
     others = key_roles(difference, way)
     # Keys may have mixed before queries, but then all of them have.
-    some = others is not None and others.offset is None and not bool(_each(keys).all())
+    every = keys.reshape(-1, keys.shape[-1]).any(0).all()
+    some = others is not None and others.offset is None and not bool(every)
     return None if others is None or (some and roles.offset is not None) else roles
-
-
-def _each(changed: torch.Tensor) -> torch.Tensor:
-    """True for the positions, the last dimension, that have changed in any entry."""
-    return changed.flatten(0, -2).any(0) if changed.ndim > 1 else changed
 
 
 def key_roles(difference: Difference, way: Way) -> Roles | None:

@@ -11,8 +11,8 @@ import torch
 from attnwidget.record import Box, Patches, Tokens
 from attnwidget.tracing import CallId
 
-from .frames import Sound
 from .sides import Side
+from .sound import Sound, cuts_patches
 from .stacks import Group, Labels
 from .towers import is_cross
 
@@ -274,8 +274,3 @@ def patch_size(model: torch.nn.Module) -> tuple[int, int] | None:
             height, width = module.kernel_size
             return (height, width) if cuts_patches(module) else None
     return None
-
-
-def cuts_patches(module: torch.nn.Conv2d) -> bool:
-    """True if a convolution cuts its input into patches."""
-    return module.stride[0] > 1 and module.stride == module.kernel_size

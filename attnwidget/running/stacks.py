@@ -162,13 +162,11 @@ def grouped(
 def _of_each_image(group: Group) -> list[Group]:
     images = images_in_turn(group.kind, group.calls) if None not in group.layers else 1
     return [
-        Group(
-            group.kind,
-            group.modules[number::images],
-            group.layers[number::images],
-            group.calls[number::images],
-            group.windows,
-            signed=group.signed,
+        replace(
+            group,
+            modules=group.modules[number::images],
+            layers=group.layers[number::images],
+            calls=group.calls[number::images],
         )
         for number in range(images)
     ]

@@ -10,35 +10,27 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
 from transformers import PreTrainedModel
 
 from . import bigbird, longformer, pegasus_x, reformer
-from .calls import Observer
-from .modules import ModuleStack
-from .replacement import marked, replace, unwrapped
+from .modules import Route
+from .replacement import replace
 
 _KINDS = (bigbird, longformer, pegasus_x, reformer)
 
 
 @contextmanager
-def band_calls(
-    stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
-) -> Iterator[None]:
-    """Pass every call of such attention to `observe` within this context.
-
-    The attention and its observation run within `paused()`.
-    """
+def band_calls(route: Route) -> Iterator[None]:
+    """Observe every call of such attention within this context."""
+    stack = route.stack
     # The number of tokens that each model was given.
     lengths: dict[str | None, int] = {}
 
     def measured(name: str, forward: Callable[..., Any]) -> Callable[..., Any]:
-        forward = unwrapped(forward)
-
-        @functools.wraps(forward)
         def model(*args: Any, **kwargs: Any) -> Any:
             given = (*args[:1], kwargs.get("input_ids"), kwargs.get("inputs_embeds"))
             tokens = [tensor for tensor in given if isinstance(tensor, torch.Tensor)]
@@ -46,7 +38,7 @@ def band_calls(
                 lengths[name] = tokens[0].shape[1]
             return forward(*args, **kwargs)
 
-        return marked(model, forward)
+        return model
 
     def observed(
         run: Callable[..., Any],
@@ -54,20 +46,18 @@ def band_calls(
         owner: str | None,
         forward: Callable[..., Any],
     ) -> Callable[..., Any]:
-        forward = unwrapped(forward)
         signature = inspect.signature(forward)
 
-        @functools.wraps(forward)
         def attention(*args: Any, **kwargs: Any) -> Any:
-            if stack.elsewhere or not stack.owns(module):
+            if route.ignores(module):
                 return forward(*args, **kwargs)
             given = signature.bind(*args, **kwargs).arguments
             given.update(given.pop("kwargs", {}))
-            with paused():
+            with route.paused():
                 result, read = run(module, forward, given, lengths.get(owner))
-                return observe(module, functools.cache(read), result)
+                return route.observe(module, read, result)
 
-        return marked(attention, forward)
+        return attention
 
     with ExitStack() as undo:
         owners: set[str] = set()

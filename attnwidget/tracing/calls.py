@@ -97,10 +97,10 @@ class FunctionCall:
     mask: Any
     causal: bool
     options: Mapping[str, Any]
-    reference: Reference | None
-    recompute: Recompute | None
     output: torch.Tensor | None
     rebuild: Rebuild
+    reference: Reference | None = None
+    recompute: Recompute | None = None
     rerun: Rerun | None = None
     edited: torch.Tensor | None = None
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 
-from .calls import Maps, Observer, SoftmaxCall
+from .calls import Maps, SoftmaxCall
 from .explicit import check_size, weights_alone
-from .known_functions import calls_of
-from .modules import ModuleStack
+from .known_functions import Known, calls_of
+from .modules import Route
 
 _ARGUMENTS = frozenset({"value", "sampling_locations", "attention_weights"})
 _SHAPES = ("value_spatial_shapes_list", "value_spatial_shapes")
@@ -30,24 +30,18 @@ _EXACT = 1e-5
 _CELLS = 512
 
 
-def deformable_calls(
-    stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
-) -> AbstractContextManager[None]:
-    """Pass every call of such attention to `observe` within this context."""
-    return calls_of({_ARGUMENTS: _read}, stack, observe, paused)
+def deformable_calls(route: Route) -> AbstractContextManager[None]:
+    """Observe every call of such attention within this context."""
+    return calls_of({_ARGUMENTS: _read}, route)
 
 
-def _read(
-    function: Callable[..., torch.Tensor],
-    module: torch.nn.Module,
-    given: dict[str, Any],
-    result: torch.Tensor,
-) -> SoftmaxCall:
+def _read(known: Known) -> SoftmaxCall:
     """The call of a function with these arguments.
 
     Raises:
         ValueError: its weights would take too much memory, or do not give its result.
     """
+    function, module, given, result = known
     maps = tuple((int(rows), int(columns)) for rows, columns in _shapes(given))
     with torch.no_grad():
         value = given["value"].detach().transpose(1, 2)  # [batch, heads, cells, d_v]

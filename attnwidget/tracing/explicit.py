@@ -48,8 +48,6 @@ def explicit_call(
         seen,
         causal=False,
         options={"scaling": 1.0},
-        reference=None,
-        recompute=None,
         output=output,
         rebuild=rebuild,
         rerun=rerun,

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch.overrides import TorchFunctionMode, _get_current_function_mode
+from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
 from .calls import Bias, FunctionCall, Observer, Read, SoftmaxCall
@@ -52,7 +52,6 @@ class AttentionMode(TorchFunctionMode):
         self._batch = batch
         self._bias = bias
         self._paused = False
-        self._following = False
         # The calls that the latest function completed.
         self._completed: list[tuple[torch.nn.Module, Read]] = []
         self._origins: WeakIdKeyDictionary = WeakIdKeyDictionary()
@@ -64,43 +63,13 @@ class AttentionMode(TorchFunctionMode):
         self.rolls = Rolls()
 
     @contextmanager
-    def following(self) -> Iterator[None]:
-        """Follow the functions within this context."""
-        self._resume()
-        try:
-            yield
-        finally:
-            self._suspend()
-
-    def _suspend(self) -> bool:
-        """Leave the stack of modes, on which even a paused mode costs time.
-
-        Returns:
-            False if another mode has to leave it before.
-        """
-        if not self._following or _get_current_function_mode() is not self:  # type: ignore[no-untyped-call]
-            return False
-        self._following = False
-        self.__exit__(None, None, None)
-        return True
-
-    def _resume(self) -> None:
-        """Return to the stack of modes, unless paused: another trace may be on top of it."""
-        if not self._following and not self._paused:
-            self.__enter__()  # type: ignore[no-untyped-call]
-            self._following = True
-
-    @contextmanager
     def paused(self) -> Iterator[None]:
         """Follow nothing within this context."""
         before, self._paused = self._paused, True
-        was_following = self._suspend()
         try:
             yield
         finally:
             self._paused = before
-            if was_following:
-                self._resume()
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -414,8 +383,6 @@ class AttentionMode(TorchFunctionMode):
                 mask,
                 causal=bool(arguments.get("is_causal")),
                 options={"scaling": arguments.get("scale")},
-                reference=None,
-                recompute=None,
                 output=layout.apply(out),
                 rebuild=lambda heads: layout.restore(heads, out.shape),
                 rerun=rerun,

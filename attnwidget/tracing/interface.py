@@ -8,20 +8,21 @@ for instance), and some then compute something else.
 
 from __future__ import annotations
 
+import dataclasses
 import dis
 import functools
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import torch
 from transformers import modeling_utils
 
-from .calls import FunctionCall, Observer, Read, Reference, SoftmaxCall
+from .calls import FunctionCall, Read, SoftmaxCall
 from .function_mode import AttentionMode
 from .layout import Layout
-from .modules import ModuleStack
+from .modules import ModuleStack, Route
 from .replacement import marked, replace, unwrapped
 
 ROUTE = "attention interface"
@@ -35,56 +36,45 @@ _NOT_FOR_REFERENCE = ("dropout", "position_bias", "is_causal")
 
 
 @contextmanager
-def interface_calls(
-    stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
-) -> Iterator[None]:
-    """Pass every call through the interface to `observe` within this context.
+def interface_calls(route: Route) -> Iterator[None]:
+    """Observe every call through the interface within this context.
 
-    Functions and their observation run within `paused()`. The lookups belong to the whole process,
-    so only one such context can be active.
+    The lookups belong to the whole process, so only one such context can be active.
     """
     # True while a function runs. If it calls another function of the registry, both are one call.
     inside = False
     # True after the trace, in which a model may have kept a wrapped function.
     over = False
-    # By the functions' ids, which stay theirs because the wrapper refers to both. Every layer looks
-    # its function up, and to wrap one takes long beside a pass over one token.
-    wrappers: dict[tuple[int, int], AttentionFunction] = {}
 
     def observed(function: AttentionFunction, eager: AttentionFunction | None) -> AttentionFunction:
         function = unwrapped(function)
-        known = id(function), id(eager)
-        if known not in wrappers:
-            wrappers[known] = wrapped(function, eager)
-        return wrappers[known]
 
-    def wrapped(function: AttentionFunction, eager: AttentionFunction | None) -> AttentionFunction:
         @functools.wraps(function)
         def attention(*args: Any, **kwargs: Any) -> Any:
             nonlocal inside
             arguments = {**dict(zip(_POSITIONAL, args, strict=False)), **kwargs}
             module, query = arguments.pop("module", None), arguments.get("query")
             # The other route observes layouts other than [batch, heads, tokens, d].
-            other = inside or over or stack.elsewhere or not stack.owns(module)
+            other = inside or over or route.ignores(module)
             if other or getattr(query, "ndim", 0) != 4:
                 return function(*args, **kwargs)
             inside = True
             try:
-                with paused():
+                with route.paused():
                     result = function(*args, **kwargs)
                     reference = unwrapped(eager) if eager else _eager_function(module)
 
                     def read() -> FunctionCall:
-                        return _call(stack, module, function, reference, arguments, result)
+                        return _call(route.stack, module, function, reference, arguments, result)
 
-                    return observe(module, read, result)
+                    return route.observe(module, read, result)
             finally:
                 inside = False
 
         return marked(attention, function)
 
     with ExitStack() as undo:
-        for owner, name, wrapper in _lookups(stack.model, observed):
+        for owner, name, wrapper in _lookups(route.stack.model, observed):
             replace(owner, name, wrapper, undo)
         try:
             yield
@@ -109,15 +99,7 @@ def _call(
     # In flash attention, a mask of two dimensions only marks the keys that are padding.
     no_mask = mask is None or (flash and getattr(mask, "ndim", 0) == 2)
 
-    def rerun(
-        query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor
-    ) -> tuple[Any, torch.Tensor | None]:
-        assert eager is not None
-        others = _without(options, "is_causal", "flash")
-        explicit = eager(module, query, key, value, mask, **others)
-        return explicit, _by_head(explicit[0], query.shape, value.shape[-1])
-
-    return FunctionCall(
+    call = FunctionCall(
         module,
         ROUTE,
         query,
@@ -126,13 +108,29 @@ def _call(
         mask,
         causal=no_mask and function is not eager and _implicitly_causal(module, query, options),
         options=options,
-        reference=None if eager is None else _reference(module, eager, options),
-        recompute=None
-        if eager is None
-        else lambda *tensors: _recomputed(stack, module, eager, tensors, options),
         output=_by_head(result[0], query.shape, value.shape[-1]),
         rebuild=lambda heads: (heads.transpose(1, 2).reshape(result[0].shape), *result[1:]),
-        rerun=None if eager is None or not _takes_mask(eager) else rerun,
+    )
+    if eager is None:
+        return call
+
+    def explicit(tensors: tuple[Any, ...], *without: str, **more: Any) -> Any:
+        return eager(module, *tensors, **_without(options, "flash", *without), **more)
+
+    def rerun(*tensors: torch.Tensor) -> tuple[Any, torch.Tensor | None]:
+        again = explicit(tensors, "is_causal")
+        query, _, value, _ = tensors
+        return again, _by_head(again[0], query.shape, value.shape[-1])
+
+    def recompute(*tensors: torch.Tensor | None) -> list[SoftmaxCall]:
+        run = functools.partial(explicit, tensors, "dropout", dropout=0.0)
+        return _softmaxes(stack, module, len(query), run)
+
+    return dataclasses.replace(
+        call,
+        reference=lambda *tensors: explicit(tensors, *_NOT_FOR_REFERENCE, dropout=0.0)[1],
+        recompute=recompute,
+        rerun=rerun if _takes_mask(eager) else None,
     )
 
 
@@ -157,25 +155,8 @@ def _by_head(output: Any, shape: torch.Size, width: int) -> torch.Tensor | None:
     return output.reshape(batch, tokens, heads, width).transpose(1, 2)
 
 
-def _reference(
-    module: torch.nn.Module, eager: AttentionFunction, options: dict[str, Any]
-) -> Reference:
-    def weights(
-        query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: torch.Tensor
-    ) -> torch.Tensor:
-        others = _without(options, *_NOT_FOR_REFERENCE, "flash")
-        result: torch.Tensor = eager(module, query, key, value, mask, dropout=0.0, **others)[1]
-        return result
-
-    return weights
-
-
-def _recomputed(
-    stack: ModuleStack,
-    module: torch.nn.Module,
-    eager: AttentionFunction,
-    tensors: tuple[Any, ...],
-    options: dict[str, Any],
+def _softmaxes(
+    stack: ModuleStack, module: torch.nn.Module, batch: int, explicit: Callable[[], Any]
 ) -> list[SoftmaxCall]:
     """The softmaxes within the model's own explicit function, and the weights that it returns."""
     calls: list[SoftmaxCall] = []
@@ -187,10 +168,8 @@ def _recomputed(
                 calls.append(call)
         return result
 
-    batch = len(tensors[0])
     with AttentionMode(stack, keep, batch):
-        others = _without(options, "dropout", "flash")
-        _, weights = eager(module, *tensors, **others, dropout=0.0)
+        _, weights = explicit()
     if isinstance(weights, torch.Tensor):
         layout = Layout.plain(batch)
         calls.append(SoftmaxCall(module, weights, weights, None, None, layout))

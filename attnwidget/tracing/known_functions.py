@@ -5,40 +5,51 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from types import FunctionType, MethodType
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 
-from .calls import Observer
-from .modules import ModuleStack
-from .replacement import marked, replace, unwrapped
+from .modules import Route
+from .replacement import replace
 
-# (function, module, arguments by name, result) -> the call. The function may be run again.
-Reader: TypeAlias = "Callable[[Callable[..., Any], torch.nn.Module, dict[str, Any], Any], Any]"
+
+class Known(NamedTuple):
+    """A call of such a function.
+
+    Attributes:
+        function: itself, which may be run again.
+        module: the module that called.
+        given: the arguments by name.
+        result: what it returned.
+    """
+
+    function: Callable[..., Any]
+    module: torch.nn.Module
+    given: dict[str, Any]
+    result: Any
+
+
+# Makes a call of attention, or of what mixes tokens otherwise, of such a call.
+Reader: TypeAlias = "Callable[[Known], Any]"
 
 # By the arguments that tell a function, its reader; the first that fits counts.
 Readers: TypeAlias = "Mapping[frozenset[str], Reader]"
 
 
 @contextmanager
-def calls_of(
-    readers: Readers,
-    stack: ModuleStack,
-    observe: Observer,
-    paused: Callable[[], AbstractContextManager[None]],
-) -> Iterator[None]:
-    """Pass every call of such functions to `observe` within this context.
+def calls_of(readers: Readers, route: Route) -> Iterator[None]:
+    """Observe every call of such functions within this context.
 
     They are functions of the files of the model's classes, methods of these, and attributes of its
-    modules. The function and its observation run within `paused()`.
+    modules.
     """
+    stack = route.stack
     running = False
 
     def observed(function: Callable[..., Any]) -> Callable[..., Any]:
-        function = unwrapped(function)
         signature, reader = inspect.signature(function), reader_of(readers, function)
         assert reader is not None
 
@@ -50,26 +61,28 @@ def calls_of(
             finally:
                 running = before
 
-        @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
             module = stack.innermost
-            if running or stack.elsewhere or not stack.owns(module):
+            if running or route.ignores(module):
                 return function(*args, **kwargs)
             bound = signature.bind(*args, **kwargs)
             bound.apply_defaults()
-            with paused():
+            with route.paused():
                 result = alone(*args, **kwargs)
-                read = functools.partial(reader, alone, module, bound.arguments, result)
-                return observe(module, functools.cache(read), result)
+                known = Known(alone, module, bound.arguments, result)
+                return route.observe(module, functools.partial(reader, known), result)
 
-        return marked(call, function)
+        return call
 
     modules = list(stack.model.modules())
     kinds = {type(module) for module in modules}
     # A user's class, or one that a library has made, may inherit what another file calls.
     named = {each.__module__ for kind in kinds for each in kind.__mro__}
     files = [vars(sys.modules[file]) for file in sorted(named & sys.modules.keys())]
-    known = functools.partial(_names, readers)
+
+    def known(names: Mapping[str, Any]) -> list[str]:
+        return [name for name, each in names.items() if reader_of(readers, each) is not None]
+
     # A class of torch or of Python has none.
     methods = {
         kind: {
@@ -88,10 +101,6 @@ def calls_of(
             for name in {*known(vars(module)), *methods[type(module)]}:
                 replace(module, name, observed, undo)
         yield
-
-
-def _names(readers: Readers, names: Mapping[str, Any]) -> Iterable[str]:
-    return [name for name, each in names.items() if reader_of(readers, each) is not None]
 
 
 def reader_of(readers: Readers, function: Any) -> Reader | None:

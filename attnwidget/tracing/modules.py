@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.modules import module as torch_module
 
+from .calls import Observer
 from .handler import Handler
 
 
@@ -112,6 +113,25 @@ class ModuleStack:
             after = torch_module.register_module_forward_hook(leave, always_call=True)
             undo.callback(after.remove)
             yield
+
+
+class Route(NamedTuple):
+    """The way of the calls that functions of one kind make.
+
+    Attributes:
+        stack: the running modules.
+        observe: is passed every call.
+        paused: a context in which torch's functions are not followed; the call and its observation
+            run within.
+    """
+
+    stack: ModuleStack
+    observe: Observer
+    paused: Callable[[], AbstractContextManager[None]]
+
+    def ignores(self, module: torch.nn.Module) -> bool:
+        """True for a module whose calls are none of the model's on the thread of the trace."""
+        return self.stack.elsewhere or not self.stack.owns(module)
 
 
 def is_attention(module: torch.nn.Module) -> bool:

@@ -12,18 +12,17 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from types import FunctionType
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.functional import logsigmoid, softplus
 
-from .calls import MixingCall, Observer, Strengths
-from .known_functions import Reader, Readers, calls_of, reader_of
-from .modules import ModuleStack, is_attention
-from .replacement import marked, unwrapped
+from .calls import MixingCall, Strengths
+from .known_functions import Known, Reader, Readers, calls_of, reader_of
+from .modules import Route, is_attention
 from .replacement import replace as replaced
 
 # As flash-linear-attention and transformers normalize.
@@ -36,14 +35,12 @@ _GOES_ON = (
 
 
 @contextmanager
-def mixing_calls(
-    stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
-) -> Iterator[None]:
-    """Pass every call without a softmax to `observe` within this context."""
-    with (
-        calls_of(_READERS, stack, observe, paused),
-        _lightning_calls(stack, observe, paused),
-    ):
+def mixing_calls(route: Route) -> Iterator[None]:
+    """Observe every call without a softmax within this context."""
+    with calls_of(_READERS, route), ExitStack() as undo:
+        for module in route.stack.model.modules():
+            if _is_lightning(module):
+                _follow_lightning(module, route, undo)
         yield
 
 
@@ -84,10 +81,9 @@ def _mixes(module: torch.nn.Module) -> set[Any]:
     return found - {None}
 
 
-def _delta(
-    function: Callable[..., Any], module: torch.nn.Module, given: dict[str, Any], result: Any
-) -> MixingCall:
+def _delta(known: Known) -> MixingCall:
     """Gated delta rule and Kimi delta: query, key, value and g, [batch, T, heads, ...]."""
+    given = known.given
     _check_start(given, "initial_state")
     query, key, decay, erase = (
         given[name].transpose(1, 2).float() for name in ("query", "key", "g", "beta")
@@ -102,17 +98,16 @@ def _delta(
         erase,
         erase,
     )
-    return _of_first(function, module, given, result, "value", strengths)
+    return _linear(known, "value", _BY_TOKEN, strengths)
 
 
 def _normalized(vectors: torch.Tensor) -> torch.Tensor:
     return vectors * torch.rsqrt((vectors * vectors).sum(-1, keepdim=True) + _NORM_EPS)
 
 
-def _mamba2(
-    function: Callable[..., Any], module: torch.nn.Module, given: dict[str, Any], result: Any
-) -> MixingCall:
+def _mamba2(known: Known) -> MixingCall:
     """Mamba-2: hidden_states [batch, T, heads, d_v], dt [batch, T, heads], B and C of groups."""
+    given = known.given
     _check_start(given, "initial_states")
     step = given["dt"]
     if given["dt_bias"] is not None:
@@ -126,7 +121,7 @@ def _mamba2(
     if own is not None and own.ndim > 1:
         raise ValueError("it adds its own value to each channel by a factor of its own")
     strengths = Strengths(query, key, 1.0, decay[..., None], step, None, own)
-    return _of_first(function, module, given, result, "hidden_states", strengths)
+    return _linear(known, "hidden_states", _BY_TOKEN, strengths)
 
 
 def _by_other_names(reader: Reader, own: dict[str, str], *without: str) -> Reader:
@@ -137,49 +132,66 @@ def _by_other_names(reader: Reader, own: dict[str, str], *without: str) -> Reade
         without: arguments that the reader does not know, which have to be None or False.
     """
 
-    def read(
-        function: Callable[..., Any], module: torch.nn.Module, given: dict[str, Any], result: Any
-    ) -> MixingCall:
+    def read(known: Known) -> MixingCall:
         for name in without:
-            if given.get(name) is not None and given[name] is not False:
+            if known.given.get(name) is not None and known.given[name] is not False:
                 raise ValueError(f"its function is called with {name}, which is not known here")
 
         def renamed(**arguments: Any) -> Any:
-            return function(**{own.get(name, name): each for name, each in arguments.items()})
+            return known.function(**{own.get(name, name): each for name, each in arguments.items()})
 
         names = {theirs: name for name, theirs in own.items()}
-        known = {names.get(name, name): each for name, each in given.items()}
-        call: MixingCall = reader(renamed, module, known, result)
+        given = {names.get(name, name): each for name, each in known.given.items()}
+        call: MixingCall = reader(known._replace(function=renamed, given=given))
         return call
 
     return read
 
 
-def _of_first(
-    function: Callable[..., Any],
-    module: torch.nn.Module,
-    given: dict[str, Any],
-    result: Any,
+class _Form(NamedTuple):
+    """The form of a function's values: what turns it into [M, heads, T, d_v], and back."""
+
+    turn: Callable[[torch.Tensor], torch.Tensor]
+    back: Callable[[torch.Tensor], torch.Tensor]
+
+
+_BY_HEAD = _Form(lambda values: values, lambda values: values)
+_BY_TOKEN = _Form(lambda values: values.transpose(1, 2), lambda values: values.transpose(1, 2))
+# [batch, T, channels], and [batch, channels, T].
+_CHANNELS = _Form(lambda values: values[:, None], lambda values: values[:, 0])
+_CHANNELS_FIRST = _Form(lambda values: values.mT[:, None], lambda values: values[:, 0].mT)
+
+
+def _linear(
+    known: Known,
     name: str,
-    strengths: Strengths,
+    form: _Form,
+    strengths: Strengths | None = None,
+    *,
+    local: bool = False,
 ) -> MixingCall:
-    """The call of a function of values [batch, T, heads, d_v] that returns (output, state)."""
+    """The call of a function of values, the argument of this name.
+
+    It returns an output of the same form, alone or before its states.
+    """
+    function, module, given, result = known
 
     def rerun(values: torch.Tensor) -> torch.Tensor:
-        again = function(**_bound(given, {name: values.transpose(1, 2)}))
-        return _first(again).transpose(1, 2)
+        changes = {name: form.back(values), "return_last_state": False, "return_state": False}
+        again = form.turn(_first(function(**_bound(given, changes))))
+        return again[:, :, : values.shape[2]]
 
     def rebuild(changed: torch.Tensor) -> Any:
-        return _with_first(result, changed.transpose(1, 2).to(_first(result)).contiguous())
+        first = form.back(changed).to(_first(result)).contiguous()
+        return (first, *result[1:]) if isinstance(result, (list, tuple)) else first
 
-    value, output = given[name].transpose(1, 2), _first(result).transpose(1, 2)
-    return MixingCall(module, value, output, strengths, rerun, rebuild)
+    value, output = form.turn(given[name]), form.turn(_first(result))
+    return MixingCall(module, value, output, strengths, rerun, rebuild, local)
 
 
-def _mlstm(
-    function: Callable[..., Any], module: torch.nn.Module, given: dict[str, Any], result: Any
-) -> MixingCall:
+def _mlstm(known: Known) -> MixingCall:
     """xLSTM's matrix memory: query, key, value [batch, heads, T, d], gates [batch, heads, T]."""
+    given = known.given
     _check_start(given, "c_initial")
     query, key, enter, forget = (
         given[name].cpu().double()  # which not every device has
@@ -204,81 +216,37 @@ def _mlstm(
         each.float().to(given["query"].device) for each in (query, key, decay[..., None], write)
     )
     strengths = Strengths(query, key, scale, decay, write)
-
-    def rerun(values: torch.Tensor) -> torch.Tensor:
-        return _first(function(**_bound(given, {"value": values})))
-
-    def rebuild(changed: torch.Tensor) -> Any:
-        return _with_first(result, changed.to(_first(result)))
-
-    return MixingCall(module, given["value"], _first(result), strengths, rerun, rebuild)
+    return _linear(known, "value", _BY_HEAD, strengths)
 
 
 _MLSTM_EPS = 1e-6
 
 
-def _mamba1(
-    function: Callable[..., Any], module: torch.nn.Module, given: dict[str, Any], result: Any
-) -> MixingCall:
+def _mamba1(known: Known) -> MixingCall:
     """Mamba's scan: hidden_states [batch, channels, T], which it may multiply by a gate z."""
-    return _of_channels(function, module, given, result, "hidden_states", turned=True)
+    return _linear(known, "hidden_states", _CHANNELS_FIRST)
 
 
-def _convolution(
-    function: Callable[..., Any], module: torch.nn.Module, given: dict[str, Any], result: Any
-) -> MixingCall:
+def _convolution(known: Known) -> MixingCall:
     """A causal convolution of every channel: hidden_states [batch, channels, T]."""
-    call = _of_channels(function, module, given, result, "hidden_states", turned=True, local=True)
+    call = _linear(known, "hidden_states", _CHANNELS_FIRST, local=True)
     # With an activation it is not linear in values: it prepares those of another mixer.
-    if given.get("activation") is not None:
+    if known.given.get("activation") is not None:
         return replace(call, rerun=None)
     # Once more, a step would also move its state once more.
-    return replace(call, rerun=_step) if "conv_state" in given else call
+    return replace(call, rerun=_step) if "conv_state" in known.given else call
 
 
-def _gated_linear(
-    function: Callable[..., Any], module: torch.nn.Module, given: dict[str, Any], result: Any
-) -> MixingCall:
+def _gated_linear(known: Known) -> MixingCall:
     """RG-LRU: hidden_states [batch, T, channels], times a gate of every channel."""
-    _check_start(given, "recurrent_states")
-    return _of_channels(function, module, given, result, "hidden_states")
+    _check_start(known.given, "recurrent_states")
+    return _linear(known, "hidden_states", _CHANNELS)
 
 
-def _rwkv(
-    function: Callable[..., Any], module: torch.nn.Module, given: dict[str, Any], result: Any
-) -> MixingCall:
+def _rwkv(known: Known) -> MixingCall:
     """RWKV-4: value [batch, T, channels], averaged by weights of every channel."""
-    _check_start(given, "state")
-    return _of_channels(function, module, given, result, "value")
-
-
-def _of_channels(
-    function: Callable[..., Any],
-    module: torch.nn.Module,
-    given: dict[str, Any],
-    result: Any,
-    name: str,
-    *,
-    turned: bool = False,
-    local: bool = False,
-) -> MixingCall:
-    """The call of a function of values [batch, T, channels], or [batch, channels, T] if turned."""
-
-    def plain(tensor: torch.Tensor) -> torch.Tensor:
-        return (tensor.mT if turned else tensor)[:, None]
-
-    def rerun(values: torch.Tensor) -> torch.Tensor:
-        values = values[:, 0].mT if turned else values[:, 0]
-        without = {name: values, "return_last_state": False, "return_state": False}
-        found = function(**_bound(given, without))
-        return plain(_first(found))[:, :, : values.shape[2 if turned else 1]]
-
-    def rebuild(changed: torch.Tensor) -> Any:
-        out = changed[:, 0].mT if turned else changed[:, 0]
-        return _with_first(result, out.to(_first(result)).contiguous())
-
-    value, output = plain(given[name]), plain(_first(result))
-    return MixingCall(module, value, output, None, rerun, rebuild, local)
+    _check_start(known.given, "state")
+    return _linear(known, "value", _CHANNELS)
 
 
 def _step(*_: Any) -> Any:
@@ -302,10 +270,6 @@ def _check_start(given: dict[str, Any], name: str) -> None:
 def _first(result: Any) -> torch.Tensor:
     first: torch.Tensor = result[0] if isinstance(result, (list, tuple)) else result
     return first
-
-
-def _with_first(result: Any, first: torch.Tensor) -> Any:
-    return (first, *result[1:]) if isinstance(result, (list, tuple)) else first
 
 
 def _bound(given: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
@@ -341,35 +305,17 @@ _READERS: Readers = {
 }
 
 
-@contextmanager
-def _lightning_calls(
-    stack: ModuleStack, observe: Observer, paused: Callable[[], AbstractContextManager[None]]
-) -> Iterator[None]:
-    """Lightning attention, which modules compute between their projection and their norm."""
-    with ExitStack() as undo:
-        for module in stack.model.modules():
-            if _is_lightning(module):
-                _follow_lightning(module, stack, observe, paused, undo)
-        yield
-
-
 def _is_lightning(module: torch.nn.Module) -> bool:
+    """True for lightning attention, which is between a module's projection and its norm."""
     parts = ("qkv_proj", "norm", "slope_rate", "act_fn")
     return all(getattr(module, part, None) is not None for part in parts)
 
 
-def _follow_lightning(
-    module: Any,
-    stack: ModuleStack,
-    observe: Observer,
-    paused: Callable[[], AbstractContextManager[None]],
-    undo: ExitStack,
-) -> None:
+def _follow_lightning(module: Any, route: Route, undo: ExitStack) -> None:
+    stack = route.stack
     seen: dict[str, Any] = {}
 
     def entering(forward: Callable[..., Any]) -> Callable[..., Any]:
-        forward = unwrapped(forward)
-
         def entered(*args: Any, **kwargs: Any) -> Any:
             if not stack.owns(module):  # on another thread
                 return forward(*args, **kwargs)
@@ -382,30 +328,26 @@ def _follow_lightning(
             finally:
                 seen.clear()  # tensors of every layer, with their history
 
-        return marked(entered, forward)
+        return entered
 
     def projecting(forward: Callable[..., Any]) -> Callable[..., Any]:
-        forward = unwrapped(forward)
-
         def project(*args: Any, **kwargs: Any) -> Any:
             projected = forward(*args, **kwargs)
             if stack.owns(module):
                 seen["projected"] = projected
             return projected
 
-        return marked(project, forward)
+        return project
 
     def norming(forward: Callable[..., Any]) -> Callable[..., Any]:
-        forward = unwrapped(forward)
-
         def normed(output: torch.Tensor) -> Any:
-            if stack.owns(module) and not stack.elsewhere:
-                with paused():
+            if not route.ignores(module):
+                with route.paused():
                     read = functools.partial(_lightning, module, seen, output)
-                    output = observe(module, functools.cache(read), output)
+                    output = route.observe(module, read, output)
             return forward(output)
 
-        return marked(normed, forward)
+        return normed
 
     replaced(module, "forward", entering, undo)
     replaced(module.qkv_proj, "forward", projecting, undo)

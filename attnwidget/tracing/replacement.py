@@ -34,17 +34,25 @@ def unwrapped(function: _Function) -> _Function:
 
 
 def replace(owner: Any, name: str, wrapper: Callable[[Any], Any], undo: ExitStack) -> None:
-    """Replace an attribute or item by wrapper(original), until `undo` is closed."""
+    """Replace an attribute or item by wrapper(original), until `undo` is closed.
+
+    The original is the function without the wrapper of another trace.
+    """
+
+    def wrapped(function: Any) -> Any:
+        function = unwrapped(function)
+        return marked(functools.update_wrapper(wrapper(function), function), function)
+
     if isinstance(owner, dict):
         undo.callback(owner.__setitem__, name, owner[name])
-        owner[name] = wrapper(owner[name])
+        owner[name] = wrapped(owner[name])
         return
     original = getattr(owner, name)
     if name in vars(owner):
         undo.callback(setattr, owner, name, original)
     else:  # inherited: leave no copy behind
         undo.callback(delattr, owner, name)
-    setattr(owner, name, wrapper(original))
+    setattr(owner, name, wrapped(original))
 
 
 def spied(owner: Any, names: Iterable[str], undo: ExitStack) -> dict[str, Spied]:
@@ -54,7 +62,6 @@ def spied(owner: Any, names: Iterable[str], undo: ExitStack) -> dict[str, Spied]
     def spy(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         signature = inspect.signature(method)
 
-        @functools.wraps(method)
         def called(*args: Any, **kwargs: Any) -> Any:
             result = method(*args, **kwargs)
             if name not in calls:

@@ -13,13 +13,13 @@ from typing import Any
 import torch
 
 from .bands import band_calls
-from .calls import Address, FunctionCall, MixingCall, Read
+from .calls import Address, Call, FunctionCall, Read, ReadMixing
 from .deformable import deformable_calls
 from .function_mode import AttentionMode
 from .handler import Handler
 from .interface import interface_calls
 from .masks import biased, seen_keys
-from .modules import ModuleStack
+from .modules import ModuleStack, Route
 from .recurrences import mixing_calls
 
 # A trace changes the interface's lookups and torch's compiler stance, which belong to the whole
@@ -72,43 +72,48 @@ class Trace:
     def following(self, *, interface_only: bool) -> Iterator[None]:
         """Report calls and modules to the handler within this context."""
         self._with_functions = not interface_only
+        interface = Route(self.stack, self._of_interface, self.mode.paused)
         if interface_only:
-            with interface_calls(self.stack, self._of_interface, self.mode.paused):
+            with interface_calls(interface):
                 yield
             return
+        functions = interface._replace(observe=self._of_functions)
         with (
-            self.mode.following(),
+            self.mode,
             self.stack.following(self.handler),
-            interface_calls(self.stack, self._of_interface, self.mode.paused),
-            band_calls(self.stack, self._of_functions, self.mode.paused),
-            deformable_calls(self.stack, self._of_functions, self.mode.paused),
-            mixing_calls(self.stack, self._of_mixing, self.mode.paused),
+            interface_calls(interface),
+            band_calls(functions),
+            deformable_calls(functions),
+            mixing_calls(interface._replace(observe=self._of_mixing)),
         ):
             yield
 
     def _of_interface(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
         self._by_interface += 1
-        return self.attention(module, read, result)
+        return self._observed(module, read, result)
 
     def _of_functions(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
         self._by_functions += 1
-        return self.attention(module, read, result)
+        return self._observed(module, read, result)
 
-    def _of_mixing(self, module: torch.nn.Module, read: Any, result: Any) -> Any:
-        """Report a call without a softmax to the handlers, the outer ones first."""
-        for each in (*self._outer, self):
-            if each.stack.owns(module):
-                read, result = each._mixed(module, read, result)
-        return result
+    def _of_mixing(self, module: torch.nn.Module, read: ReadMixing, result: Any) -> Any:
+        return self._observed(module, read, result, is_mixing=True)
 
-    def attention(self, module: torch.nn.Module, read: Read, result: Any) -> Any:
+    def _observed(
+        self,
+        module: torch.nn.Module,
+        read: Callable[[], Any],
+        result: Any,
+        *,
+        is_mixing: bool = False,
+    ) -> Any:
         """Report a call to the handlers, and return the result for the model.
 
         The handlers of outer traces come first, so that this one sees what they changed.
         """
         for each in (*self._outer, self):
             if each.stack.owns(module):
-                read, result = each._reported(module, read, result)
+                read, result = each._reported(module, read, result, is_mixing)
         return result
 
     def _bias(
@@ -133,14 +138,20 @@ class Trace:
         name, step = self.stack.name(module), self.stack.step
         return Address(name, step, self._calls[name, step])
 
-    def _reported(self, module: torch.nn.Module, read: Read, result: Any) -> tuple[Read, Any]:
+    def _reported(
+        self, module: torch.nn.Module, read: Callable[[], Any], result: Any, is_mixing: bool
+    ) -> tuple[Callable[[], Any], Any]:
         address = self._next(module)
         self._calls[address.module, address.step] += 1
-        if self._with_functions:
-            self.mode.rolls.note(module)
         read = functools.cache(read)
-        read, result = self._with_bias(address, read, result)
-        changed = self.handler.attention(address, read)
+        changed: torch.Tensor | Call | None
+        if is_mixing:
+            changed = self.handler.mixing(address, read)
+        else:
+            if self._with_functions:
+                self.mode.rolls.note(module)
+            read, result = self._with_bias(address, read, result)
+            changed = self.handler.attention(address, read)
         if changed is None:
             return read, result
         call = read()
@@ -151,27 +162,10 @@ class Trace:
         if outputs is None or outputs.shape != call.passed_on.shape:
             given = None if outputs is None else list(outputs.shape)
             raise ValueError(
-                f"the head outputs of {address} have shape {list(call.passed_on.shape)}, "
-                f"not {given}"
+                f"the {'' if is_mixing else 'head '}outputs of {address} have shape "
+                f"{list(call.passed_on.shape)}, not {given}"
             )
         return lambda: edited, call.rebuild(outputs)
-
-    def _mixed(
-        self, module: torch.nn.Module, read: Callable[[], MixingCall], result: Any
-    ) -> tuple[Callable[[], MixingCall], Any]:
-        address = self._next(module)
-        self._calls[address.module, address.step] += 1
-        changed = self.handler.mixing(address, read)
-        if changed is None:
-            return read, result
-        call = read()
-        if changed.shape != call.output.shape:
-            raise ValueError(
-                f"the outputs of {address} have shape {list(call.output.shape)}, not "
-                f"{list(changed.shape)}"
-            )
-        edited = replace(call, edited=changed)
-        return lambda: edited, call.rebuild(changed)
 
     def _with_bias(self, address: Address, read: Read, result: Any) -> tuple[Read, Any]:
         """Run an attention function once more if its scores are to be changed."""
