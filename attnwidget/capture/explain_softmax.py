@@ -15,7 +15,7 @@ from attnwidget.running.tolerance import largest_score, output_distance, toleran
 from attnwidget.tracing import SoftmaxCall, softmax_values
 
 from .terms import terms
-from .vectors import softmax_vectors
+from .vectors import call_vectors
 
 ROUTE = "softmax"
 OF_MAPS = "sampling points"
@@ -148,15 +148,14 @@ class _ItemSoftmax:
     def vectors(self, values: bool) -> dict[str, Floats]:
         """The known ones of queries, keys and, if asked for, values."""
         arrays: dict[str, Floats] = {}
-        rows, columns = self.selection.queries, self.selection.keys
-        vectors = softmax_vectors(self.call, self.selection.windows)
+        vectors = call_vectors(self.call, self.selection)
         if vectors is not None:
             queries, keys = (t.detach().to("cpu", torch.float32) for t in vectors)
-            arrays = {"queries": joined(queries[:, :, rows]), "keys": joined(keys[:, :, columns])}
+            arrays = {"queries": joined(queries), "keys": joined(keys)}
         if values:
             with suppress(ValueError):  # they are not known
                 value = softmax_values(self.call)
-                arrays["values"] = joined(self.selection.cut(value, columns))
+                arrays["values"] = joined(self.selection.cut(value, self.selection.keys))
         sharing = [shared_heads(arrays[name]) for name in ("keys", "values") if name in arrays]
         for name in ("keys", "values"):
             if name in arrays:

@@ -32,8 +32,8 @@ def _joined(run: Sequence[RecordedCall]) -> Sequence[RecordedCall]:
     if as_one.kind == "parts" and layers:
         return [replace(run[0], layer=None, reason=reason or IN_PARTS)]
     # A part of its pieces is no layer: the others were not asked for, or not understood.
-    join = _of_queries if as_one.kind == "queries" else _of_heads
-    joined = join(layers, as_one.module) if len(layers) == len(run) else None
+    complete = len(layers) == len(run)
+    joined = _whole(layers, as_one.module, as_one.kind) if complete else None
     return [replace(run[0], address=address, layer=joined, reason=reason)]
 
 
@@ -44,36 +44,26 @@ def joined_weights(pieces: Sequence[Floats], kind: str) -> Floats:
     return np.concatenate(whole, axis=1 if kind == "queries" else 0)
 
 
-def _of_heads(heads: Sequence[Layer], module: str) -> Layer:
-    """One layer of single heads; with a score program, if it is that of all of them."""
-    first = heads[0]
-    same = first.program is not None and all(_equal(first.program, h.program) for h in heads)
+def _whole(pieces: Sequence[Layer], module: str, kind: str) -> Layer:
+    """One layer of single heads, or of parts of the queries, which have the same keys.
+
+    It keeps its score program if that is the same for all pieces, and for the whole.
+    """
+    first, last = pieces[0], pieces[-1]
+    of_queries = kind == "queries"
+    kept = first.program is not None and all(_equal(first.program, p.program) for p in pieces)
+    if kept and of_queries:
+        # A mask or bias of some queries is not that of all.
+        alike = all(piece.shape[1] == last.shape[1] for piece in pieces)
+        kept = alike and isinstance(first.program, ScoreProgram) and not first.program.adds
     return replace(
         first,
-        queries=_of_all(heads, "queries"),
-        keys=_of_all(heads, "keys"),
-        values=_of_all(heads, "values"),
-        program=first.program if same else None,
-        weights=None if same else joined_weights([_weights(head) for head in heads], "heads"),
-        fidelity=_fidelity([head.fidelity for head in heads], module, whole=same),
-        projection=None,
-    )
-
-
-def _of_queries(parts: Sequence[Layer], module: str) -> Layer:
-    """One layer of parts with the same keys; with a score program, if it hides no key."""
-    first, last = parts[0], parts[-1]
-    same = first.program is not None and all(_equal(first.program, p.program) for p in parts)
-    alike = same and all(part.shape[1] == last.shape[1] for part in parts)
-    plain = alike and isinstance(first.program, ScoreProgram) and not first.program.adds
-    return replace(
-        first,
-        queries=_of_all(parts, "queries", axis=1),
-        keys=last.keys,
-        values=last.values,
-        program=first.program if plain else None,
-        weights=None if plain else joined_weights([_weights(part) for part in parts], "queries"),
-        fidelity=_fidelity([part.fidelity for part in parts], module, whole=plain),
+        queries=_of_all(pieces, "queries", axis=1 if of_queries else 0),
+        keys=last.keys if of_queries else _of_all(pieces, "keys"),
+        values=last.values if of_queries else _of_all(pieces, "values"),
+        program=first.program if kept else None,
+        weights=None if kept else joined_weights([_weights(piece) for piece in pieces], kind),
+        fidelity=_fidelity([piece.fidelity for piece in pieces], module, whole=kept),
         projection=None,
     )
 

@@ -153,7 +153,9 @@ class _Watch(Handler):
         call = read()
         if address.id in self._missing:
             self._missing.remove(address.id)
-            found = call_vectors(call, self._item(address.id))
+            sizes = call.shape[2], call.shape[3]
+            selection = self._item(address.id).select(call.shape[0], sizes)
+            found = call_vectors(call, selection)
             sides: tuple[Side, Side] = ("query", "key")
             for side, vectors in zip(sides, found or (), strict=False):
                 if vectors.requires_grad:

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import torch
 
-from attnwidget.running.items import Item
-from attnwidget.tracing import Call, FunctionCall, SoftmaxCall
+from attnwidget.running.items import Selection
+from attnwidget.tracing import Call, FunctionCall
 
 
-def softmax_vectors(call: SoftmaxCall, windows: slice) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Queries [windows, heads, Tq, d] and keys [windows, heads, Tk, d], with padding, or None."""
-    scores, shape = call.scores, call.weights.shape
-    if scores is None or not call.logits.shape == scores.index.shape == shape:
-        return None
-    scores = scores.oriented()
-    if scores.key.shape[-2] != shape[-1]:
-        return None
-    return scores.vectors(call.layout.apply(scores.index)[windows][..., 0])
+def call_vectors(call: Call, selection: Selection) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """The selected queries [windows, heads, Tq, d] and keys [windows, key heads, Tk, d], or None.
 
-
-def call_vectors(call: Call, item: Item) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """The item's queries [windows, heads, Tq, d] and keys [windows, key heads, Tk, d], or None."""
-    selected = item.select(call.shape[0], (call.shape[2], call.shape[3]))
+    A softmax may have been computed of other things than queries and keys; then there are none.
+    """
     if isinstance(call, FunctionCall):
-        found = call.query[selected.windows], call.key[selected.windows]
+        queries, keys = call.query[selection.windows], call.key[selection.windows]
     else:
-        vectors = softmax_vectors(call, selected.windows)
+        scores, shape = call.scores, call.weights.shape
+        if scores is None or not call.logits.shape == scores.index.shape == shape:
+            return None
+        scores = scores.oriented()
+        if scores.key.shape[-2] != shape[-1]:
+            return None
+        index = call.layout.apply(scores.index)[selection.windows][..., 0]
+        vectors = scores.vectors(index)
         if vectors is None:
             return None
-        found = vectors
-    queries, keys = found
-    rows, columns = (of.to(queries.device) for of in (selected.queries, selected.keys))
+        queries, keys = vectors
+    rows, columns = (of.to(queries.device) for of in (selection.queries, selection.keys))
     return queries[:, :, rows], keys[:, :, columns]

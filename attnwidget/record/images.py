@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import isfinite
@@ -112,11 +113,8 @@ class Patches:
         place = self.of[token]
         if place is None:
             return None
-        start, grid = max(
-            (pair for pair in zip(self.starts, self.grids, strict=True) if pair[0] <= place),
-            key=lambda pair: pair[0],
-        )
-        return grid, place - start
+        number = bisect_right(self.starts, place) - 1
+        return self.grids[number], place - self.starts[number]
 
 
 def is_count(value: object) -> bool:
