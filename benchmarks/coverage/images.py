@@ -530,7 +530,9 @@ class _Whole(_Watch):
         call = read()
         sides: tuple[Side, Side] = ("query", "key")
         if self._ends is None:
-            found = call_vectors(call, self._item(address.id))
+            sizes = call.shape[2], call.shape[3]
+            selection = self._item(address.id).select(call.shape[0], sizes)
+            found = call_vectors(call, selection)
             for side, vectors in zip(sides, found or (), strict=False):
                 flat = vectors.transpose(1, 2).flatten(2).flatten(0, 1)
                 self.calls.setdefault((address.id, side), flat)
