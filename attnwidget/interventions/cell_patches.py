@@ -1,4 +1,4 @@
-"""What is at a place, changed while a model runs: patches of cells, another one in each row."""
+"""Changes of a place while a model runs: patches of cells, another one in each row."""
 
 from __future__ import annotations
 

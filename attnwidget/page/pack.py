@@ -63,7 +63,7 @@ Place = tuple[str | int, ...]
 """(stack, number) of a layer; (stack, number, lens) of its matrices of a lens; (stack, "text")."""
 
 Blocks = dict[Place, PackedLayer]
-"""What a page or a notebook has of a record, by its place."""
+"""The blocks of a record in a page or a notebook, by their place."""
 
 
 def block_key(place: Place) -> str:
