@@ -64,9 +64,9 @@ def one_of(*options: Any) -> Check:
     return check
 
 
-def whole(least: int, *, none: bool = False) -> Check:
+def whole(least: int, expected: str = "", *, none: bool = False) -> Check:
     """A check for a whole number from the least one on, and for None if `none`."""
-    expected = f"a number from {least}{', or None' if none else ''}"
+    expected = expected or f"a number from {least}{', or None' if none else ''}"
 
     def check(name: str, value: Any) -> int | None:
         if none and value is None:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.arguments import entries
+from attnwidget.arguments import entries, two_numbers
 from attnwidget.record import AttentionRecord, Fidelity, Floats, Layer, Stack, Tokens
 
 from .words import words
@@ -135,14 +135,18 @@ def _checked(segment: Any, tokens: Tokens) -> Segment:
         start, end, label = segment
     except (TypeError, ValueError):
         raise ValueError(f"{segment!r:.100} is no segment; expected (start, end, name)") from None
-    if not (type(start) is int and type(end) is int and 0 <= start < end <= len(tokens)):
+    try:
+        first, last = two_numbers((start, end))
+    except TypeError:
+        first = last = -1
+    if not 0 <= first < last <= len(tokens):
         raise ValueError(
             f"segment {label!r:.100} has the positions {start!r:.20} to {end!r:.20}; expected "
             f"0 <= start < end <= {len(tokens)}, the number of tokens"
         )
     if not isinstance(label, str):
         raise ValueError(f"the name of a segment is {label!r:.100}; expected a string")
-    return start, end, label
+    return first, last, label
 
 
 def _grouped(stack: Stack, queries: Sequence[Unit], keys: Sequence[Unit]) -> Stack:

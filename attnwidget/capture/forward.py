@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from attnwidget.arguments import several_numbers
+from attnwidget.arguments import several_numbers, whole
 from attnwidget.progress import progress_bar
 from attnwidget.record import AttentionRecord, Replay, Stack, spans
 from attnwidget.record.record import DOUBT
@@ -28,6 +28,8 @@ from attnwidget.warning import warn
 from .joined import with_joined_pieces
 from .patches import OnImages, on_images, on_sound
 from .recorder import ForwardPass, RecordedCalls, record_pass
+
+_NEW_TOKENS = whole(1, 'a number of new tokens, or arguments as {"max_new_tokens": 20}')
 
 
 def capture(
@@ -158,10 +160,7 @@ def captured_pass(
     """Capture, and keep the inputs; `capture` describes arguments and errors."""
     model = traceable(model)
     if generate is not None and not isinstance(generate, Mapping):
-        if type(generate) is not int or generate < 1:
-            expected = 'a number of new tokens, or arguments as {"max_new_tokens": 20}'
-            raise TypeError(f"generate is {generate!r:.100}; expected {expected}")
-        generate = {"max_new_tokens": generate}
+        generate = {"max_new_tokens": _NEW_TOKENS("generate", generate)}
     chosen = _numbers(layers)
     # Tensors of inference mode are of no use in the pass with gradients.
     with torch.inference_mode(False):

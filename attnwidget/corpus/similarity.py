@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
+from attnwidget.arguments import whole
 from attnwidget.extras import extra
 from attnwidget.record import Floats
 
@@ -103,8 +104,9 @@ class HeadSimilarity:
         with extra("analysis", "this needs scipy"):
             from scipy.cluster.hierarchy import fcluster, linkage
             from scipy.spatial.distance import squareform
-        if type(count) is not int or not 1 <= count <= len(self.heads):
-            raise ValueError(f"count is {count!r}; expected a number from 1 to {len(self.heads)}")
+        most = len(self.heads)
+        if whole(1, f"a number from 1 to {most}")("count", count) > most:
+            raise ValueError(f"count is {count!r}; expected a number from 1 to {most}")
         if len(self.heads) == 1:
             return np.zeros(1, np.int64)
         tree = linkage(squareform(self.distances, checks=False), "average")

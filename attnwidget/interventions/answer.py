@@ -19,6 +19,7 @@ from attnwidget.analysis import (
     text_shares,
 )
 from attnwidget.analysis.table import data_frame
+from attnwidget.arguments import two_numbers, whole_number
 from attnwidget.counted import counted
 from attnwidget.record import AttentionRecord, Stack, Written
 
@@ -127,15 +128,20 @@ class Answer(Tabular):
         # Not by _running, which has the parts of segments that are in order.
         found = running_text(self._of_stack)
         last = 0 if found is None else found.prompt - 1
+        named = []
         for each in self.named:
-            start, end, name = (
-                each if isinstance(each, tuple | list) and len(each) == 3 else (0,) * 3
-            )
+            try:
+                *place, name = each
+                start, end = two_numbers(place)
+            except (TypeError, ValueError):
+                start, end, name = 0, 0, None
             if not (isinstance(name, str) and 0 <= start < end <= last + 1):
                 raise ValueError(
                     f"segments are {each!r:.100}; expected (start, end, name) of tokens of the "
                     f"prompt, which are 0 to {last}"
                 )
+            named.append((start, end, name))
+        object.__setattr__(self, "named", tuple(named))
         if not self._running.sentences:
             raise ValueError("there are no parts: give segments, or None for sentences")
 
@@ -385,9 +391,13 @@ class Answer(Tabular):
                 many = f"in parts {', '.join(map(str, found))}" if found else "in no part"
                 raise ValueError(f"{part!r:.100} stands {many} of the prompt; give its number")
             return found[0]
-        if type(part) is not int or not 1 <= part <= len(self.parts):
+        try:
+            number = whole_number(part)
+        except TypeError:
+            number = 0
+        if not 1 <= number <= len(self.parts):
             raise ValueError(f"there is no part {part!r:.100}: they are 1 to {len(self.parts)}")
-        return part
+        return number
 
     def _rows(self, of: Looked) -> slice:
         count = len(self.tokens)
@@ -395,10 +405,11 @@ class Answer(Tabular):
             return slice(0, count)
         if isinstance(of, str):
             return self._rows_of(of)
-        given = (of.start, of.stop) if isinstance(of, range) else of
-        pair = isinstance(given, Sequence) and len(given) == 2
-        first, end = (given[0], given[1]) if pair else (None, None)
-        if type(first) is not int or type(end) is not int or not 0 <= first < end <= count:
+        try:
+            first, end = two_numbers((of.start, of.stop) if isinstance(of, range) else of)
+        except (TypeError, ValueError):
+            first = end = -1
+        if not 0 <= first < end <= count:
             raise ValueError(
                 f"{of!r:.100} are no tokens of the answer: give words of it, or the first and the "
                 f"one after the last, of 0 to {count}"

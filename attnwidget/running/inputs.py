@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
+from attnwidget.arguments import whole_number
 from attnwidget.record import Tokens
 
 from .chat import Chat, Messages, is_chat, pieces_of, render
@@ -94,8 +95,10 @@ def prepare(
     of_items = {} if structure is None else structure.items
     items = next((of_items[name] for name in tensors if name in of_items), (0,))
     size = _batch_size(tensors, items)
-    if type(batch_index) is not int:
-        raise TypeError(f"batch_index is {batch_index!r}; expected a number")
+    try:
+        batch_index = whole_number(batch_index)
+    except TypeError:
+        raise TypeError(f"batch_index is {batch_index!r}; expected a number") from None
     if not 0 <= batch_index < size:
         raise IndexError(f"batch_index {batch_index}: the batch has {size} items")
     kept: dict[str, Padded] = {}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import PurePath
-from typing import Any
+from typing import Any, SupportsIndex
 
 _EXTENSION = "attnwidget.interop.vllm.Worker"
 LIKELIEST = 3
@@ -74,16 +74,16 @@ def params_of(llm: Any, generate: Any) -> Any:
     """vLLM's parameters, with which no row is hidden by a cache."""
     given = (
         llm.get_default_sampling_params()
-        if generate is None or isinstance(generate, int)
+        if generate is None or isinstance(generate, SupportsIndex)
         else generate
     )
     params = given.clone()
     if params.n != 1:
         raise ValueError(f"n is {params.n}: capture one answer to a prompt, or several prompts")
-    if generate is None or isinstance(generate, int):
+    if generate is None or isinstance(generate, SupportsIndex):
         if generate is not None and generate < 1:
             raise ValueError(f"generate is {generate}; expected a number of new tokens from 1")
-        params.max_tokens, params.min_tokens = generate or 1, 0
+        params.max_tokens, params.min_tokens = 1 if generate is None else int(generate), 0
     params.skip_reading_prefix_cache = True
     params.logprobs = max(params.logprobs or 0, 0 if generate is None else LIKELIEST)
     return params

@@ -14,7 +14,7 @@ import traitlets
 from traitlets import TraitError
 
 from attnwidget.analysis import LENSES, Comparison, GridScores, OwnLenses, own_lenses
-from attnwidget.arguments import holds_entries
+from attnwidget.arguments import holds_entries, whole
 from attnwidget.counted import counted
 from attnwidget.interventions.edits import KnockOut
 from attnwidget.page import frame_html, layers_within, page_html, title_of
@@ -349,13 +349,12 @@ class RecordView(Choices):
         Raises:
             TypeError, ValueError, IndexError: there is no such height, layer or quality.
         """
-        if height != "auto" and (type(height) is not int or height < 1):
-            raise ValueError(f'height is {height!r}; expected "auto" or pixels, as 600')
+        expected = '"auto" or pixels, as 600'
+        pixels = None if height == "auto" else whole(1, expected)("height", height)
         shown = self.shown_record()
         blocks, note = layers_within(
             shown, layers=layers, quality=quality, budget=budget, method="static"
         )
-        pixels = None if height == "auto" else height
         return StaticCell(frame_html(shown, blocks, note, pixels))
 
     def shown_record(self, effects: Iterable[OffSet] = ()) -> ShownRecord:

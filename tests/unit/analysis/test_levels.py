@@ -57,7 +57,7 @@ def test_weights_are_summed_over_the_keys_of_a_word_and_averaged_over_its_querie
 
 def test_segments_and_the_tokens_between_them() -> None:
     of_tokens = record(special=(0, 4, 5))
-    found = by_segments(of_tokens, SEGMENTS)
+    found = by_segments(of_tokens, [(*np.array(span), name) for *span, name in SEGMENTS])
     np.testing.assert_allclose(weights_of(found), summed(of_tokens, OF_SEGMENTS), rtol=0, atol=1e-7)
     labels, _ = found.tokens()
     assert labels == ["token0", "start", "end", "token6"]

@@ -142,7 +142,9 @@ def test_inputs_that_are_all_padding() -> None:
 @pytest.mark.parametrize("index", [1, -1])
 def test_a_batch_index_that_does_not_exist(index: int) -> None:
     with pytest.raises(IndexError, match=f"batch_index {index}: the batch has 1 item"):
-        capture(llama(), None, TEXT, batch_index=index)
+        capture(llama(), None, TEXT, batch_index=np.int64(index))
+    with pytest.raises(TypeError, match="batch_index is '0'; expected a number"):
+        capture(llama(), None, TEXT, batch_index="0")
 
 
 @pytest.mark.parametrize("build", [gpt2, bert])

@@ -339,7 +339,7 @@ def test_the_model_is_left_as_it_was(way: dict[str, Any]) -> None:
 def test_a_number_of_new_tokens() -> None:
     model, inputs = DECODERS["Llama"]("sdpa"), {"input_ids": token_ids(5)}
     model.generation_config.do_sample = False
-    tokens = capture(model, None, inputs, generate=4).stack().queries
+    tokens = capture(model, None, inputs, generate=np.int64(4)).stack().queries
     assert (len(tokens), tokens.generated) == (5 + 4 - 1, 5)
     with pytest.raises(TypeError, match="generate is True; expected a number of new tokens"):
         capture(model, None, inputs, generate=True)

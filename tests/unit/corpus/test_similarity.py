@@ -99,7 +99,7 @@ def test_like_heads_lie_together_on_the_map_and_in_clusters() -> None:
 
     found = aw.profile(Pairs(), None, TEXTS, metrics=["first"], null=None).similarity()
     assert [near.head.head for near in (*found.nearest(0, 0, 1), *found.nearest(0, 3, 1))] == [1, 2]
-    clusters = found.clusters(2)
+    clusters = found.clusters(np.int64(2))
     assert clusters[0] == clusters[1] != clusters[2] == clusters[3]
     positions = found.positions()
     near, far = (np.linalg.norm(positions[0] - positions[n]) for n in (1, 2))

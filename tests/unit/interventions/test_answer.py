@@ -94,7 +94,8 @@ def test_segments_in_place_of_sentences(answer: aw.Answer, smollm2: Loaded) -> N
     # The second has the tokens of a sentence.
     given = [(mill - 1, mill + 1, "the mill"), (*found.sentences[2], "dogs")]
     assert found.sentences[2][0] == dogs
-    named = replace(answer, named=tuple(given))
+    named = replace(answer, named=tuple((*np.array(span), name) for *span, name in given))
+    assert named.named == tuple(given)
     assert named.parts == ("village mill", "Dogs may visit the garden.")
     cut = named.cut()
     assert cut[1] == pytest.approx(answer.cut()[2], abs=1e-4)
@@ -107,7 +108,7 @@ def test_segments_in_place_of_sentences(answer: aw.Answer, smollm2: Loaded) -> N
         of_sentences.loc[3, columns].tolist(), abs=1e-4
     )
     rows = np.arange(found.rows.start + span[0], found.rows.start + span[1])
-    top = named.heads("the mill", span).iloc[0]
+    top = named.heads(table["share"].index[0], np.array(span)).iloc[0]
     layer = answer.record.stack().layer(int(top["layer"]))
     weights = layer.head_weights(int(top["head"]), rows)[:, mill - 1 : mill + 1]
     assert top["share"] == pytest.approx(weights.sum(axis=1).mean(), abs=1e-5)
@@ -154,6 +155,8 @@ def test_what_is_not_there(answer: aw.Answer, smollm2: Loaded) -> None:
         answer.table((3, 99))
     with pytest.raises(ValueError, match="stands in no part"):
         answer.heads("a generator")
+    with pytest.raises(ValueError, match=r"there is no part 1\.5"):
+        answer.heads(1.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="there is no part 0"):
         answer.without(0)
     with pytest.raises(ValueError, match="a cut runs the model"):

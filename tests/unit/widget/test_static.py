@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.formatters import DisplayFormatter
@@ -99,10 +100,11 @@ def test_only_pages_of_frames_follow_the_page_around_them(record: aw.AttentionRe
 def test_the_height_of_a_frame(record: aw.AttentionRecord) -> None:
     widget = aw.AttentionWidget(record)
     assert "height: 640px" in widget.static(640).html
+    assert "height: 640px" in widget.static(np.int64(640)).html
     assert 'data-attnwidget="fixed"' in widget.static(640).html
     assert 'data-attnwidget="auto"' in widget.static().html
     for height in (0, -3, 2.5, "tall", True, None):
-        with pytest.raises(ValueError, match="height is"):
+        with pytest.raises((TypeError, ValueError), match="height is"):
             widget.static(height)  # type: ignore[arg-type]
 
 
