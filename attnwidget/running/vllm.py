@@ -12,6 +12,8 @@ from importlib import import_module
 from pathlib import PurePath
 from typing import Any, SupportsIndex
 
+from attnwidget.arguments import whole
+
 _EXTENSION = "attnwidget.interop.vllm.Worker"
 LIKELIEST = 3
 
@@ -72,18 +74,13 @@ def _check_extension(name: str) -> None:
 
 def params_of(llm: Any, generate: Any) -> Any:
     """vLLM's parameters, with which no row is hidden by a cache."""
-    given = (
-        llm.get_default_sampling_params()
-        if generate is None or isinstance(generate, SupportsIndex)
-        else generate
-    )
-    params = given.clone()
+    counted = generate is None or isinstance(generate, SupportsIndex)
+    params = (llm.get_default_sampling_params() if counted else generate).clone()
     if params.n != 1:
         raise ValueError(f"n is {params.n}: capture one answer to a prompt, or several prompts")
-    if generate is None or isinstance(generate, SupportsIndex):
-        if generate is not None and generate < 1:
-            raise ValueError(f"generate is {generate}; expected a number of new tokens from 1")
-        params.max_tokens, params.min_tokens = 1 if generate is None else int(generate), 0
+    if counted:
+        count = whole(1, "a number of new tokens from 1", none=True)("generate", generate)
+        params.max_tokens, params.min_tokens = count or 1, 0
     params.skip_reading_prefix_cache = True
     params.logprobs = max(params.logprobs or 0, 0 if generate is None else LIKELIEST)
     return params
