@@ -213,5 +213,18 @@ def two_numbers(value: Any) -> tuple[int, int]:
     return whole_number(first), whole_number(second)
 
 
+def segment(value: Any) -> tuple[int, int, str]:
+    """A named range of tokens, (start, end, name): the first, and the one after the last.
+
+    Raises:
+        TypeError, ValueError: it is something else.
+    """
+    *place, name = value
+    start, end = two_numbers(place)
+    if not isinstance(name, str) or not name.strip() or not 0 <= start < end:
+        raise ValueError
+    return start, end, name
+
+
 def _error(kind: type[Exception], name: str, value: Any, expected: str) -> Exception:
     return kind(f"{name} is {value!r:.100}; expected {expected}")

@@ -19,7 +19,7 @@ from attnwidget.analysis import (
     text_shares,
 )
 from attnwidget.analysis.table import data_frame
-from attnwidget.arguments import two_numbers, whole_number
+from attnwidget.arguments import segment, two_numbers, whole_number
 from attnwidget.counted import counted
 from attnwidget.record import AttentionRecord, Stack, Written
 
@@ -131,16 +131,14 @@ class Answer(Tabular):
         named = []
         for each in self.named:
             try:
-                *place, name = each
-                start, end = two_numbers(place)
+                named.append(segment(each))
+                if named[-1][1] > last + 1:
+                    raise ValueError
             except (TypeError, ValueError):
-                start, end, name = 0, 0, None
-            if not (isinstance(name, str) and 0 <= start < end <= last + 1):
                 raise ValueError(
                     f"segments are {each!r:.100}; expected (start, end, name) of tokens of the "
                     f"prompt, which are 0 to {last}"
-                )
-            named.append((start, end, name))
+                ) from None
         object.__setattr__(self, "named", tuple(named))
         if not self._running.sentences:
             raise ValueError("there are no parts: give segments, or None for sentences")

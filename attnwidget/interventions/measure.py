@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from attnwidget.arguments import entries
+from attnwidget.arguments import list_of, two_numbers
 from attnwidget.capture import capture
 from attnwidget.record import AttentionRecord
 from attnwidget.running.inputs import Inputs, prepare
@@ -59,11 +59,12 @@ def ablate(
         TypeError, ValueError, IndexError: see `attnwidget.capture` and `intervene`; or the model
             returns neither logits nor hidden states, and there is no metric.
     """
+    pairs = list_of(two_numbers, "(layer, head) pairs, as [(1, 5)]", any_order=True)("heads", heads)
     edits = [
         Ablate(layer, head, stack, mode, at)
         if source is None
         else Patch(source, layer, head, stack)
-        for layer, head in _pairs(heads)
+        for layer, head in pairs
     ]
     model = traceable(model)
     inputs = prepare(model, tokenizer, text, text_pair, target, batch_index)
@@ -85,16 +86,6 @@ def ablate(
     return effect_between(
         before, after, labels(model, tokenizer, before), _both(record_before, record_after)
     )
-
-
-def _pairs(heads: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    given = entries("heads", heads, "(layer, head) pairs, as [(1, 5)]")
-    try:
-        return [(layer, head) for layer, head in given]
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"heads is {heads!r:.100}; expected (layer, head) pairs, as [(1, 5)]"
-        ) from None
 
 
 def effect_between(

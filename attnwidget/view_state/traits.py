@@ -7,7 +7,7 @@ from typing import Any, get_args
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.arguments import holds_entries, list_of, two_numbers, whole_number
+from attnwidget.arguments import holds_entries, list_of, segment, two_numbers, whole_number
 from attnwidget.interventions.off import Link
 
 NamedSegment = tuple[int, int, str]
@@ -128,12 +128,9 @@ class NamedSegments(traitlets.List):  # type: ignore[type-arg]
     def validate(self, obj: Any, value: Any) -> Any:
         given = value
         try:
-            segments: list[NamedSegment] = []
+            segments = []
             for given in value if holds_entries(value) else [value]:
-                start, end, name = given
-                segments.append((whole_number(start), whole_number(end), name))
-                if not isinstance(name, str) or not name.strip() or not 0 <= start < end:
-                    raise ValueError
+                segments.append(segment(given))
         except (TypeError, ValueError):
             raise TraitError(
                 f"segments are {given!r:.100}; expected (start, end, name) for each, as "
