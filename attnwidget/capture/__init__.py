@@ -2,8 +2,8 @@
 
 In come a model and a text, out comes a record. Open `forward.py` first, the way through all: the
 recorder (`recorder.py`) receives the calls of a trace, `explain_*.py` make layers of them, and
-`check.py` compares these with the model's own numbers; `weights.py` does so for many texts, without
-a record.
+`check.py` compares these with the model's own numbers; `running/missing.py` says why a call is
+none; `weights.py` does so for many texts, without a record.
 """
 
 from attnwidget.lazy import lazy_names

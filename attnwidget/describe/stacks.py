@@ -239,8 +239,10 @@ def _label(name: str) -> str:
 
 def _said(name: str, value: SupportsFloat) -> str:
     """A number of a metric with its unit."""
-    digits, unit = (1, " tokens") if name == "distance" else (2, "")
-    return f"{number(value, digits)}{' nats' if name.startswith('entropy') else unit}"
+    metric = _ALL.get(name)
+    if metric is None or not metric.unit:
+        return number(value)
+    return f"{number(value, metric.digits)} {metric.unit}"
 
 
 def _by_layer(stack: Stack, found: Measured, names: Sequence[str]) -> Iterator[str]:

@@ -42,6 +42,9 @@ def ablate(
 ) -> Effect:
     """Switch heads off, and measure the difference in the output of one text.
 
+    The effect is that of all of them together, to which the effects of each alone need not add up:
+    `attnwidget.ablation_scan` has those.
+
     Args:
         model, tokenizer, text, text_pair, target, batch_index: see `attnwidget.capture`.
         heads: (layer, head) of each head that is off.

@@ -41,9 +41,9 @@ def read_conllu(path: PathLike[str] | str, *, window: int | None = None) -> Tree
 
     Words are the syntactic words: the parts of a multiword token ("do" and "n't" of "don't") are
     words of their own, and empty nodes are left out. The text is that of the file, with the spaces
-    that it has. `Entity=` annotations, as of GUM and CorefUD, become mentions, by the fields that
-    the file's line "# global.Entity = ..." names. Mentions that are never closed, or whose words
-    are empty nodes alone, are left out and counted, with a warning.
+    that it has; features are not read. `Entity=` annotations, as of GUM and CorefUD, become
+    mentions, by the fields that the file's line "# global.Entity = ..." names. Mentions that are
+    never closed, or whose words are empty nodes alone, are left out and counted, with a warning.
 
     Args:
         path: of the file, in UTF-8.

@@ -38,7 +38,7 @@ DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeErro
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file.
+    """A kind of file: records and profiles are read alike.
 
     Attributes:
         name: as in "a damaged attnwidget record".

@@ -167,6 +167,7 @@ class Layer:
             raise ValueError(f"{self.rotary} does not fit the queries")
 
     def _check_array(self, name: str) -> None:
+        # Numbers of users are checked before, in from_arrays, where a message can name their row.
         array = getattr(self, name)
         if array is None:
             return

@@ -1,4 +1,4 @@
-"""lenses.json: the numbers of lenses, as they are sent and as they are shown."""
+"""lenses.json: the numbers of lenses that are sent, matrices and factors, and as they are shown."""
 
 from random import Random
 
