@@ -77,8 +77,10 @@ def all_sides(
             continue
         now = shorter[call].lengths if call in shorter else (None, None)
         queries, keys = map(texts.side, reads[call], calls[call].lengths, now)
-        # Self-attention may have further keys.
-        cross = queries.own != keys.own or not of_queries.keys() <= of_keys.keys()
+        # Self-attention may have further keys. Where a changed key changes all of its row, as in a
+        # softmax of weights, no key is seen to change, and their number alone tells.
+        seen = bool(of_keys) or keys.own is None
+        cross = queries.own != keys.own or (seen and not of_queries.keys() <= of_keys.keys())
         cross = cross or calls[call].apart
         found[call] = Sides(queries, keys, cross or bool(of_keys and not of_queries))
     for module in {call.module for call in calls}:

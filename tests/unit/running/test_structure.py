@@ -131,6 +131,29 @@ def test_the_dimensions_of_heads_and_items(
         assert layer.fidelity.exact
 
 
+class TwiceAttention(Mixing):
+    """Attention by its name, with a softmax of its weights: a changed key changes all of a row."""
+
+    def __init__(self) -> None:
+        super().__init__(twice)
+
+
+def twice(q: T, k: T, v: T) -> tuple[T, T]:
+    q, k, v = (x.transpose(1, 2) for x in (q, k, v))
+    weights = (q @ k.mT).softmax(-1).softmax(-1)
+    return (weights @ v).transpose(1, 2).flatten(2), weights
+
+
+def test_keys_in_which_no_change_is_seen() -> None:
+    model = One(twice).eval()
+    model.layers = nn.ModuleList(TwiceAttention() for _ in range(2))
+    record = capture(model, None, {"input_ids": token_ids(6)})
+    assert record.stacks == ("self",)
+    for layer, module in zip(record.stack().layers, model.layers, strict=True):
+        weights = np.stack([layer.head_weights(head) for head in range(HEADS)])
+        np.testing.assert_allclose(weights, module.seen[0].detach().numpy(), atol=1e-6)
+
+
 @pytest.mark.parametrize(
     "attend",
     [heads_first, heads_first_in_a_function, scores_by_query, heads_last, heads_before_items],
