@@ -1,7 +1,6 @@
 /** The heads that look at a sentence: a grid of all, and the strongest as a list. */
 
-import type { ReadonlySignal, Signal } from "@preact/signals-core";
-import type { Head, StackInfo } from "../../data/manifest.ts";
+import type { Head } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { button, el } from "../../parts/dom.ts";
@@ -9,6 +8,7 @@ import { goTo } from "../../state/navigation.ts";
 import { mixed } from "../../styles/palette.ts";
 import { headName } from "../shared/all-heads/words.ts";
 import type { Context } from "../shared/view.ts";
+import type { Reading } from "./reading.ts";
 import type { Carrier } from "./shares.ts";
 
 const STRONGEST = 8;
@@ -17,25 +17,13 @@ const CELL = { width: 13, height: 9 } as const;
 const LEFT = 24;
 const BELOW = 16;
 
-/** The heads of all layers, in order. */
-export const headsOf = ({ layers }: StackInfo): readonly Head[] =>
-  layers.flatMap((layer) => Array.from({ length: layer.heads }, (_, head) => ({ layer, head })));
-
 /** The heads that look most. */
 export const strongestOf = (all: readonly Carrier[] | null): readonly Carrier[] =>
   [...(all ?? [])].sort((a, b) => b.share - a.share).slice(0, STRONGEST);
 
-interface Listed {
-  /** Every head's attention on the part; null where none can be told. */
-  readonly found: ReadonlySignal<readonly Carrier[] | null>;
-  /** True if the current head is shown in place of the mean of all. */
-  readonly alone: Signal<boolean>;
-}
-
 export function carrierList(
   { scope, state, palette }: Context,
-  heads: readonly Head[],
-  { found, alone }: Listed,
+  { heads, found, alone }: Reading,
 ): HTMLElement {
   const canvas = el("canvas", { "aria-hidden": "true" });
   const body = el("tbody", {});

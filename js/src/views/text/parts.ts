@@ -1,36 +1,24 @@
 /** The list of parts: the share of each, what it is compared with, and what its cut changes. */
 
-import { computed, type ReadonlySignal, type Signal } from "@preact/signals-core";
-import type { RunningText } from "../../data/manifest.ts";
-import type { Bound } from "../../parts/choice.ts";
+import { computed } from "@preact/signals-core";
 import { button, el, replaceContent } from "../../parts/dom.ts";
 import { icon } from "../../parts/icons.ts";
 import { percent } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { type Cutting, changeOf, nats } from "./cutting.ts";
-import { isMarked, type Look, type Part, type Span } from "./shares.ts";
+import { changeOf, nats } from "./cutting.ts";
+import type { Reading } from "./reading.ts";
+import { isMarked, type Look } from "./shares.ts";
 
 /** The rows that are shown at first. */
 const FEW = 8;
 
-interface Listed {
-  readonly text: RunningText;
-  readonly parts: readonly Part[];
-  /** Takes the reader's own part away again. */
-  readonly remove: (() => void) | null;
-  readonly look: ReadonlySignal<Look>;
-  readonly part: Bound<number | null>;
-  readonly pointed: Signal<number | null>;
-  /** The tokens of the answer that are looked at. */
-  readonly span: ReadonlySignal<Span>;
-  readonly cutting: Cutting;
-}
-
 const NO_KERNEL = "Cutting runs the model: open this in a notebook.";
 
+/** @param remove takes the reader's own part away again */
 export function partList(
   scope: Scope,
-  { text, parts, remove, look, part, pointed, span, cutting }: Listed,
+  { text, parts, mine, look, part, pointed, shown: span, cutting }: Reading,
+  remove: () => void,
 ): HTMLElement {
   const { cuts, live, without } = cutting;
   const body = el("tbody", {});
@@ -41,9 +29,8 @@ export function partList(
     "Of what the prompt gets beyond sinks. Those most above the next column come first";
   const hasCuts = Boolean(text.answer) && (live || cuts.peek().some(Boolean));
   if (hasCuts) {
-    const all = button({ title: "Cut each part in turn (key e)" }, "if cut", () =>
-      cutting.measure(unmeasured(cutting)),
-    );
+    const title = "Cut each part in turn (key e)";
+    const all = button({ title }, "if cut", cutting.measureAll);
     if (live) all.prepend(icon("scissors"));
     head.push(named(live ? all : "if cut"));
   }
@@ -94,7 +81,7 @@ export function partList(
       el("th", { scope: "row", title: words || name }, number, lock),
       ...cells,
     );
-    if (remove && index === parts.length - 1) {
+    if (index === mine) {
       const label = `Remove ${each.name}`;
       lock.after(button({ class: "close", title: label, "aria-label": label }, "×", remove));
     }
@@ -152,10 +139,6 @@ export function partList(
   });
   return el("div", { class: hasCuts ? "parts with-cuts" : "parts" }, table, more, note);
 }
-
-/** The parts whose cut is not measured. */
-export const unmeasured = ({ cuts }: Cutting): readonly number[] =>
-  cuts.peek().flatMap((cut, part) => (cut ? [] : [part]));
 
 /** A bar with a tick for what it is compared with. */
 function bar(share: number, beside: number | null): HTMLElement {

@@ -1,6 +1,6 @@
 /** An image where it stands in a prompt: one of its grids with a veil, beside small ones of all. */
 
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Patches } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { toggle } from "../../parts/choice.ts";
@@ -13,7 +13,8 @@ import { strongestPatches, tokensOf } from "../shared/picture/shade.ts";
 import { stage } from "../shared/picture/stage.ts";
 import type { Context } from "../shared/view.ts";
 import type { PromptImage } from "./images.ts";
-import { keysOf, type Look, type Part } from "./shares.ts";
+import type { Reading } from "./reading.ts";
+import { keysOf, type Part } from "./shares.ts";
 
 /** The widest and the highest picture that is not large, in CSS pixels. */
 const WIDE = 322;
@@ -25,23 +26,8 @@ const LEAST_SMALL = 330;
 
 const NO_SPAN = { start: 0, end: 0 };
 
-/** Patches that the reader has drawn a box around. */
-export interface Region {
-  readonly name: string;
-  readonly keys: readonly number[];
-}
-
 /** What all pictures of a prompt share. */
-export interface Veil {
-  readonly look: ReadonlySignal<Look>;
-  /** The weights of tokens, 0 for sinks, and the largest of a patch. */
-  readonly weights: ReadonlySignal<Float32Array>;
-  readonly largest: ReadonlySignal<number>;
-  /** The token of the patch at which the reader is. */
-  readonly patch: Signal<number | null>;
-  /** The region that is being drawn. */
-  readonly region: Signal<Region | null>;
-}
+type Veil = Pick<Reading, "look" | "weights" | "largest" | "patch" | "region">;
 
 /** How a part is outlined. */
 export interface Outline {

@@ -1,40 +1,29 @@
 /** The prompt as running text, by message, with its tokens shaded by what they get. */
 
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { computed, signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
-import type { Bound } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
-import type { PromptImage } from "./images.ts";
 import { type OwnPart, ownPart, selectedRange } from "./own-part.ts";
-import { picture, type Region, type Veil } from "./picture.ts";
+import { picture } from "./picture.ts";
 import { type Boxes, fenced, linesOf, type Prose, prose, type Run, type Tokens } from "./prose.ts";
-import { isMarked, keysOf, type Look, type Part } from "./shares.ts";
+import type { Reading } from "./reading.ts";
+import { isMarked, keysOf, type Look, type Part, type Region } from "./shares.ts";
 
 /** With the strongest shade, letters stand out by 4.5 to 1. */
 const STRONGEST = { light: 0.5, dark: 0.56 } as const;
 
-interface Reading {
-  readonly text: RunningText;
-  readonly parts: readonly Part[];
-  readonly look: ReadonlySignal<Look>;
-  /** The part that is locked, and the one that is pointed at. */
-  readonly part: Bound<number | null>;
-  readonly pointed: Signal<number | null>;
-  /** The part that is cut. */
-  readonly without: Bound<number | null>;
-  /** Makes some tokens a part, in a row or of a region. */
-  readonly make: (tokens: Tokens, region?: Region) => void;
-  readonly images: readonly PromptImage[];
-  readonly veil: Veil;
-}
-
-export function reader(context: Context, reading: Reading): Pick<OwnPart, "element" | "take"> {
+/** @param make makes some tokens a part, in a row or of a region */
+export function reader(
+  context: Context,
+  reading: Reading,
+  make: (tokens: Tokens, region?: Region) => void,
+): OwnPart {
   const { scope, palette } = context;
-  const { text, parts, look, part, pointed, without, images, veil } = reading;
+  const { text, parts, look, part, pointed, cutting, images } = reading;
   const element = el("div", {
     class: "reader",
     role: "group",
@@ -45,7 +34,7 @@ export function reader(context: Context, reading: Reading): Pick<OwnPart, "eleme
     const { accent, muted, negative } = palette.value;
     return [
       { index: part.value, color: accent, width: 1.5, dash: [] },
-      { index: without.value, color: negative, width: 1.5, dash: [4, 3] },
+      { index: cutting.without.value, color: negative, width: 1.5, dash: [4, 3] },
       { index: pointed.value, color: muted, width: 1, dash: [] },
     ].map(({ index, ...line }) => ({ ...line, part: index === null ? null : parts[index] }));
   });
@@ -59,16 +48,16 @@ export function reader(context: Context, reading: Reading): Pick<OwnPart, "eleme
     part.value = index === part.value ? null : index;
   };
   const takeRegion = () => {
-    const drawn = veil.region.peek();
-    if (drawn) reading.make({ start: drawn.keys[0], end: (drawn.keys.at(-1) ?? 0) + 1 }, drawn);
+    const drawn = reading.region.peek();
+    if (drawn) make({ start: drawn.keys[0], end: (drawn.keys.at(-1) ?? 0) + 1 }, drawn);
     return Boolean(drawn);
   };
   const pictures = new Map(
     images.map((image) => [
       image.start,
-      picture(context, image, veil, outlines, {
+      picture(context, image, reading, outlines, {
         point(token) {
-          veil.patch.value = token;
+          reading.patch.value = token;
           pointed.value = partOf(token);
         },
         lock: (token) => toggle(partOf(token)),
@@ -154,7 +143,7 @@ export function reader(context: Context, reading: Reading): Pick<OwnPart, "eleme
       }
     });
   }
-  const own = ownPart(scope, element, texts, reading.make);
+  const own = ownPart(scope, element, texts, make);
   element.append(own.element);
   return { element, take: () => takeRegion() || own.take() };
 }

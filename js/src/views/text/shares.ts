@@ -23,6 +23,12 @@ export interface Part {
   readonly keys?: readonly number[];
 }
 
+/** Patches that the reader has drawn a box around. */
+export interface Region {
+  readonly name: string;
+  readonly keys: readonly number[];
+}
+
 /** The tokens of a part. */
 export const keysOf = ({ start, end, keys }: Pick<Part, "start" | "end" | "keys">) =>
   keys ?? Array.from({ length: end - start }, (_, at) => start + at);

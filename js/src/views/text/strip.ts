@@ -1,11 +1,11 @@
 /** A long prompt as a strip: where in it the shades are, and what of it is in sight. */
 
-import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { signal } from "@preact/signals-core";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { el } from "../../parts/dom.ts";
 import { alpha } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
-import type { Look } from "./shares.ts";
+import type { Reading } from "./reading.ts";
 
 const WIDTH = 12;
 /** The height of a cell, in CSS pixels; it has the largest shade of its tokens. */
@@ -16,7 +16,7 @@ const LONG = 1.5;
 /** @param prompt the element whose text the strip stands for */
 export function strip(
   { scope, palette, height }: Context,
-  shown: ReadonlySignal<Look>,
+  { look }: Reading,
   prompt: HTMLElement,
 ): HTMLElement {
   const canvas = el("canvas", { "aria-hidden": "true" });
@@ -40,7 +40,7 @@ export function strip(
     see();
   });
   scope.effect(() => {
-    const { weights, counted, even, largest } = shown.value;
+    const { weights, counted, even, largest } = look.value;
     const [from, to] = sight.value;
     const { ink, accent } = palette.value;
     const tall = Math.max(120, height.value - 220);

@@ -1,22 +1,16 @@
 /** The answer without its links to a part: probabilities beside those of other cuts. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
-import type { RunningText } from "../../data/manifest.ts";
 import { button, el, replaceContent } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { type Cutting, changeOf, nats } from "./cutting.ts";
-import type { Part, Span } from "./shares.ts";
+import { changeOf, nats } from "./cutting.ts";
+import type { Reading } from "./reading.ts";
 
 /** The most tokens whose probabilities are listed one by one. */
 const MOST = 5;
 
-/** @param span the tokens of the answer that are looked at */
 export function withoutPart(
   scope: Scope,
-  { answer }: RunningText,
-  { cuts, without, toggle }: Cutting,
-  span: ReadonlySignal<Span>,
-  parts: readonly Part[],
+  { text: { answer }, parts, shown: span, cutting: { cuts, without, toggle } }: Reading,
 ): HTMLElement {
   const element = el("section", { class: "without" });
   scope.effect(() => {
