@@ -5,7 +5,6 @@ import type { LayerInfo, Program } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { fontOf, scalingSteps, textMeasure } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { BarColumns } from "./bars.ts";
 import type { Layout } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
@@ -27,8 +26,39 @@ export interface ColumnHeader {
 /** The least space between two headers. */
 const GAP = 6;
 
+/** @param long true where only the explained query has curves */
+export const columnHeaders = (
+  layout: Layout,
+  analysis: QueryAnalysis,
+  long: boolean,
+): readonly ColumnHeader[] => [
+  ...(layout.products === null
+    ? [curvesHeader(layout, analysis, long)]
+    : vectorHeaders(layout, layout.products, analysis)),
+  ...barHeaders(layout, analysis),
+];
+
+/** The header of the curves, where they stand in place of vectors. */
+function curvesHeader(
+  { curves: [left, right] }: Layout,
+  { data, axes, muted, explanation }: QueryAnalysis,
+  long: boolean,
+): ColumnHeader {
+  const changed = muted.value.length ? ["the model’s own"] : [];
+  return {
+    name: [data.info.signed ? "Coefficients" : "Attention"],
+    detail: long ? [`of ${axes.query.names[explanation.value.query]}`] : changed,
+    left,
+    width: right - left,
+  };
+}
+
 /** The headers of the vectors. */
-export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly ColumnHeader[] {
+function vectorHeaders(
+  layout: Layout,
+  products: number,
+  analysis: QueryAnalysis,
+): readonly ColumnHeader[] {
   const { data, axes, head, muted, decisive, comparison, explanation } = analysis;
   const { info } = data;
   const dim = info.dim as number;
@@ -54,7 +84,7 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
           name: ["Key k"],
           detail: sharedKeys(info, head.value),
           left: layout.keys,
-          width: layout.products - layout.keys - GAP,
+          width: products - layout.keys - GAP,
         },
     {
       name: [`${vector} × k`],
@@ -67,15 +97,15 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
         compared && ` ${compared}.`,
       ].join(""),
       altered: !second && mutedCount > 0,
-      left: layout.products,
-      width: (layout.bias ?? layout.scores).left - layout.products - GAP,
+      left: products,
+      width: (layout.bias ?? layout.scores ?? layout.weights).left - products - GAP,
     },
   ];
 }
 
 /** The headers of the bars. */
-export function barHeaders(
-  { bias, scores, weights, width }: BarColumns & Pick<Layout, "width">,
+function barHeaders(
+  { bias, scores, weights, width }: Layout,
   { data, head, muted }: QueryAnalysis,
 ): readonly ColumnHeader[] {
   const { program, recurrence, dim } = data.info;

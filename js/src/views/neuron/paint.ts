@@ -3,24 +3,28 @@
 import type { Box } from "../../painting/canvas.ts";
 import { alpha } from "../../styles/palette.ts";
 import { paintBars } from "./bars.ts";
-import { type Layout, MARKS } from "./layout.ts";
-import { band, type Canvas, hatch, type Picture, paintStrips } from "./strips.ts";
+import { MARKS } from "./layout.ts";
+import { band, type Canvas, hatch, paintStrips } from "./strips.ts";
 
-export function paintNeurons(canvas: Picture): void {
-  const { explanation, comparison, places } = canvas.analysis;
-  paintFocus(canvas);
-  paintStrips(canvas);
-  paintPairs(canvas);
-  paintMuted(canvas);
-  paintFrame(canvas, places.query[explanation.value.query], false);
-  if (comparison.value) paintFrame(canvas, places.query[comparison.value.query], true);
-  paintCursor(canvas);
-  paintDecisive(canvas);
-  paintBars(canvas, canvas.layout);
-  paintCurves(canvas, canvas.layout.curves);
+/** @param curves false if other lines stand in place of the explained queries' curves */
+export function paintNeurons(canvas: Canvas, curves: boolean): void {
+  const { layout, analysis } = canvas;
+  if (layout.products !== null) {
+    paintFocus(canvas);
+    paintStrips(canvas, layout.products);
+    paintPairs(canvas);
+    paintMuted(canvas);
+    analysis.explanations.value.forEach(({ query }, second) => {
+      paintFrame(canvas, analysis.places.query[query], second > 0);
+    });
+    paintCursor(canvas);
+    paintDecisive(canvas, layout.products);
+  }
+  paintBars(canvas);
+  if (curves) paintCurves(canvas);
 }
 
-function paintFocus({ painter, layout, rowHeight, palette, analysis }: Picture): void {
+function paintFocus({ painter, layout, rowHeight, palette, analysis }: Canvas): void {
   const { value: key } = analysis.focusKey;
   const row = key === null ? -1 : analysis.places.key[key];
   if (row < 0) return;
@@ -42,10 +46,8 @@ const FADED = 0.25;
  * Paint a curve from the query to each key, as opaque as the weight; dashed from the compared
  * query. If one end is not among the rows reached, the curve fades out towards it.
  */
-export function paintCurves(
-  { painter, rowHeight, palette, reached, analysis }: Canvas,
-  [left, right]: Layout["curves"],
-): void {
+function paintCurves({ painter, rowHeight, palette, layout, reached, analysis }: Canvas): void {
+  const [left, right] = layout.curves;
   const { shown, places } = analysis;
   const middle = (left + right) / 2;
   const [first, end] = reached;
@@ -85,7 +87,7 @@ export function paintCurves(
 }
 
 /** Paint the pairs that a rotary embedding rotates together, if neurons are in model order. */
-function paintPairs(canvas: Picture): void {
+function paintPairs(canvas: Canvas): void {
   const { painter, layout, rowHeight, palette, analysis } = canvas;
   const { data, order } = analysis;
   const { rotary } = data.info;
@@ -105,7 +107,7 @@ function paintPairs(canvas: Picture): void {
   }
 }
 
-function paintMuted(canvas: Picture): void {
+function paintMuted(canvas: Canvas): void {
   const { painter, palette, analysis } = canvas;
   for (const n of analysis.muted.value) {
     for (const [x, top, width, height] of columnsOf(canvas, n)) {
@@ -117,7 +119,7 @@ function paintMuted(canvas: Picture): void {
 }
 
 /** Frame the focused neuron, and, dashed, the one that is rotated with it. */
-function paintCursor(canvas: Picture): void {
+function paintCursor(canvas: Canvas): void {
   const { painter, palette, analysis } = canvas;
   const neurons = [analysis.neuron.value, analysis.partner.value];
   painter.strokeStyle = palette.text;
@@ -132,7 +134,7 @@ function paintCursor(canvas: Picture): void {
 }
 
 /** The column of a neuron in each strip. */
-function columnsOf(canvas: Picture, n: number): readonly Box[] {
+function columnsOf(canvas: Canvas, n: number): readonly Box[] {
   const { layout, rowHeight, analysis } = canvas;
   const { order } = analysis;
   const cell = layout.strip / order.value.length;
@@ -141,7 +143,7 @@ function columnsOf(canvas: Picture, n: number): readonly Box[] {
 }
 
 /** The left edge and number of rows of each strip shown. */
-function stripsOf({ layout, analysis: { shown } }: Picture) {
+function stripsOf({ layout, analysis: { shown } }: Canvas) {
   const strips = [
     [layout.queries, shown.queries.length],
     [layout.keys, shown.keys.length],
@@ -152,7 +154,7 @@ function stripsOf({ layout, analysis: { shown } }: Picture) {
 
 /** Frame the vector of the explained query, or, dashed, of the compared one. */
 function paintFrame(
-  { painter, layout, rowHeight, palette }: Picture,
+  { painter, layout, rowHeight, palette }: Canvas,
   row: number,
   dashed: boolean,
 ): void {
@@ -169,13 +171,13 @@ function paintFrame(
 const TRIANGLES = 5;
 
 /** Triangles above the neurons that make most of the difference to the other keys. */
-function paintDecisive({ painter, layout, palette, analysis }: Picture): void {
+function paintDecisive({ painter, layout, palette, analysis }: Canvas, products: number): void {
   const { order, decisive } = analysis;
   const cell = layout.strip / order.value.length;
   const half = Math.min(4, cell * 0.45);
   painter.fillStyle = palette.text;
   for (const n of decisive.value ?? []) {
-    const x = layout.products + (order.value.indexOf(n) + 0.5) * cell;
+    const x = products + (order.value.indexOf(n) + 0.5) * cell;
     if (cell < TRIANGLES) {
       const width = cell < 3 ? 1 : 2;
       painter.fillRect(Math.round(x - width / 2), MARKS - 8, width, 6);

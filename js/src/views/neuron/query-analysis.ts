@@ -44,7 +44,7 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
     return at !== query.value && isShown("query", at) ? at : null;
   });
   const muted = computed(() => [...new Set(state.muted.value)].filter((n) => n < dim));
-  /** An explanation with the bounds of the errors of its numbers. */
+  /** An explanation with the logit of the sink, and the bounds of the errors of its numbers. */
   const explained = (at: number) => {
     const explanation = explain(data, head.value, at, muted.value);
     const ofOriginal = explanationErrors(data, head.value, at, false);
@@ -52,7 +52,8 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
       explanation.original === explanation.shown
         ? ofOriginal
         : explanationErrors(data, head.value, at, true);
-    return { ...explanation, errors: { original: ofOriginal, shown: ofShown } };
+    const errors = { original: ofOriginal, shown: ofShown };
+    return { ...explanation, logit: data.sink(head.value), errors };
   };
   /** The explanations of the query, and of the one that it is compared with. */
   const explanation = computed(() => explained(query.value));

@@ -15,17 +15,14 @@ import type { Rows } from "./rows.ts";
 /** The arguments that all painting functions of the neuron view share. */
 export interface Canvas {
   readonly analysis: QueryAnalysis;
+  readonly layout: Layout;
+  readonly images: StripImages;
   readonly painter: Painter;
   readonly rowHeight: number;
   readonly palette: Palette;
   readonly range: Range;
   /** The rows that curves lead to; towards others they fade out. */
   readonly reached: Range;
-}
-
-export interface Picture extends Canvas {
-  readonly layout: Layout;
-  readonly images: StripImages;
 }
 
 /** The opacity of vectors that are not in focus. */
@@ -145,7 +142,8 @@ function paintRow(
     data.copyWithin(start + 4 * line * width, start, start + 4 * width);
 }
 
-export function paintStrips(canvas: Picture): void {
+/** @param products the left edge of the strip of products */
+export function paintStrips(canvas: Canvas, products: number): void {
   const { layout, images, range, analysis } = canvas;
   const { shown } = analysis;
   const explained = analysis.explanations.value;
@@ -159,12 +157,12 @@ export function paintStrips(canvas: Picture): void {
       explained.some((one) => sees(one, shown.keys[row])) ? 1 : FAINT,
     );
   }
-  paintStrip(canvas, layout.products, images.products(range, explained), () => 1);
+  paintStrip(canvas, products, images.products(range, explained), () => 1);
 }
 
 /** Paint a strip, neighbouring rows of the same opacity at once. */
 function paintStrip(
-  { painter, layout, rowHeight, range: [begin, end] }: Picture,
+  { painter, layout, rowHeight, range: [begin, end] }: Canvas,
   left: number,
   image: HTMLCanvasElement,
   opacityOf: (row: number) => number,
