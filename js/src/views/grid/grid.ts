@@ -2,6 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { ownName, type StackInfo } from "../../data/manifest.ts";
+import { strongest } from "../../data/neurons.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { choice, toggle } from "../../parts/choice.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
@@ -11,6 +12,7 @@ import { within } from "../../state/state.ts";
 import { reveal } from "../model/grid.ts";
 import { bindKeys, bindPointer } from "../shared/all-heads/input.ts";
 import { notice } from "../shared/layer-view.ts";
+import { bound } from "../shared/tools.ts";
 import { type Context, figureOf, type View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { type Cell, type GridCells, gridCells } from "./cells.ts";
@@ -168,14 +170,13 @@ export function gridView(context: Context): View {
     value: `${n}`,
     label: `${alike ? label.replace(`${name} at `, "") : label}, ${axes.filter(Boolean).join(" × ")}`,
   }));
-  const chooser = choice(scope, "Grid", options, {
-    get value() {
-      return `${at.value}`;
-    },
-    set value(to) {
+  const chosen = bound(
+    () => `${at.value}`,
+    (to) => {
       state.shown_grid.value = Number(to);
     },
-  });
+  );
+  const chooser = choice(scope, "Grid", options, chosen);
   chooser.hidden = grids.length < 2;
   const ofNull = toggle(scope, "", "Show the numbers of the null in their place (n)", nulls);
   scope.effect(() => {
@@ -231,13 +232,10 @@ function currentIn({ grid, placeOf }: GridCells, { state }: Context): Cell {
   );
   const line = Math.max(0, before.length - 1);
   const { position } = placeOf({ row: line, column: 0 });
-  const wanted = position !== null ? (query.value ?? most(grid.values[line])) : head.value;
+  const numbers = grid.values[line].map((value) => value ?? 0);
+  const wanted =
+    position !== null ? (query.value ?? strongest([...numbers.keys()], numbers)) : head.value;
   return { row: line, column: within(wanted, grid.columns.length) };
-}
-
-function most(values: readonly (number | null)[]): number {
-  const sizes = values.map((value) => Math.abs(value ?? 0));
-  return sizes.indexOf(Math.max(...sizes));
 }
 
 function cellAt(

@@ -32,24 +32,22 @@ export function strongest({ context, map, focused }: Looked, width: number): Par
   figure.style.minHeight = `${SENTENCE_HEIGHT + LINES}px`;
   const settled = signal(focused.peek());
   /** The head whose links are shown. */
-  let shown: Head | null = null;
-  const fade = (faded: boolean) => figure.classList.toggle("faded", faded);
-  let timer = 0;
-  scope.onEnd(() => clearTimeout(timer));
+  const shown = signal<Head | null>(null);
   scope.effect(() => {
     const head = focused.value;
-    clearTimeout(timer);
-    // The links of another head stay for a moment, as such.
-    fade(!sameHead(head, shown));
-    timer = window.setTimeout(() => {
+    const timer = setTimeout(() => {
       settled.value = head;
     }, REST_MS);
+    return () => clearTimeout(timer);
+  });
+  scope.effect(() => {
+    // The links of another head stay for a moment, as such.
+    figure.classList.toggle("faded", !sameHead(focused.value, shown.value));
   });
 
   /** Show a sentence in place of links. */
   const say = (head: Head, text: string) => {
-    shown = head;
-    fade(!sameHead(head, focused.peek()));
+    shown.value = head;
     canvas.hidden = true;
     line.textContent = text;
     figure.setAttribute("aria-label", text);
@@ -71,8 +69,7 @@ export function strongest({ context, map, focused }: Looked, width: number): Par
     const same = sameText(axes);
     const show = (links: readonly Link[]) => {
       const drawn = links.slice(0, DRAWN);
-      shown = head;
-      fade(!sameHead(head, focused.peek()));
+      shown.value = head;
       canvas.hidden = !same || !drawn.length;
       own.effect(() => {
         if (canvas.hidden) return;

@@ -1,6 +1,6 @@
 /** The pointer on the picture of the neuron view, where neurons may be too narrow to be hit. */
 
-import { products } from "../../data/neurons.ts";
+import { products, strongest } from "../../data/neurons.ts";
 import { perFrame } from "../../scheduling/frame.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import { lockBy } from "./lock.ts";
@@ -86,10 +86,6 @@ export function placeNear(
   const q = data.query(head.peek(), explanation.peek().query);
   const k = key === null ? null : data.key(head.peek(), key);
   if (cell >= EASY || !q || !k) return placeAt(x);
-  const product = products(q, k);
-  let best = placeAt(x);
-  for (let place = placeAt(x - REACH); place <= placeAt(x + REACH); place++) {
-    if (Math.abs(product[neurons[place]]) > Math.abs(product[neurons[best]])) best = place;
-  }
-  return best;
+  const near = neurons.slice(placeAt(x - REACH), placeAt(x + REACH) + 1);
+  return neurons.indexOf(strongest([neurons[placeAt(x)], ...near], products(q, k)));
 }

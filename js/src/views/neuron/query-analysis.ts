@@ -10,6 +10,7 @@ import {
   magnitudes,
   partnerOf,
   products,
+  strongest,
 } from "../../data/neurons.ts";
 import { headScale } from "../../data/scores.ts";
 import type { Side, State } from "../../state/state.ts";
@@ -67,14 +68,10 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
     const { key } = state.focus.value;
     return isShown("key", key) ? key : null;
   });
-  const strongest = computed(() => {
-    const { weights } = explanation.value.original;
-    return shown.keys.reduce((best, at) =>
-      Math.abs(weights[at]) > Math.abs(weights[best]) ? at : best,
-    );
-  });
   /** The key in the status line: that one, or else the one with the largest weight. */
-  const key = computed(() => focusKey.value ?? strongest.value);
+  const key = computed(
+    () => focusKey.value ?? strongest(shown.keys, explanation.value.original.weights),
+  );
 
   const { recurrence } = data.info;
   const queryAt = (i: number) => data.query(head.value, i) as Float32Array;

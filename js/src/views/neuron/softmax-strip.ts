@@ -1,6 +1,7 @@
 /** A strip beside the rows of a long text, with the softmax over all keys. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
+import { strongest } from "../../data/neurons.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
@@ -92,9 +93,7 @@ export function softmaxStrip(
     // The strongest of the keys that share a pixel.
     const near = shown.keys.slice(Math.max(0, rowAt(y - NEAR)), rowAt(y + NEAR) + 1);
     if (!near.length) return;
-    const key = near.reduce((best, at) =>
-      Math.abs(weights[at]) > Math.abs(weights[best]) ? at : best,
-    );
+    const key = strongest(near, weights);
     if (state.hover.peek()?.key !== key) state.hover.value = { query: null, key };
   });
   scope.onEnd(point.cancel);

@@ -4,7 +4,7 @@
 
 import { biasError, sees } from "../../data/explanation.ts";
 import type { LayerInfo } from "../../data/manifest.ts";
-import { products } from "../../data/neurons.ts";
+import { products, strongest } from "../../data/neurons.ts";
 import {
   halfPrecision,
   keptAsWeights,
@@ -122,7 +122,7 @@ function terms(analysis: QueryAnalysis, key: number): readonly string[] {
   const all = products(q, k);
   const left = [...all.keys()].filter((at) => !muted.includes(at));
   if (!left.length) return [];
-  const largest = left.reduce((best, at) => (Math.abs(all[at]) > Math.abs(all[best]) ? at : best));
+  const largest = strongest(left, all);
   // Decisive neurons are known only without muting.
   const few = muted.length ? null : analysis.decisive.value;
   return [

@@ -2,6 +2,7 @@
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Patches } from "../../data/manifest.ts";
+import type { Box } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { toggle } from "../../parts/choice.ts";
 import { button, el, replaceContent } from "../../parts/dom.ts";
@@ -23,8 +24,6 @@ const TALL = 400;
 const FRAMED = 3;
 /** The least height of the list beside it. */
 const LEAST_SMALL = 330;
-
-const NO_SPAN = { start: 0, end: 0 };
 
 /** What all pictures of a prompt share. */
 type Veil = Pick<Reading, "look" | "weights" | "largest" | "patch" | "region">;
@@ -86,28 +85,38 @@ export function picture(
     const tokens = tokensOf(grid);
     const size = { width, height: Math.round(width / grid.aspect) };
     const prefix = [name === "image" ? "" : name, grid.name].filter(Boolean).join(", ");
+    const boxesOf = (keys: readonly number[]) =>
+      keys.flatMap((key) => {
+        const own = grid.of[key];
+        return own == null ? [] : [boxOf(own, grid, size)];
+      });
+    /** The box around a part; null for one that is not on the picture. */
+    const around = (part: Pick<Part, "start" | "end" | "keys">): Box | null => {
+      const isWhole = !part.keys && part.start <= start && part.end >= end;
+      const boxes = isWhole ? [{ left: 0, top: 0, ...size }] : boxesOf(keysOf(part));
+      if (!boxes.length) return null;
+      const [left, top] = (["left", "top"] as const).map((side) =>
+        Math.min(...boxes.map((box) => box[side])),
+      );
+      const right = Math.max(...boxes.map((box) => box.left + box.width));
+      const bottom = Math.max(...boxes.map((box) => box.top + box.height));
+      return [left, top, right - left, bottom - top];
+    };
     const over = computed(() => {
-      const [{ sinks }, all, drawn] = [look.value, outlines.value, region.value];
+      const [{ sinks }, drawn] = [look.value, region.value];
       const { muted, accent, background } = palette.value;
+      const boxed = drawn && { start: 0, end: 0, ...drawn };
+      const all = [...outlines.value, { part: boxed, color: accent, width: 2, dash: [] }];
       return (painter: Painter) => {
         painter.strokeStyle = muted;
         painter.setLineDash([1, 2]);
-        for (const key of sinks.flatMap(({ keys }) => keys)) {
-          const own = grid.of[key];
-          if (own == null) continue;
-          const box = boxOf(own, grid, size);
-          painter.strokeRect(box.left + 1, box.top + 1, box.width - 2, box.height - 2);
+        for (const { left, top, width, height } of boxesOf(sinks.flatMap(({ keys }) => keys))) {
+          painter.strokeRect(left + 1, top + 1, width - 2, height - 2);
         }
-        const boxed = {
-          part: drawn && { ...NO_SPAN, ...drawn },
-          color: accent,
-          width: 2,
-          dash: [],
-        };
-        for (const { part, color, width, dash } of [...all, boxed]) {
-          const box = part && boxAround(part);
+        for (const { part, color, width, dash } of all) {
+          const box = part && around(part);
           if (!box) continue;
-          const [left, top, right, bottom] = box;
+          const [left, top, across, down] = box;
           painter.setLineDash(dash);
           // On a light edge, as a photograph has any colour.
           for (const [stroke, line] of [
@@ -116,38 +125,20 @@ export function picture(
           ] as const) {
             painter.strokeStyle = stroke;
             painter.lineWidth = line;
-            painter.strokeRect(left + 2, top + 2, right - left - 4, bottom - top - 4);
+            painter.strokeRect(left + 2, top + 2, across - 4, down - 4);
           }
         }
         painter.setLineDash([]);
       };
     });
-    /** The sides of a part on the picture; null for one that is not on it. */
-    function boxAround(part: Pick<Part, "start" | "end" | "keys">) {
-      if (!part.keys && part.start <= start && part.end >= end) {
-        return [0, 0, size.width, size.height] as const;
-      }
-      const boxes = keysOf(part).flatMap((key) => {
-        const own = grid.of[key];
-        return own == null ? [] : [boxOf(own, grid, size)];
-      });
-      return boxes.length
-        ? ([
-            Math.min(...boxes.map(({ left }) => left)),
-            Math.min(...boxes.map(({ top }) => top)),
-            Math.max(...boxes.map(({ left, width }) => left + width)),
-            Math.max(...boxes.map(({ top, height }) => top + height)),
-          ] as const)
-        : null;
-    }
+    const rowOf = (patch: number) => Math.floor(patch / grid.columns);
+    const columnOf = (patch: number) => patch % grid.columns;
     const draw = (from: number, to: number) => {
-      const sides = (length: (patch: number) => number) =>
-        [from, to].map(length).sort((a, b) => a - b);
-      const [top, bottom] = sides((each) => Math.floor(each / grid.columns));
-      const [left, right] = sides((each) => each % grid.columns);
+      const ends = (of: (patch: number) => number) => [of(from), of(to)].sort((a, b) => a - b);
+      const [[top, bottom], [left, right]] = [ends(rowOf), ends(columnOf)];
       const keys = [...tokens]
         .filter((key, each) => {
-          const [row, column] = [Math.floor(each / grid.columns), each % grid.columns];
+          const [row, column] = [rowOf(each), columnOf(each)];
           return key >= 0 && row >= top && row <= bottom && column >= left && column <= right;
         })
         .sort((a, b) => a - b);

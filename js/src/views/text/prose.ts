@@ -23,7 +23,6 @@ export interface Prose {
 export interface Run {
   readonly start: number;
   readonly end: number;
-  readonly attributes?: Record<string, string> | undefined;
   /** Stands before it, small, and is no part of the text. */
   readonly number?: string | undefined;
   /** Stands in its place, in a block of its own. */
@@ -44,7 +43,7 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
       "div",
       isCode ? { class: "block code", dir: "ltr" } : { class: "block", dir: "auto" },
     );
-    for (const { start, end, attributes, number, picture } of runs) {
+    for (const { start, end, number, picture } of runs) {
       if (picture) {
         if (number) picture.dataset.number = number;
         block.append(picture);
@@ -53,7 +52,7 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
       const node = document.createTextNode(text.slice(start, end));
       nodes.push({ start, end, node });
       if (number) block.append(el("sup", { "aria-hidden": "true", "data-number": number }, number));
-      block.append(attributes ? el("span", attributes, node) : node);
+      block.append(el("span", {}, node));
     }
     element.append(block);
   }

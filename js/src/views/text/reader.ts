@@ -194,22 +194,18 @@ export function blocksOf(
         fenced(text.text, at) ||
         fenced(text.text, to));
     const shownTo = ends ? at + written.trimEnd().length : to;
-    blocks.at(-1)?.push({ start: at, end: shownTo, attributes: {}, number, picture });
+    blocks.at(-1)?.push({ start: at, end: shownTo, number, picture });
     if (ends) blocks.push([]);
   });
   return starts.length ? blocks : [[{ start: begin, end }]];
 }
 
+type Shades = Pick<Look, "weights" | "even" | "largest" | "counted" | "sinks">;
+
 /** @param letters the colour of the text where colours are forced: shades are lines below tokens there */
 export function shade(
   painter: Painter,
-  {
-    weights,
-    even,
-    largest,
-    counted,
-    sinks,
-  }: Pick<Look, "weights" | "even" | "largest" | "counted" | "sinks">,
+  { weights, even, largest, counted, sinks }: Shades,
   boxes: readonly Boxes[],
   palette: Palette,
   letters: string | null,
