@@ -3,7 +3,7 @@
 import type { Head } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
-import { button, el } from "../../parts/dom.ts";
+import { button, el, tableElement, tableRow } from "../../parts/dom.ts";
 import { goTo } from "../../state/navigation.ts";
 import { mixed } from "../../styles/palette.ts";
 import { headName } from "../shared/all-heads/words.ts";
@@ -26,14 +26,6 @@ export function carrierList(
   { heads, found, alone }: Reading,
 ): HTMLElement {
   const canvas = el("canvas", { "aria-hidden": "true" });
-  const body = el("tbody", {});
-  const columns = ["head", "share", "elsewhere"].map((name) => el("th", { scope: "col" }, name));
-  const table = el(
-    "table",
-    { "aria-label": "The heads that look most" },
-    el("thead", {}, el("tr", {}, ...columns)),
-    body,
-  );
   const numbers = [...new Set(heads.map(({ layer }) => layer.number))];
   const most = Math.max(...heads.map(({ head }) => head)) + 1;
   const strongest = () => strongestOf(found.value);
@@ -49,13 +41,16 @@ export function carrierList(
       const at = strongest()[place];
       if (at) show(heads[at.head]);
     });
-    const cells = [el("td", {}), el("td", { class: "range" })];
-    return { go, cells, row: el("tr", {}, el("th", { scope: "row" }, go), ...cells) };
+    const row = tableRow(go, ["", ""]);
+    row.cells[2].className = "range";
+    return { go, row };
   });
-  body.append(...rows.map(({ row }) => row));
+  const columns = ["head", "share", "elsewhere"];
+  const lines = rows.map(({ row }) => row);
+  const table = tableElement("The heads that look most", columns, lines);
   scope.effect(() => {
     const now = strongest();
-    rows.forEach(({ go, cells, row }, place) => {
+    rows.forEach(({ go, row }, place) => {
       row.hidden = !now[place];
       if (!now[place]) return;
       const { head, share, elsewhere } = now[place];
@@ -65,8 +60,8 @@ export function carrierList(
       go.textContent = headPlace(at);
       // What is seen is in the name, for those who say it.
       go.ariaLabel = `${headName(at)}, ${headPlace(at)}: ${said[0]}, elsewhere ${said[1]}`;
-      cells.forEach((cell, n) => {
-        cell.textContent = said[n];
+      said.forEach((each, n) => {
+        row.cells[n + 1].textContent = each;
       });
     });
   });

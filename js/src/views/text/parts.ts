@@ -1,7 +1,7 @@
 /** The list of parts: the share of each, what it is compared with, and what its cut changes. */
 
 import { computed } from "@preact/signals-core";
-import { button, el, replaceContent } from "../../parts/dom.ts";
+import { button, el, replaceContent, tableElement, tableRow } from "../../parts/dom.ts";
 import { icon } from "../../parts/icons.ts";
 import { percent } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
@@ -21,25 +21,19 @@ export function partList(
   remove: () => void,
 ): HTMLElement {
   const { cuts, live, without } = cutting;
-  const body = el("tbody", {});
-  const named = (name: string | HTMLElement) => el("th", { scope: "col" }, name);
-  const besideHead = named("");
-  const head = [...["part of the prompt", "", "share"].map(named), besideHead];
-  head[2].title =
-    "Of what the prompt gets beyond sinks. Those most above the next column come first";
+  const columns: (string | HTMLElement)[] = ["part of the prompt", "", "share", ""];
   const hasCuts = Boolean(text.answer) && (live || cuts.peek().some(Boolean));
   if (hasCuts) {
     const title = "Cut each part in turn (key e)";
     const all = button({ title }, "if cut", cutting.measureAll);
     if (live) all.prepend(icon("scissors"));
-    head.push(named(live ? all : "if cut"));
+    columns.push(live ? all : "if cut");
   }
-  const table = el(
-    "table",
-    { "aria-label": "Where it looks" },
-    el("thead", {}, el("tr", {}, ...head)),
-    body,
-  );
+  const table = tableElement("Where it looks", columns, []);
+  const [body] = table.tBodies;
+  const [, , shareHead, besideHead] = table.rows[0].cells;
+  shareHead.title =
+    "Of what the prompt gets beyond sinks. Those most above the next column come first";
   const widest = computed(() => Math.max(...look.value.parts.map(({ share }) => share), 0.01));
   const ifCut = (index: number) => {
     const change = changeOf(cuts.value[index], span.value);
@@ -71,16 +65,15 @@ export function partList(
     const lock = button({ "data-part": index, dir: "auto" }, shown, () => {
       part.value = part.value === index ? null : index;
     });
-    const cells = Array.from({ length: hasCuts ? 4 : 3 }, () => el("td", {}));
-    cells[0].classList.add("share-bar");
-    cells[2].classList.add("range");
-    const number = el("span", { class: "number" }, `${index + 1}`);
-    const row = el(
-      "tr",
-      {},
-      el("th", { scope: "row", title: words || name }, number, lock),
-      ...cells,
+    const row = tableRow(
+      lock,
+      Array.from({ length: hasCuts ? 4 : 3 }, () => ""),
     );
+    const [head, ...cells] = row.cells;
+    head.title = words || name;
+    head.prepend(el("span", { class: "number" }, `${index + 1}`));
+    cells[0].className = "share-bar";
+    cells[2].className = "range";
     if (index === mine) {
       const label = `Remove ${each.name}`;
       lock.after(button({ class: "close", title: label, "aria-label": label }, "×", remove));
