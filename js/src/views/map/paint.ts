@@ -2,6 +2,7 @@
 
 import type { Head, Metric, Position } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
+import { strokeBox } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, number, textMeasure } from "../../parts/text.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
@@ -230,9 +231,7 @@ export function paintOverlay(painter: Painter, layout: MapLayout, overlay: Overl
   const box = [brush.left, brush.top, brush.right - brush.left, brush.bottom - brush.top] as const;
   painter.fillStyle = alpha(palette.accent, 0.08);
   painter.fillRect(...box);
-  painter.lineWidth = 1;
-  painter.strokeStyle = palette.accent;
-  painter.strokeRect(...box);
+  strokeBox(painter, box, palette.accent);
 }
 
 /** A cross over a point. */

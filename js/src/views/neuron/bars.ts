@@ -2,6 +2,7 @@
 
 import { largestOf } from "../../basics/extremes.ts";
 import { sees } from "../../data/explanation.ts";
+import { strokeBox } from "../../painting/canvas.ts";
 import { fontOf, weight, within } from "../../parts/text.ts";
 import type { Bars } from "./layout.ts";
 import { numbersOf, type Quantity, SINK } from "./numbers.ts";
@@ -115,9 +116,7 @@ function outline(
 ): void {
   const [left, width] = [Math.min(x, x + length), Math.abs(length)];
   if (width < 1) return;
-  painter.strokeStyle = color;
-  painter.lineWidth = 1;
-  painter.strokeRect(left + 0.5, top + 0.5, Math.max(0.5, width - 1), height - 1);
+  strokeBox(painter, [left + 0.5, top + 0.5, Math.max(0.5, width - 1), height - 1], color);
 }
 
 function label(

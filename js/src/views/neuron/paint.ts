@@ -1,6 +1,6 @@
 /** Paints the neuron view: strips, bars, curves, and marks of neurons and queries. */
 
-import type { Box } from "../../painting/canvas.ts";
+import { type Box, strokeBox } from "../../painting/canvas.ts";
 import { alpha } from "../../styles/palette.ts";
 import { paintBars } from "./bars.ts";
 import { MARKS } from "./layout.ts";
@@ -28,11 +28,10 @@ function paintFocus({ painter, layout, rowHeight, palette, analysis }: Canvas): 
   const { value: key } = analysis.focusKey;
   const row = key === null ? -1 : analysis.places.key[key];
   if (row < 0) return;
+  const x = layout.keyLabels;
+  const box = [x, MARKS + row * rowHeight, layout.weights.end - x, rowHeight] as const;
   // A frame, since a tinted background would change the colours of the vectors.
-  painter.strokeStyle = palette.accent;
-  painter.lineWidth = 1.5;
-  const x = layout.keyLabels + 1;
-  painter.strokeRect(x, MARKS + row * rowHeight + 1, layout.weights.end - x - 1, rowHeight - 2);
+  strokeBox(painter, box, palette.accent, { out: -1, line: 1.5 });
 }
 
 /** The faintest curve: fainter ones are invisible. */
@@ -122,15 +121,10 @@ function paintMuted(canvas: Canvas): void {
 function paintCursor(canvas: Canvas): void {
   const { painter, palette, analysis } = canvas;
   const neurons = [analysis.neuron.value, analysis.partner.value];
-  painter.strokeStyle = palette.text;
-  painter.lineWidth = 1;
   neurons.forEach((n, dashed) => {
-    if (n === null) return;
-    painter.setLineDash(dashed ? [3, 2] : []);
-    for (const [x, top, width, height] of columnsOf(canvas, n))
-      painter.strokeRect(x - 0.5, top - 0.5, width + 1, height + 1);
+    for (const box of n === null ? [] : columnsOf(canvas, n))
+      strokeBox(painter, box, palette.text, { out: 0.5, dash: dashed ? [3, 2] : [] });
   });
-  painter.setLineDash([]);
 }
 
 /** The column of a neuron in each strip. */
@@ -160,11 +154,8 @@ function paintFrame(
 ): void {
   if (row < 0 || layout.queries === null) return;
   const [top, height] = band(rowHeight, row);
-  painter.strokeStyle = palette.accent;
-  painter.lineWidth = 2;
-  painter.setLineDash(dashed ? [6, 4] : []);
-  painter.strokeRect(layout.queries - 2, top - 2, layout.strip + 4, height + 4);
-  painter.setLineDash([]);
+  const box = [layout.queries, top, layout.strip, height] as const;
+  strokeBox(painter, box, palette.accent, { out: 2, line: 2, dash: dashed ? [6, 4] : [] });
 }
 
 /** The least width of a component with a triangle instead of a tick. */

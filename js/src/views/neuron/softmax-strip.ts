@@ -2,7 +2,7 @@
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { strongest } from "../../data/neurons.ts";
-import { paintCanvas } from "../../painting/canvas.ts";
+import { paintCanvas, strokeBox } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import { perFrame } from "../../scheduling/frame.ts";
@@ -53,8 +53,7 @@ export function softmaxStrip(
     const { border, text, accent, positive, negative } = palette.value;
     const per = height / rows.count;
     const width = WIDTH - MARK;
-    painter.strokeStyle = border;
-    painter.strokeRect(MARK + 0.5, 0.5, width - 1, height - 1);
+    strokeBox(painter, [MARK, 0, width, height], border, { out: -0.5 });
     const { shown: now, peak } = analysis.explanation.value;
     const largest = pooled(now.weights, Math.ceil(height / TALL));
     largest.forEach((weight, at) => {
@@ -66,9 +65,8 @@ export function softmaxStrip(
     painter.globalAlpha = 1;
     const [first, end] = rows.sight.value;
     const part = Math.max(LOWEST, (end - first) * per);
-    painter.strokeStyle = accent;
-    painter.lineWidth = 1.5;
-    painter.strokeRect(MARK + 0.75, Math.min(first * per, height - part), width - 1.5, part);
+    const top = Math.min(first * per, height - part);
+    strokeBox(painter, [MARK + 0.75, top, width - 1.5, part], accent, { line: 1.5 });
     const mark = (color: string, row: number) => {
       const y = (row + 0.5) * per;
       if (row >= 0) paintMark(painter, color, Math.max(LOWEST, Math.min(height - LOWEST, y)));

@@ -2,7 +2,7 @@
 
 import type { Head } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
-import { paintCanvas } from "../../painting/canvas.ts";
+import { paintCanvas, strokeBox } from "../../painting/canvas.ts";
 import { button, el, tableElement, tableRow } from "../../parts/dom.ts";
 import { goTo } from "../../state/navigation.ts";
 import { mixed } from "../../styles/palette.ts";
@@ -81,18 +81,11 @@ export function carrierList(
         painter.fillStyle = mixed(colors.paper, colors.ink, Math.sqrt(share / largest));
         painter.fillRect(...box(heads[head]));
       }
-      painter.strokeStyle = colors.text;
       for (const { head } of framed) {
-        const [x, y, width, tall] = box(heads[head]);
-        painter.strokeRect(x - 0.5, y - 0.5, width + 1, tall + 1);
+        strokeBox(painter, box(heads[head]), colors.text, { out: 0.5 });
       }
       const current = heads.find(isCurrent);
-      if (current) {
-        painter.strokeStyle = colors.accent;
-        painter.lineWidth = 2;
-        const [x, y, width, tall] = box(current);
-        painter.strokeRect(x - 1, y - 1, width + 2, tall + 2);
-      }
+      if (current) strokeBox(painter, box(current), colors.accent, { out: 1, line: 2 });
       painter.fillStyle = colors.muted;
       painter.font = "10px system-ui, sans-serif";
       painter.textBaseline = "middle";

@@ -2,7 +2,7 @@
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Patches } from "../../data/manifest.ts";
-import type { Box } from "../../painting/canvas.ts";
+import { type Box, strokeBox } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { toggle } from "../../parts/choice.ts";
 import { button, el, replaceContent } from "../../parts/dom.ts";
@@ -108,27 +108,16 @@ export function picture(
       const boxed = drawn && { start: 0, end: 0, ...drawn };
       const all = [...outlines.value, { part: boxed, color: accent, width: 2, dash: [] }];
       return (painter: Painter) => {
-        painter.strokeStyle = muted;
-        painter.setLineDash([1, 2]);
         for (const { left, top, width, height } of boxesOf(sinks.flatMap(({ keys }) => keys))) {
-          painter.strokeRect(left + 1, top + 1, width - 2, height - 2);
+          strokeBox(painter, [left, top, width, height], muted, { out: -1, dash: [1, 2] });
         }
         for (const { part, color, width, dash } of all) {
           const box = part && around(part);
           if (!box) continue;
-          const [left, top, across, down] = box;
-          painter.setLineDash(dash);
           // On a light edge, as a photograph has any colour.
-          for (const [stroke, line] of [
-            [background, width + 3],
-            [color, width + 1],
-          ] as const) {
-            painter.strokeStyle = stroke;
-            painter.lineWidth = line;
-            painter.strokeRect(left + 2, top + 2, across - 4, down - 4);
-          }
+          strokeBox(painter, box, background, { out: -2, line: width + 3, dash });
+          strokeBox(painter, box, color, { out: -2, line: width + 1, dash });
         }
-        painter.setLineDash([]);
       };
     });
     const rowOf = (patch: number) => Math.floor(patch / grid.columns);

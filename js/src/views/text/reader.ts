@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
-import { paintCanvas } from "../../painting/canvas.ts";
+import { paintCanvas, strokeBox } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
@@ -227,12 +227,10 @@ export function shade(
     if (letters) painter.fillRect(x, y + height, width, Math.ceil(3 * share));
     else painter.fillRect(x, y, width, height);
   }
-  painter.strokeStyle = letters ?? palette.muted;
-  painter.setLineDash([1, 2]);
-  for (const { keys } of sinks) {
-    for (const { x, y, width, height } of keys.flatMap((key) => boxes[key] ?? [])) {
-      painter.strokeRect(x - 1.5, y + 0.5, width + 3, height - 1);
-    }
+  for (const { x, y, width, height } of sinks.flatMap(({ keys }) =>
+    keys.flatMap((key) => boxes[key] ?? []),
+  )) {
+    const box = [x - 1.5, y + 0.5, width + 3, height - 1] as const;
+    strokeBox(painter, box, letters ?? palette.muted, { dash: [1, 2] });
   }
-  painter.setLineDash([]);
 }

@@ -1,9 +1,10 @@
 /** A running text as it is read: the tokens and the part that are looked at, and what follows. */
 
 import { batch, computed, type Signal, signal } from "@preact/signals-core";
+import { pauses } from "../../data/combine.ts";
 import { type Head, isAttention, type RunningText, type StackInfo } from "../../data/manifest.ts";
 import { layerNumber } from "../../data/pairing.ts";
-import type { TextShares } from "../../data/stack-store.ts";
+import type { StackStore, TextShares } from "../../data/stack-store.ts";
 import { lensMatrix } from "../../lenses/index.ts";
 import type { Bound } from "../../parts/choice.ts";
 import { counted } from "../../parts/text.ts";
@@ -15,7 +16,6 @@ import { bound } from "../shared/tools.ts";
 import type { Context } from "../shared/view.ts";
 import { cutting } from "./cutting.ts";
 import type { PromptImage } from "./images.ts";
-import { partHeads } from "./part-heads.ts";
 import type { Tokens } from "./prose.ts";
 import {
   type Beside,
@@ -213,6 +213,43 @@ export function readingOf(
       });
     },
   };
+}
+
+/**
+ * Every head's attention on parts that are no whole sentences, by all layers in turn.
+ *
+ * @param parts the keys of each that count
+ * @param first the first row
+ * @returns [rows, parts, heads]; null where a layer is not here as a whole
+ */
+async function partHeads(
+  store: StackStore,
+  parts: readonly (readonly number[])[],
+  first: number,
+  rows: number,
+  signal: AbortSignal,
+): Promise<Float32Array | null> {
+  const { layers } = store.info;
+  const all = layers.reduce((sum, { heads }) => sum + heads, 0);
+  const found = new Float32Array(rows * parts.length * all);
+  const pause = pauses();
+  let at = 0;
+  for (const { number, heads } of layers) {
+    const layer = (await store.fetch(number, signal))?.whole;
+    if (!layer) return null;
+    for (let head = 0; head < heads; head++, at++) {
+      for (let row = 0; row < rows; row++) {
+        const weights = layer.weightRow(head, first + row);
+        parts.forEach((keys, part) => {
+          const sum = keys.reduce((total, key) => total + weights[key], 0);
+          found[(row * parts.length + part) * all + at] = sum;
+        });
+      }
+      await pause();
+      signal.throwIfAborted();
+    }
+  }
+  return found;
 }
 
 /** The heads of all layers, in order. */

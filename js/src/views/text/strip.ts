@@ -1,7 +1,7 @@
 /** A long prompt as a strip: where in it the shades are, and what of it is in sight. */
 
 import { signal } from "@preact/signals-core";
-import { paintCanvas } from "../../painting/canvas.ts";
+import { paintCanvas, strokeBox } from "../../painting/canvas.ts";
 import { el } from "../../parts/dom.ts";
 import { alpha } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
@@ -57,8 +57,8 @@ export function strip(
         painter.fillStyle = alpha(ink, 0.08 + 0.92 * share);
         painter.fillRect(2, cell * CELL, WIDTH - 4, CELL - 1);
       });
-      painter.strokeStyle = accent;
-      painter.strokeRect(0.5, from * tall + 0.5, WIDTH - 1, Math.max(6, (to - from) * tall - 1));
+      const part = Math.max(6, (to - from) * tall - 1);
+      strokeBox(painter, [0.5, from * tall + 0.5, WIDTH - 1, part], accent);
     });
   });
   canvas.addEventListener("click", ({ offsetY }) => {

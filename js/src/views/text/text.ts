@@ -4,6 +4,8 @@ import { computed, signal } from "@preact/signals-core";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent, revealWithin } from "../../parts/dom.ts";
 import { hint, percent, strong, weight } from "../../parts/text.ts";
+import type { Scope } from "../../scheduling/scope.ts";
+import { notice } from "../shared/layer-view.ts";
 import { weighting } from "../shared/tools.ts";
 import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
 import { legendLine, tableOf } from "../shared/words.ts";
@@ -63,23 +65,23 @@ export function textView(context: Context): View {
   const { alone } = chosen;
   const lens = weighting(scope, state, store);
   const element = el("div", { class: "text-view" });
-  const content = signal<ViewContent | null>(null);
+  const content = signal<ViewContent>(notice(""));
   scope.scopedEffect((inner) => {
+    const shown = contentNow(inner);
+    content.value = shown;
+    replaceContent(element, shown.element);
+  });
+  function contentNow(inner: Scope): ViewContent {
     const stack = state.shown.stack.value;
     const { text } = stack;
-    const waiting = (message: string) => {
-      content.value = null;
-      replaceContent(element, el("p", { class: "notice" }, message));
-    };
-    if (stack.difference) return waiting("The running text is that of A or of B: choose one.");
-    if (stack.layers[0].signed) return waiting(NO_SHARES);
-    if (!text) return waiting(store.manifest.compared ? COMPARED : NO_TEXT);
-    const loaded = context.store.stack(stack.name).text().value;
-    if (loaded.status === "failed") return waiting(loaded.message);
-    if (loaded.status === "loading") return waiting("Waiting for the running text.");
-    const level = state.parts.value;
+    if (stack.difference) return notice("The running text is that of A or of B: choose one.");
+    if (stack.layers[0].signed) return notice(NO_SHARES);
+    if (!text) return notice(store.manifest.compared ? COMPARED : NO_TEXT);
+    const loaded = store.stack(stack.name).text().value;
+    if (loaded.status === "failed") return notice(loaded.message);
+    if (loaded.status === "loading") return notice("Waiting for the running text.");
     const images = imagesOf(store.manifest, text, stack.keys);
-    const parts = [...partsOf(text, level, state.named_segments.value, images)];
+    const parts = [...partsOf(text, state.parts.value, state.named_segments.value, images)];
     const mine = chosen.part.value;
     if (mine?.stack === stack.name) {
       const { start, end, region } = mine;
@@ -88,14 +90,9 @@ export function textView(context: Context): View {
       parts.push(...made.map((each) => ({ ...each, ...words })));
     }
     const own = { ...context, scope: inner };
-    const shown = runningText(
-      own,
-      readingOf(own, text, parts, images, loaded.data, chosen),
-      chosen,
-    );
-    content.value = shown;
-    replaceContent(element, shown.element);
-  });
+    const reading = readingOf(own, text, parts, images, loaded.data, chosen);
+    return runningText(own, reading, chosen);
+  }
   return {
     element,
     tools: [
@@ -124,10 +121,10 @@ export function textView(context: Context): View {
         chosen.beside,
       ),
     ],
-    status: computed(() => content.value?.status.value ?? []),
-    legend: computed(() => content.value?.legend.value ?? []),
-    tables: computed(() => content.value?.tables.value ?? []),
-    figure: () => content.peek()?.figure() ?? null,
+    status: computed(() => content.value.status.value),
+    legend: computed(() => content.value.legend.value),
+    tables: computed(() => content.value.tables.value),
+    figure: () => content.peek().figure(),
     keys: { v: lens.next },
     idle: computed(() => {
       const why = alone.value ? "" : "All heads of all layers are shown as one";
