@@ -11,18 +11,7 @@ import {
 } from "../../data/manifest.ts";
 import { SIMILARITY } from "../../state/choices.ts";
 
-export interface Placing {
-  /** The metrics on the axes; null for places by similarity. */
-  readonly axes: readonly [x: Metric, y: Metric] | null;
-  /** The name of the null, as "random weights"; null if there is none. */
-  readonly nullLabel: string | null;
-  /** The meaning of two points being near each other; "" for places by metrics. */
-  readonly note: string;
-  /** The place of a head; null if it has no value. */
-  placeOf(head: Head): Position | null;
-  /** The place of the null's head; null if it has no value. */
-  nullPlaceOf(head: Head): Position | null;
-}
+export type Placing = ReturnType<typeof placingOf>;
 
 /**
  * @param metrics those of the stack
@@ -34,20 +23,21 @@ export function placingOf(
   x: string,
   y: string,
   similarity: Similarity | null,
-): Placing {
+) {
   if (x !== SIMILARITY || !similarity) return placedByMetrics(metrics, x, y);
   const { label, kept } = similarity;
   const share = kept === null ? "" : `; two dimensions show ${Math.round(100 * kept)}% of it`;
   return {
     axes: null,
     nullLabel: null,
+    /** The meaning of two points being near each other; "" for places by metrics. */
     note: `near heads are alike: ${label}${share}`,
-    placeOf: ({ layer, head }) => similarity.places.get(layer)?.[head] ?? null,
+    placeOf: ({ layer, head }: Head) => similarity.places.get(layer)?.[head] ?? null,
     nullPlaceOf: () => null,
   };
 }
 
-function placedByMetrics(metrics: readonly Metric[], x: string, y: string): Placing {
+function placedByMetrics(metrics: readonly Metric[], x: string, y: string) {
   const chosen = (name: string) => metrics.find((metric) => metric.name === name);
   const other = (metric?: Metric) => metrics.find((each) => each !== metric) ?? metrics[0];
   const across = chosen(x) ?? other(chosen(y));
@@ -58,11 +48,13 @@ function placedByMetrics(metrics: readonly Metric[], x: string, y: string): Plac
   };
   const hasNull = across.null && up.null;
   return {
-    axes: [across, up],
+    axes: [across, up] as const,
+    /** The name of the null, as "random weights"; null if there is none. */
     nullLabel: across.null?.label ?? up.null?.label ?? null,
     note: "",
-    placeOf: (head) => both((metric) => metricValue(metric, head)),
-    nullPlaceOf: ({ layer, head }) =>
+    /** The place of a head, and of the null's; null if it has no value. */
+    placeOf: (head: Head) => both((metric) => metricValue(metric, head)),
+    nullPlaceOf: ({ layer, head }: Head) =>
       hasNull ? both((metric) => metric.null?.values.get(layer)?.[head] ?? null) : null,
   };
 }

@@ -12,7 +12,7 @@ export interface ColumnHeader {
   /** The name and shorter forms: the first that fits is shown. */
   readonly name: readonly string[];
   /** The line below the name, with shorter forms; none is shown if none fits. */
-  readonly detail: readonly string[];
+  readonly detail?: readonly string[];
   /** The title, if it differs from name and detail. */
   readonly title?: string;
   /** True if the numbers are not the model's own. */
@@ -76,10 +76,10 @@ function vectorHeaders(
   const mutedCount = muted.value.length;
   return [
     layout.queries === null
-      ? { ...omittedHeader("Query", "q"), left: 0, width: layout.labels, atEnd: true }
+      ? { ...omitted("Query", "q"), left: 0, width: layout.labels, atEnd: true }
       : { ...queryHeader(analysis), left: layout.queries, width: layout.strip },
     layout.keys === null
-      ? { ...omittedHeader("Key", "k"), left: layout.keyLabels, width: layout.labels }
+      ? { ...omitted("Key", "k"), left: layout.keyLabels, width: layout.labels }
       : {
           name: ["Key k"],
           detail: sharedKeys(info, head.value),
@@ -114,7 +114,6 @@ function barHeaders(
   if (bias) {
     headers.push({
       name: ["+ bias"],
-      detail: [],
       title: "+ bias: what is added to the scaled product of query and key",
       left: bias.left,
       width: bias.end - bias.left,
@@ -157,7 +156,7 @@ function queryHeader({
   axes,
   explanation,
 }: QueryAnalysis): Pick<ColumnHeader, "name" | "detail" | "title"> {
-  if (!data.info.recurrence) return { name: ["Query q"], detail: [] };
+  if (!data.info.recurrence) return { name: ["Query q"] };
   const name = axes.query.names[explanation.value.query];
   return {
     name: ["q walked back: p", "q walked back", "p"],
@@ -186,9 +185,10 @@ function masking({ mask, window, blocks }: Program): string {
 }
 
 /** The header of tokens without space for their vectors. */
-function omittedHeader(name: string, vector: string) {
-  return { name: [name], detail: [], title: `${name}: no room for ${vector}` };
-}
+const omitted = (name: string, vector: string) => ({
+  name: [name],
+  title: `${name}: no room for ${vector}`,
+});
 
 /** With grouped keys, the other heads that share them, and shorter forms. */
 function sharedKeys({ heads, key_heads }: LayerInfo, head: number): readonly string[] {
@@ -216,7 +216,7 @@ export function headerRow(scope: Scope, headers: () => readonly ColumnHeader[]):
   });
 
   function elementOf(header: ColumnHeader): HTMLElement {
-    const { name, detail, title, altered, left, width, atEnd } = header;
+    const { name, detail = [], title, altered, left, width, atEnd } = header;
     const full = title ?? [name[0], detail[0]].filter(Boolean).join(", ");
     const shownName = name.find((text) => measure.name(text) <= width) ?? name[name.length - 1];
     const available = width - (altered ? RULE : 0);

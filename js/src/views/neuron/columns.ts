@@ -38,17 +38,11 @@ export interface ColumnsOptions {
   readonly labels: number;
 }
 
-/** The columns, and the vectors without space by name. */
-interface Columns {
-  readonly element: HTMLElement;
-  readonly leftOut: readonly string[];
-}
-
 /**
  * The neuron view with vectors: queries, keys, their products, and the bars up to the softmax. Or
  * without: queries, curves, keys, and the bars of the softmax.
  */
-export function neuronColumns(options: ColumnsOptions, isExpanded: boolean): Columns {
+export function neuronColumns(options: ColumnsOptions, isExpanded: boolean) {
   const { scope, analysis, palette, width, labels, rows } = options;
   const { program, dim } = analysis.data.info;
   const biased = program !== null && (program.bias || program.relative);
@@ -108,10 +102,11 @@ export function neuronColumns(options: ColumnsOptions, isExpanded: boolean): Col
   });
   rows.follow(scope, stage);
   const element = el("div", { class: "neuron-view" }, headers, stage);
-  if (!isExpanded) return { element, leftOut: [] };
-  element.style.width = `${layout.width + rows.strip}px`;
+  if (isExpanded) element.style.width = `${layout.width + rows.strip}px`;
   const without = [layout.queries === null ? "q" : "", layout.keys === null ? "k" : ""];
-  return { element, leftOut: without.filter(Boolean) };
+  /** The vectors without space, by name. */
+  const leftOut = without.filter((name) => isExpanded && name);
+  return { element, leftOut };
 }
 
 /** The height of rows and of the space for marks above them. */

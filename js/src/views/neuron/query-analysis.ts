@@ -126,23 +126,21 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
     neuron.value === null ? null : partnerOf(data.info.rotary, neuron.value),
   );
   const [queries, keys] = [sample(shown.queries), sample(shown.keys)];
-  /** The magnitudes of vectors and products shown in full colour. */
-  const vector = computed(() => {
-    const values = new Float32Array((queries.length + keys.length) * dim);
-    const shownQueries = recurrence ? keys.map(queryFor) : queries.map(queryAt);
-    [...shownQueries, ...keys.map(keyAt)].forEach((one, at) => {
+  const fullColorOf = (vectors: readonly Float32Array[]) => {
+    const values = new Float32Array(vectors.length * dim);
+    vectors.forEach((one, at) => {
       values.set(one, at * dim);
     });
     return fullColor(values);
-  });
-  const product = computed(() => {
-    const values = new Float32Array(keys.length * dim);
-    keys.forEach((key, at) => {
-      const [vector, k] = [queryFor(key), keyAt(key)];
-      for (let n = 0; n < dim; n++) values[at * dim + n] = vector[n] * k[n];
-    });
-    return fullColor(values);
-  });
+  };
+  /** The magnitudes of vectors and products shown in full colour. */
+  const scales = {
+    vector: computed(() => {
+      const shownQueries = recurrence ? keys.map(queryFor) : queries.map(queryAt);
+      return fullColorOf([...shownQueries, ...keys.map(keyAt)]);
+    }),
+    product: computed(() => fullColorOf(keys.map((key) => products(queryFor(key), keyAt(key))))),
+  };
   return {
     state,
     data,
@@ -160,7 +158,7 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
     decisive,
     neuron,
     partner,
-    scales: { vector, product },
+    scales,
   };
 }
 

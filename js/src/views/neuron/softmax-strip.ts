@@ -7,6 +7,7 @@ import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import { perFrame } from "../../scheduling/frame.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { pointAt } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
 import { bindStripPointer } from "../shared/minimap.ts";
 import type { ColumnHeader } from "./column-headers.ts";
@@ -67,9 +68,16 @@ export function softmaxStrip(
     const part = Math.max(LOWEST, (end - first) * per);
     const top = Math.min(first * per, height - part);
     strokeBox(painter, [MARK + 0.75, top, width - 1.5, part], accent, { line: 1.5 });
+    /** A triangle that points at a row from the left. */
     const mark = (color: string, row: number) => {
-      const y = (row + 0.5) * per;
-      if (row >= 0) paintMark(painter, color, Math.max(LOWEST, Math.min(height - LOWEST, y)));
+      if (row < 0) return;
+      const y = Math.max(LOWEST, Math.min(height - LOWEST, (row + 0.5) * per));
+      painter.fillStyle = color;
+      painter.beginPath();
+      painter.moveTo(0, y - 4);
+      painter.lineTo(MARK, y);
+      painter.lineTo(0, y + 4);
+      painter.fill();
     };
     mark(text, places.query[analysis.explanation.value.query]);
     const { value: key } = analysis.focusKey;
@@ -91,8 +99,7 @@ export function softmaxStrip(
     // The strongest of the keys that share a pixel.
     const near = shown.keys.slice(Math.max(0, rowAt(y - NEAR)), rowAt(y + NEAR) + 1);
     if (!near.length) return;
-    const key = strongest(near, weights);
-    if (state.hover.peek()?.key !== key) state.hover.value = { query: null, key };
+    pointAt(state, { query: null, key: strongest(near, weights) });
   });
   scope.onEnd(point.cancel);
   bindStripPointer(
@@ -107,14 +114,4 @@ export function softmaxStrip(
     },
   );
   return { element, header: { name: ["All"], detail: ["keys"], title, width: WIDTH, left } };
-}
-
-/** Paint a triangle that points at a place from the left. */
-function paintMark(painter: Painter, color: string, y: number): void {
-  painter.fillStyle = color;
-  painter.beginPath();
-  painter.moveTo(0, y - 4);
-  painter.lineTo(MARK, y);
-  painter.lineTo(0, y + 4);
-  painter.fill();
 }

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals-core";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { el, revealWithin, setAttributes } from "../../parts/dom.ts";
+import { within } from "../../state/state.ts";
 import type { Context } from "../shared/view.ts";
 import type { Reading } from "./reading.ts";
 
@@ -70,7 +71,7 @@ export function dock(
     if (by === undefined) return;
     event.preventDefault();
     const from = event.shiftKey && anchor === last ? first : last;
-    choose(Math.max(0, Math.min(count - 1, from + by)), event.shiftKey && first >= 0);
+    choose(within(from + by, count), event.shiftKey && first >= 0);
   });
   scope.effect(() => {
     const locked = span.value;

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
 import { button, el, setAttributes } from "../../parts/dom.ts";
+import { counted } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Reading } from "./reading.ts";
 
@@ -40,11 +41,7 @@ export function player(
     const p = answer.p.slice(first, last + 1).map((each) => each.toFixed(3));
     const which = first === last ? `token ${first + 1}` : `tokens ${first + 1}–${last + 1}`;
     const numbers = p.length > MOST ? "" : ` · p ${p.join(" · ")}`;
-    said.textContent = locked
-      ? `${which} of ${count}${numbers}`
-      : count === 1
-        ? "1 token"
-        : `${count} tokens`;
+    said.textContent = locked ? `${which} of ${count}${numbers}` : counted(count, "token");
     setAttributes(slider, { "aria-valuetext": `${named.value}, ${said.textContent}` });
   });
   scope.scopedEffect((own) => {

@@ -11,13 +11,7 @@ export interface Tokens {
   readonly end: number;
 }
 
-export interface Prose {
-  readonly element: HTMLElement;
-  /** The tokens with letters in a range, and the place of its last ones; null if there are none. */
-  selected(range: AbstractRange): { readonly tokens: Tokens; readonly end: DOMRect } | null;
-  /** The rectangles of each token, measured now; none for a token that is not shown. */
-  measure(): readonly Boxes[];
-}
+export type Prose = ReturnType<typeof prose>;
 
 /** Text between two places: a sentence with its number, or what is around sentences. */
 export interface Run {
@@ -34,7 +28,7 @@ export const fenced = (text: string, at = text.length): boolean =>
   /^(```|~~~)/.test(text.slice(at, at + 3));
 
 /** @param offsets two per token, in the text */
-export function prose(text: string, offsets: readonly number[], blocks: readonly Run[][]): Prose {
+export function prose(text: string, offsets: readonly number[], blocks: readonly Run[][]) {
   const element = el("div", { class: "prose" });
   const nodes: { readonly start: number; readonly end: number; readonly node: Text }[] = [];
   for (const runs of blocks) {
@@ -65,7 +59,8 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
   };
   return {
     element,
-    selected(given) {
+    /** The tokens with letters in a range, and the place of its last ones; null if there are none. */
+    selected(given: AbstractRange) {
       const range = document.createRange();
       range.setStart(given.startContainer, given.startOffset);
       range.setEnd(given.endContainer, given.endOffset);
@@ -85,7 +80,8 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
       if (!tokens.length || !box) return null;
       return { tokens: { start: tokens[0], end: tokens[tokens.length - 1] + 1 }, end: box };
     },
-    measure() {
+    /** The rectangles of each token, measured now; none for a token that is not shown. */
+    measure(): readonly Boxes[] {
       const { left, top } = element.getBoundingClientRect();
       const range = document.createRange();
       return Array.from({ length: offsets.length / 2 }, (_, token) => {

@@ -7,7 +7,7 @@ import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
-import { type OwnPart, ownPart, selectedRange } from "./own-part.ts";
+import { ownPart, selectedRange } from "./own-part.ts";
 import { picture } from "./picture.ts";
 import { type Boxes, fenced, linesOf, type Prose, prose, type Run, type Tokens } from "./prose.ts";
 import type { Reading } from "./reading.ts";
@@ -21,7 +21,7 @@ export function reader(
   context: Context,
   reading: Reading,
   make: (tokens: Tokens, region?: Region) => void,
-): OwnPart {
+) {
   const { scope, palette } = context;
   const { text, parts, look, part, pointed, cutting, images } = reading;
   const element = el("div", {

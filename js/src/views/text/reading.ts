@@ -31,20 +31,22 @@ import {
 const NO_LAYERS =
   "The heads of this part need all layers: save this with layers=, or open it in a notebook.";
 
+type Own = ReturnType<typeof ownChoices>;
+
 /** The reader's choices that this view alone has. */
-export interface Own {
+export const ownChoices = () => ({
   /** The current head in place of the mean of all. */
-  readonly alone: Signal<boolean>;
-  readonly beside: Signal<Beside>;
+  alone: signal(false),
+  beside: signal<Beside>("even"),
   /** True if sinks count as any other token. */
-  readonly sinks: Signal<boolean>;
+  sinks: signal(false),
   /** A part of the reader's own, and whether it is locked, or cut. */
-  readonly part: Signal<
-    (Tokens & { readonly stack: string; readonly region?: Region | undefined }) | null
-  >;
-  readonly locked: Signal<boolean>;
-  readonly cut: Signal<boolean>;
-}
+  part: signal<(Tokens & { readonly stack: string; readonly region?: Region | undefined }) | null>(
+    null,
+  ),
+  locked: signal(false),
+  cut: signal(false),
+});
 
 export type Reading = ReturnType<typeof readingOf>;
 
@@ -148,6 +150,7 @@ export function readingOf(
     labels,
     mine,
     alone: own.alone,
+    sinksCount: own.sinks,
     span,
     hovered,
     shown,

@@ -276,14 +276,7 @@ function sinksOf(
   }));
 }
 
-export interface Carrier {
-  /** The head, counted through all layers from 0. */
-  readonly head: number;
-  /** Its attention on the part, and that of the other rows. */
-  readonly share: number;
-  /** Null where all rows are looked at. */
-  readonly elsewhere: number | null;
-}
+export type Carrier = ReturnType<typeof carriers>[number];
 
 /**
  * Every head by its attention on several pieces of the prompt, without sinks.
@@ -298,7 +291,7 @@ export function carriers(
   pieces: number,
   [begin, end]: readonly [number, number],
   [first, last]: Span,
-): readonly Carrier[] {
+) {
   const heads = shares.length / (rows * pieces);
   const inside = last - first + 1;
   return Array.from({ length: heads }, (_, head) => {
@@ -311,7 +304,12 @@ export function carriers(
       all += weight;
       if (row >= first && row <= last) share += weight;
     }
-    const elsewhere = rows > inside ? (all - share) / (rows - inside) : null;
-    return { head, share: share / inside, elsewhere };
+    return {
+      /** The head, counted through all layers from 0. */
+      head,
+      /** Its attention on the part, and that of the other rows; null where all are looked at. */
+      share: share / inside,
+      elsewhere: rows > inside ? (all - share) / (rows - inside) : null,
+    };
   });
 }

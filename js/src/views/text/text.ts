@@ -18,8 +18,8 @@ import { partList } from "./parts.ts";
 import { player } from "./player.ts";
 import type { Tokens } from "./prose.ts";
 import { reader } from "./reader.ts";
-import { type Own, type Reading, readingOf } from "./reading.ts";
-import { type Beside, isMarked, partAt, partsOf, type Region } from "./shares.ts";
+import { ownChoices, type Reading, readingOf } from "./reading.ts";
+import { isMarked, partAt, partsOf, type Region } from "./shares.ts";
 import { strip } from "./strip.ts";
 import { strongestPatches } from "./strongest.ts";
 import { withoutPart } from "./without.ts";
@@ -54,14 +54,7 @@ const TWICE = {
 
 export function textView(context: Context): View {
   const { scope, state, store } = context;
-  const chosen: Own = {
-    alone: signal(false),
-    beside: signal<Beside>("even"),
-    sinks: signal(false),
-    part: signal(null),
-    locked: signal(false),
-    cut: signal(false),
-  };
+  const chosen = ownChoices();
   const { alone } = chosen;
   const lens = weighting(scope, state, store);
   const element = el("div", { class: "text-view" });
@@ -90,8 +83,7 @@ export function textView(context: Context): View {
       parts.push(...made.map((each) => ({ ...each, ...words })));
     }
     const own = { ...context, scope: inner };
-    const reading = readingOf(own, text, parts, images, loaded.data, chosen);
-    return runningText(own, reading, chosen);
+    return runningText(own, readingOf(own, text, parts, images, loaded.data, chosen));
   }
   return {
     element,
@@ -133,7 +125,7 @@ export function textView(context: Context): View {
   };
 }
 
-function runningText(context: Context, reading: Reading, own: Own): ViewContent {
+function runningText(context: Context, reading: Reading): ViewContent {
   const { scope, store } = context;
   const { text, parts, images, stack, look, span, shown, part, linked, cutting, named } = reading;
   const make = (tokens: Tokens | null, region?: Region) => {
@@ -151,7 +143,7 @@ function runningText(context: Context, reading: Reading, own: Own): ViewContent 
   const left = el(
     "div",
     { class: "left" },
-    ...heading(context, reading, own),
+    ...heading(context, reading),
     el("div", { class: "prompt" }, prompt, strip(context, reading, prompt)),
     docked,
   );
@@ -263,11 +255,11 @@ function runningText(context: Context, reading: Reading, own: Own): ViewContent 
 }
 
 /** What is looked at, and the sinks that are left out. */
-function heading({ scope }: Context, reading: Reading, own: Own): readonly HTMLElement[] {
-  const { text, parts, images, look, part, lookers, named, ofHeads } = reading;
+function heading({ scope }: Context, reading: Reading): readonly HTMLElement[] {
+  const { text, parts, images, look, part, lookers, named, ofHeads, sinksCount } = reading;
   const title = el("p", { class: "title" });
   const sinks = el("p", { class: "sinks" });
-  const countThem = toggle(scope, "Count them", "Shade sinks as any other token", own.sinks);
+  const countThem = toggle(scope, "Count them", "Shade sinks as any other token", sinksCount);
   countThem.className = "count-sinks";
   const verb = text.answer ? "was written from" : "looks at";
   scope.effect(() => {
@@ -288,7 +280,7 @@ function heading({ scope }: Context, reading: Reading, own: Own): readonly HTMLE
       return el("span", { class: "chip" }, `${label}${times} `, el("b", {}, percent(share)));
     });
     sinks.replaceChildren(
-      own.sinks.value ? "Sinks are counted " : `${percent(all)} on sinks, left out: `,
+      sinksCount.value ? "Sinks are counted " : `${percent(all)} on sinks, left out: `,
       ...chips,
       countThem,
     );
