@@ -69,17 +69,12 @@ export function mapDetail(
   const thumbnail = el("canvas", { "aria-hidden": "true" });
   scope.effect(() => {
     const head = focused.value;
-    const group = groupName(head);
-    const name = [el("strong", {}, headTitle(head)), group && ` [${group}]`];
-    title.title = [
-      named && described(patterns, head),
-      group && "The heads in brackets share their keys.",
-    ]
-      .filter(Boolean)
-      .join("\n");
-    if (texts === null) title.replaceChildren(...name, ` ${described(patterns, head)}`);
-    else title.replaceChildren(...name);
-    words.textContent = described(patterns, head);
+    const [group, said] = [groupName(head), described(patterns, head)];
+    const hints = [named && said, group && "The heads in brackets share their keys."];
+    title.title = hints.filter(Boolean).join("\n");
+    title.replaceChildren(el("strong", {}, headTitle(head)), group && ` [${group}]`);
+    if (texts === null) title.append(` ${said}`);
+    words.textContent = said;
     rules.textContent = joined(reasonsOf(patterns, head), sampledText(stack, store.manifest));
   });
   const intervals = metrics.some(({ interval }) => interval);

@@ -17,7 +17,7 @@ const NO_KERNEL = "Cutting runs the model: open this in a notebook.";
 /** @param remove takes the reader's own part away again */
 export function partList(
   scope: Scope,
-  { text, parts, mine, look, part, pointed, shown: span, cutting }: Reading,
+  { text, parts, mine, look, part, lockPart, pointed, shown: span, cutting }: Reading,
   remove: () => void,
 ): HTMLElement {
   const { cuts, live, without } = cutting;
@@ -62,13 +62,9 @@ export function partList(
   const rows = parts.map((each, index) => {
     const { name, words } = each;
     const shown = each.isNamed && words ? `${name} · ${words}` : words || name;
-    const lock = button({ "data-part": index, dir: "auto" }, shown, () => {
-      part.value = part.value === index ? null : index;
-    });
-    const row = tableRow(
-      lock,
-      Array.from({ length: hasCuts ? 4 : 3 }, () => ""),
-    );
+    const lock = button({ "data-part": index, dir: "auto" }, shown, () => lockPart(index));
+    const texts = columns.slice(1).map(() => "");
+    const row = tableRow(lock, texts);
     const [head, ...cells] = row.cells;
     head.title = words || name;
     head.prepend(el("span", { class: "number" }, `${index + 1}`));

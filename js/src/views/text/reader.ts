@@ -23,7 +23,7 @@ export function reader(
   make: (tokens: Tokens, region?: Region) => void,
 ) {
   const { scope, palette } = context;
-  const { text, parts, look, part, pointed, cutting, images } = reading;
+  const { text, parts, look, part, lockPart, pointed, cutting, images } = reading;
   const element = el("div", {
     class: "reader",
     role: "group",
@@ -44,9 +44,6 @@ export function reader(
     .sort((a, b) => a.keys.size - b.keys.size);
   const partOf = (token: number | null) =>
     (token === null ? null : bySize.find(({ keys }) => keys.has(token))?.index) ?? null;
-  const toggle = (index: number | null) => {
-    part.value = index === part.value ? null : index;
-  };
   const takeRegion = () => {
     const drawn = reading.region.peek();
     if (drawn) make({ start: drawn.keys[0], end: (drawn.keys.at(-1) ?? 0) + 1 }, drawn);
@@ -60,7 +57,7 @@ export function reader(
           reading.patch.value = token;
           pointed.value = partOf(token);
         },
-        lock: (token) => toggle(partOf(token)),
+        lock: (token) => lockPart(partOf(token)),
         take: takeRegion,
       }),
     ]),
@@ -133,7 +130,7 @@ export function reader(
     written.element.addEventListener("click", (event) => {
       // A selection of text is no choice of a part.
       if (selectedRange(element)) return;
-      toggle(at(event));
+      lockPart(at(event));
     });
     const numbers = [...written.element.querySelectorAll<HTMLElement>("[data-number]")];
     const marked = computed(() => new Set(look.value.parts.filter(isMarked).map((p) => p.index)));

@@ -155,6 +155,10 @@ export function readingOf(
     hovered,
     shown,
     part,
+    /** Locks a part, or releases it. */
+    lockPart(index: number | null): void {
+      part.value = part.value === index ? null : index;
+    },
     pointed,
     linked,
     /** True while the link is one that is pointed at. */

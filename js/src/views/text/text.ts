@@ -40,16 +40,11 @@ const LEVELS = {
   messages: "Messages",
   named: "Named segments",
 } as const;
+/** What shares stand beside: its name in the menu, and in words. */
 const NULLS = {
-  even: "Even share",
-  shuffled: "Shuffled sentences",
-  rest: "Rest of the answer",
-} as const;
-
-const TWICE = {
-  even: "an even share",
-  shuffled: "what its place gets in other orders of the sentences",
-  rest: "the rest of the answer",
+  even: ["Even share", "an even share"],
+  shuffled: ["Shuffled sentences", "what its place gets in other orders of the sentences"],
+  rest: ["Rest of the answer", "the rest of the answer"],
 } as const;
 
 export function textView(context: Context): View {
@@ -85,33 +80,25 @@ export function textView(context: Context): View {
     const own = { ...context, scope: inner };
     return runningText(own, readingOf(own, text, parts, images, loaded.data, chosen));
   }
+  const levels = () => {
+    const hasNamed = state.named_segments.value.length > 0;
+    return optionsOf<"parts">(LEVELS).filter(({ value }) => hasNamed || value !== "named");
+  };
+  const nulls = () => {
+    const { name, text } = state.shown.stack.value;
+    const known = store.cuts || store.stack(name).shuffled.value;
+    return Object.entries(NULLS).map(([value, [label]]) => {
+      const isKnown = value === "even" || (text?.answer && (known || value === "rest"));
+      return { value, label, off: !isKnown };
+    });
+  };
   return {
     element,
     tools: [
       toggle(scope, "Head alone", "Show the current head in place of the mean of all", alone),
       lens.control,
-      choice(
-        scope,
-        "Parts",
-        () =>
-          optionsOf<"parts">(LEVELS).filter(
-            ({ value }) => value !== "named" || state.named_segments.value.length,
-          ),
-        state.parts,
-      ),
-      choice(
-        scope,
-        "Beside",
-        () => {
-          const { name, text } = state.shown.stack.value;
-          const known = store.cuts || store.stack(name).shuffled.value;
-          return Object.entries(NULLS).map(([value, label]) => ({
-            ...{ value, label },
-            off: value !== "even" && (!text?.answer || (value === "shuffled" && !known)),
-          }));
-        },
-        chosen.beside,
-      ),
+      choice(scope, "Parts", levels, state.parts),
+      choice(scope, "Beside", nulls, chosen.beside),
     ],
     status: computed(() => content.value.status.value),
     legend: computed(() => content.value.legend.value),
@@ -230,7 +217,7 @@ function runningText(context: Context, reading: Reading): ViewContent {
       legendLine(
         [],
         [
-          `bold: at least twice ${TWICE[look.value.beside]}`,
+          `bold: at least twice ${NULLS[look.value.beside][1]}`,
           text.answer && "line below a token: its probability",
           "dotted: sinks, a heuristic",
           "attention is no proof of use: cut it to know",
