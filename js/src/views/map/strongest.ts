@@ -4,7 +4,7 @@ import { signal } from "@preact/signals-core";
 import { type Head, metricValue } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { el } from "../../parts/dom.ts";
-import { fontOf, number, numberAt, shorten, textMeasure } from "../../parts/text.ts";
+import { fontOf, joined, number, numberAt, shorten, textMeasure } from "../../parts/text.ts";
 import { attentionOf } from "../../state/lens.ts";
 import type { Palette } from "../../styles/palette.ts";
 import { sameHead } from "../shared/all-heads/heads.ts";
@@ -85,13 +85,11 @@ export function strongest({ context, map, focused }: Looked, width: number): Par
       const whole = named((text) => text);
       const first = state.shown.metrics.peek().find(({ name }) => name === "first");
       // Over many texts, it is not that of this text.
-      const share = store.manifest.texts === null && first && metricValue(first, head);
-      line.textContent = [
+      const share = store.manifest.texts === null && first ? metricValue(first, head) : null;
+      line.textContent = joined(
         ...(drawn.length ? short.slice(0, WRITTEN) : ["no links between two other tokens"]),
-        ...(typeof share !== "number"
-          ? []
-          : [`on the first token ${number(share, first?.digits)}`]),
-      ].join(" · ");
+        share === null ? "" : `on the first token ${number(share, first?.digits)}`,
+      );
       line.title = whole.join(" · ");
       figure.setAttribute("aria-label", `Strongest links: ${whole.join(", ") || "none"}`);
     };

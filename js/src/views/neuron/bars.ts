@@ -87,9 +87,10 @@ function largestIn(
 ): number {
   const magnitudes = explanations.flatMap((explained) => {
     const keys = rows.filter((key) => isSeen(explained, key));
-    return bothOf(explained, quantity).flatMap((numbers) =>
-      keys.map((key) => Math.abs(numbers?.of(key) ?? 0)),
-    );
+    const changed = explained.shown === explained.original ? 1 : 2;
+    return bothOf(explained, quantity)
+      .slice(0, changed)
+      .flatMap((numbers) => keys.map((key) => Math.abs(numbers?.of(key) ?? 0)));
   });
   return largestOf([1e-9, ...magnitudes.filter(Number.isFinite)]);
 }

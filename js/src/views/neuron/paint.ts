@@ -4,14 +4,14 @@ import { type Box, strokeBox } from "../../painting/canvas.ts";
 import { alpha } from "../../styles/palette.ts";
 import { paintBars } from "./bars.ts";
 import { MARKS } from "./layout.ts";
-import { band, type Canvas, hatch, paintStrips } from "./strips.ts";
+import { band, type Canvas, hatch, paintStrip, stripsOf } from "./strips.ts";
 
 /** @param curves false if other lines stand in place of the explained queries' curves */
 export function paintNeurons(canvas: Canvas, curves: boolean): void {
   const { layout, analysis } = canvas;
   if (layout.products !== null) {
     paintFocus(canvas);
-    paintStrips(canvas, layout.products);
+    for (const strip of stripsOf(canvas)) paintStrip(canvas, strip);
     paintPairs(canvas);
     paintMuted(canvas);
     analysis.explanations.value.forEach(({ query }, second) => {
@@ -92,10 +92,10 @@ function paintPairs(canvas: Canvas): void {
   const { rotary } = data.info;
   if (!rotary || order.value.some((n, at) => n !== at)) return;
   const cell = layout.strip / order.value.length;
-  for (const [x, count] of stripsOf(canvas)) {
+  for (const { left: x, rows } of stripsOf(canvas)) {
     painter.fillStyle = palette.muted;
     const line = (at: number) =>
-      painter.fillRect(Math.round(x + at * cell) - 0.5, MARKS, 1, count * rowHeight);
+      painter.fillRect(Math.round(x + at * cell) - 0.5, MARKS, 1, rows * rowHeight);
     const end = rotary.start + rotary.dims;
     if (rotary.pairs === "halves") line(rotary.start + rotary.dims / 2);
     else
@@ -132,18 +132,8 @@ function columnsOf(canvas: Canvas, n: number): readonly Box[] {
   const { layout, rowHeight, analysis } = canvas;
   const { order } = analysis;
   const cell = layout.strip / order.value.length;
-  const left = order.value.indexOf(n) * cell;
-  return stripsOf(canvas).map(([x, rows]) => [x + left, MARKS, cell, rows * rowHeight]);
-}
-
-/** The left edge and number of rows of each strip shown. */
-function stripsOf({ layout, analysis: { shown } }: Canvas) {
-  const strips = [
-    [layout.queries, shown.queries.length],
-    [layout.keys, shown.keys.length],
-    [layout.products, shown.keys.length],
-  ] as const;
-  return strips.flatMap(([x, rows]) => (x === null ? [] : [[x, rows] as const]));
+  const at = order.value.indexOf(n) * cell;
+  return stripsOf(canvas).map(({ left, rows }) => [left + at, MARKS, cell, rows * rowHeight]);
 }
 
 /** Frame the vector of the explained query, or, dashed, of the compared one. */
