@@ -4,7 +4,7 @@ import type { Range } from "../../basics/extremes.ts";
 import { largestOf, smallestOf } from "../../basics/extremes.ts";
 import { type Head, type Metric, metricValue, type Position } from "../../data/manifest.ts";
 import { fontOf, number, roundStep, textMeasure } from "../../parts/text.ts";
-import type { Placing } from "./placing.ts";
+import type { Placing } from "./heads.ts";
 
 /** A head at its place. */
 export interface Point {

@@ -1,6 +1,6 @@
 /** An image where it stands in a prompt: one of its grids with a veil, beside small ones of all. */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { computed, signal } from "@preact/signals-core";
 import type { Patches } from "../../data/manifest.ts";
 import { type Box, strokeBox } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
@@ -25,31 +25,19 @@ const FRAMED = 3;
 /** The least height of the list beside it. */
 const LEAST_SMALL = 330;
 
-/** What all pictures of a prompt share. */
-type Veil = Pick<Reading, "look" | "weights" | "largest" | "patch" | "region">;
+/** What all pictures of a prompt share: what they show, and the parts that are pointed at. */
+type Veil = Pick<Reading, "look" | "weights" | "largest" | "patch" | "region" | "outlines">;
+type Parts = Pick<Reading, "partOf" | "pointed" | "lockPart">;
 
-/** How a part is outlined. */
-export interface Outline {
-  readonly part: Part | null;
-  readonly color: string;
-  readonly width: number;
-  readonly dash: number[];
-}
-
-interface Acts {
-  readonly point: (token: number | null) => void;
-  readonly lock: (token: number) => void;
-  /** Makes the region a part. */
-  readonly take: () => void;
-}
-
+/** @param take makes the region a part */
 export function picture(
   context: Context,
   image: PromptImage,
-  { look, weights, largest, patch, region }: Veil,
-  outlines: ReadonlySignal<readonly Outline[]>,
-  { point, lock, take }: Acts,
+  veil: Veil & Parts,
+  take: () => void,
 ): HTMLElement {
+  const { look, weights, largest, patch, region, outlines } = veil;
+  const lock = (token: number) => veil.lockPart(veil.partOf(token));
   const { scope, state, palette, height } = context;
   const { name, grids, start, end } = image;
   const element = el("div", { class: "text-picture", role: "group", "aria-label": name });
@@ -174,7 +162,8 @@ export function picture(
             draw(from, grid.of[token] ?? 0);
           }
         }
-        point(token);
+        patch.value = token;
+        veil.pointed.value = token === null ? null : veil.partOf(token);
       },
       toggle(token, event) {
         if (!region.peek()) lock(token);
@@ -198,15 +187,8 @@ export function picture(
       from = null;
       if (region.peek()) take();
     });
-    const small = chooser(own, {
-      label,
-      grids,
-      shown: at,
-      weights,
-      largest,
-      total,
-      marks: framed,
-    });
+    const listed = { label, grids, shown: at, weights, largest, total, marks: framed };
+    const small = chooser(own, listed);
     if (small && !large.value) small.style.maxHeight = `${Math.max(size.height, LEAST_SMALL)}px`;
     const content = el("div", {}, view, small ?? "");
     replaceContent(holder, content);

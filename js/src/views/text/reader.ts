@@ -23,44 +23,20 @@ export function reader(
   make: (tokens: Tokens, region?: Region) => void,
 ) {
   const { scope, palette } = context;
-  const { text, parts, look, part, lockPart, pointed, cutting, images } = reading;
+  const { text, parts, bySize, look, lockPart, pointed, outlines, images } = reading;
   const element = el("div", {
     class: "reader",
     role: "group",
     "aria-label": "Prompt",
     tabindex: 0,
   });
-  const outlines = computed(() => {
-    const { accent, muted, negative } = palette.value;
-    return [
-      { index: part.value, color: accent, width: 1.5, dash: [] },
-      { index: cutting.without.value, color: negative, width: 1.5, dash: [4, 3] },
-      { index: pointed.value, color: muted, width: 1, dash: [] },
-    ].map(({ index, ...line }) => ({ ...line, part: index === null ? null : parts[index] }));
-  });
-  // Of parts within others, the smallest is pointed at.
-  const bySize = parts
-    .map((each, index) => ({ each, index, keys: new Set(keysOf(each)) }))
-    .sort((a, b) => a.keys.size - b.keys.size);
-  const partOf = (token: number | null) =>
-    (token === null ? null : bySize.find(({ keys }) => keys.has(token))?.index) ?? null;
   const takeRegion = () => {
     const drawn = reading.region.peek();
     if (drawn) make({ start: drawn.keys[0], end: (drawn.keys.at(-1) ?? 0) + 1 }, drawn);
     return Boolean(drawn);
   };
   const pictures = new Map(
-    images.map((image) => [
-      image.start,
-      picture(context, image, reading, outlines, {
-        point(token) {
-          reading.patch.value = token;
-          pointed.value = partOf(token);
-        },
-        lock: (token) => lockPart(partOf(token)),
-        take: takeRegion,
-      }),
-    ]),
+    images.map((image) => [image.start, picture(context, image, reading, takeRegion)]),
   );
   const texts: Prose[] = [];
   for (const { role, start, end } of text.messages) {

@@ -85,6 +85,10 @@ export function readingOf(
   scope.effect(() => {
     if (own.beside.value === "shuffled") cuts.shuffle();
   });
+  // Of parts within others, the smallest is pointed at.
+  const bySize = parts
+    .map((each, index) => ({ each, index, keys: new Set(keysOf(each)) }))
+    .sort((a, b) => a.keys.size - b.keys.size);
 
   const layer = computed(() => {
     if (!own.alone.value) return null;
@@ -160,6 +164,18 @@ export function readingOf(
       part.value = part.value === index ? null : index;
     },
     pointed,
+    bySize,
+    /** The smallest part with a token; null for none. */
+    partOf: (token: number) => bySize.find(({ keys }) => keys.has(token))?.index ?? null,
+    /** How parts are outlined. */
+    outlines: computed(() => {
+      const { accent, muted, negative } = context.palette.value;
+      return [
+        { index: part.value, color: accent, width: 1.5, dash: [] },
+        { index: cuts.without.value, color: negative, width: 1.5, dash: [4, 3] },
+        { index: pointed.value, color: muted, width: 1, dash: [] },
+      ].map(({ index, ...line }) => ({ ...line, part: index === null ? null : parts[index] }));
+    }),
     linked,
     /** True while the link is one that is pointed at. */
     pointing: computed(() => hovered.value !== null || pointed.value !== null),

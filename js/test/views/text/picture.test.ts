@@ -52,20 +52,15 @@ function shown() {
     ...{ scope: testScope(), state, store, palette: signal(palette(false)) },
     ...{ width: signal(1000), height: signal(800), onPaper: signal(false) },
   };
-  const [locked, taken] = [[] as number[], [] as (Region | null)[]];
-  const element = picture(
-    context,
-    images[0],
-    veil,
-    computed(() => []),
-    {
-      point: (token) => {
-        veil.patch.value = token;
-      },
-      lock: (token) => locked.push(token),
-      take: () => taken.push(veil.region.value),
-    },
-  );
+  const [locked, taken] = [[] as (number | null)[], [] as (Region | null)[]];
+  const parted = {
+    outlines: computed(() => []),
+    pointed: signal<number | null>(null),
+    partOf: (token: number) => token,
+    lockPart: (index: number | null) => void locked.push(index),
+  };
+  const take = () => void taken.push(veil.region.value);
+  const element = picture(context, images[0], { ...veil, ...parted }, take);
   place(element);
   return { element, images, parts, look, veil, state, locked, taken };
 }
