@@ -1,6 +1,6 @@
 /** The column headers of the neuron view, with the formula of the head. */
 
-import { same } from "../../basics/same.ts";
+import { steady } from "../../basics/same.ts";
 import type { LayerInfo, Program } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { fontOf, scalingSteps, textMeasure } from "../../parts/text.ts";
@@ -207,13 +207,9 @@ const RULE = 8;
 export function headerRow(scope: Scope, headers: () => readonly ColumnHeader[]): HTMLElement {
   const measure = { name: textMeasure(fontOf(13)), detail: textMeasure(fontOf(12, 500)) };
   const row = el("div", { class: "column-headers" });
-  let shown: readonly ColumnHeader[] = [];
-  scope.effect(() => {
-    const all = headers();
-    // Keep equal ones: a new layout costs time with every move of the pointer.
-    if (!same(all, shown)) row.replaceChildren(...all.map(elementOf));
-    shown = all;
-  });
+  // Equal ones are kept: a new layout costs time with every move of the pointer.
+  const shown = steady(headers);
+  scope.effect(() => row.replaceChildren(...shown.value.map(elementOf)));
 
   function elementOf(header: ColumnHeader): HTMLElement {
     const { name, detail = [], title, altered, left, width, atEnd } = header;

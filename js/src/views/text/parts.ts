@@ -68,7 +68,6 @@ export function partList(
     const [head, ...cells] = row.cells;
     head.title = words || name;
     head.prepend(el("span", { class: "number" }, `${index + 1}`));
-    cells[0].className = "share-bar";
     cells[2].className = "range";
     if (index === mine) {
       const label = `Remove ${each.name}`;

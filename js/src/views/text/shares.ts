@@ -68,7 +68,7 @@ export const isMarked = ({ share, beside }: Omit<PartShare, "index">): boolean =
   beside !== null && share >= 2 * beside;
 
 /** The number of keys of the prompt. */
-export const promptOf = ({ messages }: RunningText): number => messages.at(-1)?.end ?? 0;
+const promptOf = ({ messages }: RunningText): number => messages.at(-1)?.end ?? 0;
 
 /** Some tokens of the prompt as a part; none if they are all of the answer. */
 export function partAt(
