@@ -138,7 +138,7 @@ export function readingOf(
     partHeads(source, others.map(keysCounted), text.first, rows, scope.signal).then(
       (all) => {
         ofOthers.value = all;
-        waiting.value = all ? "" : NO_LAYERS;
+        waiting.value = "";
       },
       (error) => {
         waiting.value = error.message;
@@ -243,7 +243,7 @@ export function readingOf(
  *
  * @param parts the keys of each that count
  * @param first the first row
- * @returns [rows, parts, heads]; null where a layer is not here as a whole
+ * @returns [rows, parts, heads]
  */
 async function partHeads(
   store: StackStore,
@@ -251,7 +251,7 @@ async function partHeads(
   first: number,
   rows: number,
   signal: AbortSignal,
-): Promise<Float32Array | null> {
+): Promise<Float32Array> {
   const { layers } = store.info;
   const all = layers.reduce((sum, { heads }) => sum + heads, 0);
   const found = new Float32Array(rows * parts.length * all);
@@ -259,7 +259,7 @@ async function partHeads(
   let at = 0;
   for (const { number, heads } of layers) {
     const layer = (await store.fetch(number, signal))?.whole;
-    if (!layer) return null;
+    if (!layer) throw new Error(NO_LAYERS);
     for (let head = 0; head < heads; head++, at++) {
       for (let row = 0; row < rows; row++) {
         const weights = layer.weightRow(head, first + row);
