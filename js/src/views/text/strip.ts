@@ -33,10 +33,8 @@ export function strip(
     element.hidden = own.height < LONG * around.height;
   };
   scope.onResize(prompt, () => {
-    const within = scroller();
-    if (!within) return;
-    within.removeEventListener("scroll", see);
-    within.addEventListener("scroll", see, { passive: true, signal: scope.signal });
+    // A listener that is there already is not added again.
+    scroller()?.addEventListener("scroll", see, { passive: true, signal: scope.signal });
     see();
   });
   scope.effect(() => {
