@@ -1,6 +1,5 @@
 /** Paints the bars and numbers of the neuron view: bias, score and softmax weight, or coefficient, of each key. */
 
-import { largestOf } from "../../basics/extremes.ts";
 import { sees } from "../../data/explanation.ts";
 import { strokeBox } from "../../painting/canvas.ts";
 import { fontOf, weight, within } from "../../parts/text.ts";
@@ -85,14 +84,18 @@ function largestIn(
   quantity: Quantity,
   rows: readonly number[],
 ): number {
-  const magnitudes = explanations.flatMap((explained) => {
-    const keys = rows.filter((key) => isSeen(explained, key));
-    const changed = explained.shown === explained.original ? 1 : 2;
-    return bothOf(explained, quantity)
-      .slice(0, changed)
-      .flatMap((numbers) => keys.map((key) => Math.abs(numbers?.of(key) ?? 0)));
-  });
-  return largestOf([1e-9, ...magnitudes.filter(Number.isFinite)]);
+  let largest = 1e-9;
+  for (const explained of explanations) {
+    const sides = bothOf(explained, quantity);
+    for (const key of rows) {
+      if (!isSeen(explained, key)) continue;
+      for (const numbers of sides) {
+        const size = Math.abs(numbers?.of(key) ?? 0);
+        if (size < Number.POSITIVE_INFINITY) largest = Math.max(largest, size);
+      }
+    }
+  }
+  return largest;
 }
 
 function bar(canvas: Canvas, x: number, length: number, color: string, place: Box): void {
