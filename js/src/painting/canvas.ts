@@ -30,6 +30,20 @@ export function paintCanvas(
 /** Left, top, width and height. */
 export type Box = readonly [x: number, y: number, width: number, height: number];
 
+/** Stroke the edge of a box that is `out` CSS pixels larger on each side. */
+export function strokeBox(
+  painter: Painter,
+  [x, y, width, height]: Box,
+  color: string,
+  { out = 0, line = 1, dash = [] as number[] } = {},
+): void {
+  painter.strokeStyle = color;
+  painter.lineWidth = line;
+  painter.setLineDash(dash);
+  painter.strokeRect(x - out, y - out, width + 2 * out, height + 2 * out);
+  painter.setLineDash([]);
+}
+
 /** Paint a box of a canvas of CSS size width x height anew, and leave the rest of it. */
 export function paintBox(
   canvas: HTMLCanvasElement,

@@ -14,6 +14,21 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Create a table with a line of column names. */
+export function tableElement(
+  label: string,
+  columns: readonly (Node | string)[],
+  rows: readonly Node[],
+): HTMLTableElement {
+  const names = columns.map((name) => el("th", { scope: "col" }, name));
+  const head = el("thead", {}, el("tr", {}, ...names));
+  return el("table", { "aria-label": label }, head, el("tbody", {}, ...rows));
+}
+
+/** Create a row of a table, with its name and cells. */
+export const tableRow = (name: Node | string, cells: readonly (Node | string)[]) =>
+  el("tr", {}, el("th", { scope: "row" }, name), ...cells.map((each) => el("td", {}, each)));
+
 /** Create a button that calls `onClick`. */
 export function button(
   attributes: Attributes,

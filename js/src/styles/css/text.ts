@@ -28,7 +28,6 @@ export const TEXT = `
 .strongest.two ol { columns: 2; column-gap: 28px }
 .prose .code { padding: 4px 10px; border: 1px solid var(--border); border-radius: 5px; font: 13px/22px ui-monospace, monospace }
 .prose sup { padding-inline-end: 2px; font-size: 10px; line-height: 1; vertical-align: 5px; color: var(--muted); user-select: none; -webkit-user-select: none }
-.prose [data-number] { scroll-margin: 40px 0 220px }
 /* Bolder without being wider, so that no line breaks elsewhere than where shades were measured. */
 .prose sup.marked { color: var(--accent); -webkit-text-stroke: .5px }
 /* In sight while the prompt scrolls, over the padding of the body. */

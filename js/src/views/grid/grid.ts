@@ -2,6 +2,7 @@
 
 import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { ownName, type StackInfo } from "../../data/manifest.ts";
+import { strongest } from "../../data/neurons.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { choice, toggle } from "../../parts/choice.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
@@ -11,18 +12,11 @@ import { within } from "../../state/state.ts";
 import { reveal } from "../model/grid.ts";
 import { bindKeys, bindPointer } from "../shared/all-heads/input.ts";
 import { notice } from "../shared/layer-view.ts";
+import { bound } from "../shared/tools.ts";
 import { type Context, figureOf, type View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { type Cell, type GridCells, gridCells } from "./cells.ts";
-import {
-  cellColor,
-  digitsIn,
-  type GridLayout,
-  gridLayout,
-  paintCells,
-  paintColumns,
-  paintRows,
-} from "./paint.ts";
+import { cellColor, digitsIn, gridLayout, paintCells, paintColumns, paintRows } from "./paint.ts";
 
 /** The squares of the legend, as shares of the largest number. */
 const STEPS = [-1, -0.67, -0.33, 0.33, 0.67, 1];
@@ -110,18 +104,16 @@ export function gridView(context: Context): View {
   /** The stack that the grid is of. */
   const stackOf = ({ grid }: GridCells) =>
     store.manifest.stacks.find((each) => each.name === grid.stack) as StackInfo;
-  /** The layer of a cell, if it was recorded. */
-  const layerOf = (to: Cell) => {
+  /** The place of a cell; its layer only if that was recorded. */
+  const goalOf = (to: Cell) => {
+    const { layer, ...place } = cells.peek().placeOf(to);
     const { layers } = stackOf(cells.peek());
-    const { layer } = cells.peek().placeOf(to);
-    return layers.some(({ number }) => number === layer) ? layer : null;
+    return { ...place, layer: layers.some(({ number }) => number === layer) ? layer : null };
   };
   function choose(to: Cell): void {
-    const { grid, placeOf } = cells.peek();
-    const { head, position } = placeOf(to);
-    const layer = layerOf(to);
+    const { layer, head, position } = goalOf(to);
     batch(() => {
-      const stack = ownName(store.manifest, grid.stack);
+      const stack = ownName(store.manifest, cells.peek().grid.stack);
       if (stack !== state.stack.peek()) goToStack(state, stack);
       if (layer !== null) goTo(state, head === null ? { layer } : { layer, head });
       if (position === null) return;
@@ -131,8 +123,7 @@ export function gridView(context: Context): View {
     });
   }
   function open(to: Cell): void {
-    const { head } = cells.peek().placeOf(to);
-    const layer = layerOf(to);
+    const { layer, head } = goalOf(to);
     if (layer === null) return;
     batch(() => {
       choose(to);
@@ -144,7 +135,15 @@ export function gridView(context: Context): View {
   const look = (to: Cell | null) => {
     if (!same(to, hovered.peek())) hovered.value = to;
   };
-  bindPointer<Cell>(stage, stage, (event) => cellAt(event, canvas, layout.peek(), cells.peek()), {
+  const cellAt = ({ clientX, clientY }: MouseEvent): Cell | null => {
+    const { left, top } = canvas.getBoundingClientRect();
+    const { across, down } = layout.peek();
+    const column = Math.floor((clientX - left) / across);
+    const row = Math.floor((clientY - top) / down);
+    const isInside = cells.peek().grid.values[row]?.[column] !== undefined;
+    return isInside ? { row, column } : null;
+  };
+  bindPointer<Cell>(stage, stage, cellAt, {
     hover: look,
     click: (to) => to && act(to),
     doubleClick: open,
@@ -168,14 +167,13 @@ export function gridView(context: Context): View {
     value: `${n}`,
     label: `${alike ? label.replace(`${name} at `, "") : label}, ${axes.filter(Boolean).join(" × ")}`,
   }));
-  const chooser = choice(scope, "Grid", options, {
-    get value() {
-      return `${at.value}`;
-    },
-    set value(to) {
+  const chosen = bound(
+    () => `${at.value}`,
+    (to) => {
       state.shown_grid.value = Number(to);
     },
-  });
+  );
+  const chooser = choice(scope, "Grid", options, chosen);
   chooser.hidden = grids.length < 2;
   const ofNull = toggle(scope, "", "Show the numbers of the null in their place (n)", nulls);
   scope.effect(() => {
@@ -231,39 +229,30 @@ function currentIn({ grid, placeOf }: GridCells, { state }: Context): Cell {
   );
   const line = Math.max(0, before.length - 1);
   const { position } = placeOf({ row: line, column: 0 });
-  const wanted = position !== null ? (query.value ?? most(grid.values[line])) : head.value;
+  const numbers = grid.values[line].map((value) => value ?? 0);
+  const wanted =
+    position !== null ? (query.value ?? strongest([...numbers.keys()], numbers)) : head.value;
   return { row: line, column: within(wanted, grid.columns.length) };
 }
 
-function most(values: readonly (number | null)[]): number {
-  const sizes = values.map((value) => Math.abs(value ?? 0));
-  return sizes.indexOf(Math.max(...sizes));
-}
-
-function cellAt(
-  { clientX, clientY }: MouseEvent,
-  canvas: HTMLElement,
-  { across, down }: GridLayout,
-  { grid }: GridCells,
-): Cell | null {
-  const box = canvas.getBoundingClientRect();
-  const column = Math.floor((clientX - box.left) / across);
-  const row = Math.floor((clientY - box.top) / down);
-  const inside = column >= 0 && row >= 0 && column < grid.columns.length && row < grid.rows.length;
-  return inside ? { row, column } : null;
-}
-
+/** The cell to which a key moves; null for other keys. */
 function after(key: string, { row, column }: Cell, { grid }: GridCells): Cell | null {
-  const [rows, columns] = [grid.rows.length, grid.columns.length];
-  const to = {
-    ArrowUp: [row - 1, column],
-    ArrowDown: [row + 1, column],
-    ArrowLeft: [row, column - 1],
-    ArrowRight: [row, column + 1],
-    Home: [row, 0],
-    End: [row, columns - 1],
-    PageUp: [0, column],
-    PageDown: [rows - 1, column],
-  }[key];
-  return to ? { row: within(to[0], rows), column: within(to[1], columns) } : null;
+  const step = WAYS[key];
+  if (!step) return null;
+  const [down, across] = step;
+  return {
+    row: within(row + down, grid.rows.length),
+    column: within(column + across, grid.columns.length),
+  };
 }
+
+const WAYS: Readonly<Record<string, readonly [down: number, across: number]>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  Home: [0, Number.NEGATIVE_INFINITY],
+  End: [0, Number.POSITIVE_INFINITY],
+  PageUp: [Number.NEGATIVE_INFINITY, 0],
+  PageDown: [Number.POSITIVE_INFINITY, 0],
+};

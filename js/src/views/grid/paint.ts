@@ -18,7 +18,7 @@ const FAINT = 0.1;
 const LYING = 20;
 const STANDING = 110;
 
-export type GridLayout = ReturnType<typeof gridLayout>;
+type GridLayout = ReturnType<typeof gridLayout>;
 
 const within = (value: number, [least, most]: readonly [number, number]) =>
   Math.floor(Math.min(Math.max(value, least), most));

@@ -1,6 +1,6 @@
 /** The detail beside the map: the head that is looked at, its numbers, and heads like it. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
+import { computed, type ReadonlySignal } from "@preact/signals-core";
 import {
   type Head,
   headsAlone,
@@ -69,17 +69,12 @@ export function mapDetail(
   const thumbnail = el("canvas", { "aria-hidden": "true" });
   scope.effect(() => {
     const head = focused.value;
-    const group = groupName(head);
-    const name = [el("strong", {}, headTitle(head)), group && ` [${group}]`];
-    title.title = [
-      named && described(patterns, head),
-      group && "The heads in brackets share their keys.",
-    ]
-      .filter(Boolean)
-      .join("\n");
-    if (texts === null) title.replaceChildren(...name, ` ${described(patterns, head)}`);
-    else title.replaceChildren(...name);
-    words.textContent = described(patterns, head);
+    const [group, said] = [groupName(head), described(patterns, head)];
+    const hints = [named && said, group && "The heads in brackets share their keys."];
+    title.title = hints.filter(Boolean).join("\n");
+    title.replaceChildren(el("strong", {}, headTitle(head)), group && ` [${group}]`);
+    if (texts === null) title.append(` ${said}`);
+    words.textContent = said;
     rules.textContent = joined(reasonsOf(patterns, head), sampledText(stack, store.manifest));
   });
   const intervals = metrics.some(({ interval }) => interval);
@@ -167,37 +162,34 @@ function similar(
 ): Part {
   const stack = state.shown.stack.peek();
   const side = Math.min(WIDEST, Math.floor((width - (MOST_SIMILAR - 1) * GAP) / MOST_SIMILAR));
-  const shown: (Head | undefined)[] = [];
+  const nearest = computed(() => {
+    const { layer, head } = focused.value;
+    const all = similarity.nearest.get(layer)?.[head] ?? [];
+    return all.map(([number, head, apart]) => ({ layer: layerOf(stack, number), head, apart }));
+  });
   const items = Array.from({ length: MOST_SIMILAR }, (_, at) => {
     const [canvas, bar, name, far] = [el("canvas"), el("i"), el("strong"), el("span")];
     const open = button({}, "", () => {
-      const head = shown[at];
-      if (head) map.choose(head);
+      const near = nearest.peek()[at];
+      if (near) map.choose(near);
     });
     open.style.width = `${side}px`;
     open.append(canvas, bar, el("span", { class: "similar-name" }, name, far));
-    return { item: el("li", {}, open), open, canvas, bar, name, far };
-  });
-  scope.effect(() => {
-    const { layer, head } = focused.value;
-    const nearest = similarity.nearest.get(layer)?.[head] ?? [];
-    items.forEach(({ item, open, canvas, bar, name, far }, at) => {
-      const [layerNumber, other, apart] = nearest[at] ?? [];
+    const item = el("li", {}, open);
+    scope.effect(() => {
+      const near = nearest.value[at];
       // It keeps its place, so that nothing moves.
-      item.style.visibility = layerNumber === undefined ? "hidden" : "";
-      shown[at] = undefined;
-      if (layerNumber === undefined || other === undefined || apart === undefined) return;
-      const near = { layer: layerOf(stack, layerNumber), head: other };
-      shown[at] = near;
-      const distance = number(apart, 3);
+      item.style.visibility = near ? "" : "hidden";
+      if (!near) return;
+      const distance = number(near.apart, 3);
       open.setAttribute("aria-label", `${headName(near)}, distance ${distance}`);
       name.textContent = headPlace(near);
       far.textContent = distance.replace(/^0/, "");
       bar.style.background = map.coloring.value.colorOf(near);
       paint(canvas, near, side);
     });
+    return item;
   });
-  const list = el("ul", { role: "list", "aria-label": "Similar heads" });
-  list.append(...items.map(({ item }) => item));
+  const list = el("ul", { role: "list", "aria-label": "Similar heads" }, ...items);
   return [[` ${similarity.label}`], list];
 }

@@ -17,45 +17,48 @@ export function exampleList({ context, focused, metrics }: Looked, examples: Exa
   const offered = metrics.filter(({ name }) => examples.metrics.has(name));
   /** "" until the reader chooses: the metric that gives the head its words, if it has examples. */
   const chosen = signal("");
-  const shown = computed(() => {
+  const metric = computed(() => {
     const rules = reasonsOf(store.manifest.patterns, focused.value).split(" ");
     const ruling = offered.filter(({ name }) => rules.includes(name)).at(-1) ?? offered[0];
-    return chosen.value || (ruling?.name ?? "");
+    return offered.find(({ name }) => name === chosen.value) ?? ruling;
+  });
+  const found = computed(() => {
+    const { layer, head } = focused.value;
+    return (metric.value && examples.metrics.get(metric.value.name)?.get(layer)?.[head]) ?? [];
   });
   const rows = KINDS.map((kind, at) => {
     const [which, value, text] = ["which", "value", "text"].map((name) =>
       el("span", { class: name }),
     );
     const open = button({}, "", () => {
-      const { layer, head } = focused.peek();
-      const example = examples.metrics.get(shown.peek())?.get(layer)?.[head]?.[at];
+      const example = found.peek()[at];
       if (!example) return;
+      const { layer, head } = focused.peek();
       const stack = state.shown.stack.peek().name;
       const [place, , , query] = example;
       state.opening.value = { text: place, stack, layer: layer.number, head, query };
     });
     open.append(which, value, text);
     scope.effect(() => {
-      const { layer, head } = focused.value;
-      const metric = offered.find(({ name }) => name === shown.value);
-      const example = examples.metrics.get(shown.value)?.get(layer)?.[head]?.[at];
+      const example = found.value[at];
       const opened = example && state.opening.value?.text === example[0];
       open.disabled = !example;
       open.setAttribute("aria-busy", `${Boolean(opened)}`);
       const rank = `${RANKS[example?.[1] ?? 0]}${kind}`;
       which.textContent = rank;
-      value.textContent = example && metric ? number(example[2], metric.digits) : "";
+      const { value: of } = metric;
+      value.textContent = example && of ? number(example[2], of.digits) : "";
       text.textContent = example
         ? examples.texts[example[0]]
         : `not among the ${counted(examples.texts.length, "text")} kept here`;
       open.title = example ? `Open this text in the head view: ${text.textContent}` : "";
-      const inWords = example && metric ? `, ${inFull(metric, example[2])}` : "";
+      const inWords = example && of ? `, ${inFull(of, example[2])}` : "";
       open.setAttribute("aria-label", `${capitalized(rank)}${inWords}: ${text.textContent}`);
     });
     return el("li", {}, open);
   });
   const count = ` of ${counted(examples.count, "text")} `;
-  const by = shownAs(chosen, () => shown.value);
+  const by = shownAs(chosen, () => metric.value?.name ?? "");
   const menu = choice(scope, "by", metricOptions(offered), by);
   return [[count, menu], el("ul", { role: "list", "aria-label": "Examples" }, ...rows)];
 }

@@ -1,14 +1,20 @@
-/** The heads as the map shows them: their places, and which lie outside of a null. */
+/** The heads as the map shows them: their places, by two metrics or by similarity, and the null's. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
-import type { Range } from "../../basics/extremes.ts";
-import { type Head, type Metric, metricValue } from "../../data/manifest.ts";
+import { middleRange, type Range } from "../../basics/extremes.ts";
+import {
+  type Head,
+  type Metric,
+  metricValue,
+  type Position,
+  type Similarity,
+} from "../../data/manifest.ts";
 import { counted } from "../../parts/text.ts";
+import { SIMILARITY } from "../../state/choices.ts";
 import { allHeads, metricNamed, rowsOf } from "../shared/all-heads/heads.ts";
 import { pairMetric } from "../shared/all-heads/pair.ts";
 import { headsView } from "../shared/all-heads/view.ts";
 import type { Context } from "../shared/view.ts";
-import { nullRange, placingOf, similarityOf } from "./placing.ts";
 
 export type MapHeads = ReturnType<typeof mapHeads>;
 
@@ -27,7 +33,10 @@ export type Part = readonly [said: readonly (string | Node)[], content: HTMLElem
 export function mapHeads(context: Context) {
   const { state, store } = context;
   const { stack, metrics } = state.shown;
-  const similarity = computed(() => similarityOf(state.similarity.value, stack.value));
+  const similarity = computed(() => {
+    const known = state.similarity.value;
+    return known?.places.has(stack.value.layers[0]) ? known : null;
+  });
   const placing = computed(() =>
     placingOf(metrics.value, state.map_x.value, state.map_y.value, similarity.value),
   );
@@ -83,4 +92,57 @@ export function mapHeads(context: Context) {
       return `outside ${nullLabel}, of ${counted(heads.value.length, "head")}: ${counts.join("; ")}`;
     },
   };
+}
+
+export type Placing = ReturnType<typeof placingOf>;
+
+/**
+ * @param metrics those of the stack
+ * @param x the choices: a metric that the stack does not have is replaced by its first other one
+ * @param similarity null if the stack has none
+ */
+export function placingOf(
+  metrics: readonly Metric[],
+  x: string,
+  y: string,
+  similarity: Similarity | null,
+) {
+  if (x !== SIMILARITY || !similarity) return placedByMetrics(metrics, x, y);
+  const { label, kept } = similarity;
+  const share = kept === null ? "" : `; two dimensions show ${Math.round(100 * kept)}% of it`;
+  return {
+    axes: null,
+    nullLabel: null,
+    /** The meaning of two points being near each other; "" for places by metrics. */
+    note: `near heads are alike: ${label}${share}`,
+    placeOf: ({ layer, head }: Head) => similarity.places.get(layer)?.[head] ?? null,
+    nullPlaceOf: () => null,
+  };
+}
+
+function placedByMetrics(metrics: readonly Metric[], x: string, y: string) {
+  const chosen = (name: string) => metrics.find((metric) => metric.name === name);
+  const other = (metric?: Metric) => metrics.find((each) => each !== metric) ?? metrics[0];
+  const across = chosen(x) ?? other(chosen(y));
+  const up = chosen(y) ?? other(across);
+  const both = (value: (metric: Metric) => number | null): Position | null => {
+    const [first, second] = [value(across), value(up)];
+    return first === null || second === null ? null : [first, second];
+  };
+  return {
+    axes: [across, up] as const,
+    /** The name of the null, as "random weights"; null if there is none. */
+    nullLabel: across.null?.label ?? up.null?.label ?? null,
+    note: "",
+    /** The place of a head, and of the null's; null if it has no value. */
+    placeOf: (head: Head) => both((metric) => metricValue(metric, head)),
+    nullPlaceOf: (head: Head) => both(({ null: random }) => random && metricValue(random, head)),
+  };
+}
+
+/** The range of 95% of the null's heads; null if there is no null, or it has no value. */
+export function nullRange({ null: random }: Metric, heads: readonly Head[]): Range | null {
+  if (!random) return null;
+  const values = heads.map((head) => metricValue(random, head));
+  return middleRange(values.filter((value) => value !== null));
 }

@@ -3,6 +3,7 @@
 import type { Head } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
 import { fontOf, textMeasure } from "../../parts/text.ts";
+import { sameHead } from "../shared/all-heads/heads.ts";
 import type { Frame, MapLayout, Point } from "./layout.ts";
 
 export interface Label {
@@ -32,43 +33,46 @@ export function notableLabels({ points, frame, sizes }: MapLayout): readonly Lab
   const labels: Label[] = [];
   for (const point of notable.slice(0, CANDIDATES)) {
     if (labels.length === MOST) break;
-    const text = headPlace(point.head);
-    const label = placedLabel(point, text, measure(text), frame, (free) => {
-      if (labels.some((other) => overlap(free, other))) return false;
-      return !points.some((other) => other !== point && covers(free, other));
-    });
+    const places = placesOf(point, measure, frame);
+    const label = places.find((place) => isFree(place, labels, points, point.head));
     if (label) labels.push(label);
   }
   return labels;
 }
 
-/** A label right, left, above or below a point, or null if none of these is free. */
-export function placedLabel(
-  { x, y, radius }: Point,
-  text: string,
-  width: number,
-  frame: Frame,
-  isFree: (label: Label) => boolean,
-): Label | null {
+/** The labels of a point on the map: right, left, above and below it. */
+export function placesOf(
+  { head, x, y, radius }: Point,
+  measure: (text: string) => number,
+  { left, top, right, bottom }: Frame,
+): readonly Label[] {
+  const text = headPlace(head);
+  const width = measure(text);
   const away = radius + GAP;
   const places = [
-    [x + away, y],
-    [x - away - width, y],
-    [x - width / 2, y - away - HEIGHT / 2],
-    [x - width / 2, y + away + HEIGHT / 2],
+    { text, width, x: x + away, y },
+    { text, width, x: x - away - width, y },
+    { text, width, x: x - width / 2, y: y - away - HEIGHT / 2 },
+    { text, width, x: x - width / 2, y: y + away + HEIGHT / 2 },
   ];
-  for (const [left, middle] of places) {
-    const label = { text, x: left, y: middle, width };
-    if (isInside(label, frame) && isFree(label)) return label;
-  }
-  return null;
+  return places.filter(
+    ({ x, y }) =>
+      x >= left && x + width <= right && y - HEIGHT / 2 >= top && y + HEIGHT / 2 <= bottom,
+  );
 }
+
+/** True if a label of a head, or of none, overlaps no other, and covers no other head's point. */
+export const isFree = (
+  label: Label,
+  labels: readonly Label[],
+  points: readonly Point[],
+  own: Head | null = null,
+): boolean =>
+  labels.every((other) => !overlap(label, other)) &&
+  points.every((other) => sameHead(other.head, own) || !covers(label, other));
 
 export const overlap = (a: Label, b: Label): boolean =>
   a.x < b.x + b.width + APART && b.x < a.x + a.width + APART && Math.abs(a.y - b.y) < HEIGHT;
-
-const isInside = ({ x, y, width }: Label, { left, top, right, bottom }: Frame) =>
-  x >= left && x + width <= right && y - HEIGHT / 2 >= top && y + HEIGHT / 2 <= bottom;
 
 /** True if a label covers a part of a circle. */
 export function covers(label: Label, { x, y, radius }: Omit<Point, "head">): boolean {

@@ -4,7 +4,7 @@ import type { Range } from "../../basics/extremes.ts";
 import { largestOf, smallestOf } from "../../basics/extremes.ts";
 import { type Head, type Metric, metricValue, type Position } from "../../data/manifest.ts";
 import { fontOf, number, roundStep, textMeasure } from "../../parts/text.ts";
-import type { Placing } from "./placing.ts";
+import type { Placing } from "./heads.ts";
 
 /** A head at its place. */
 export interface Point {
@@ -88,12 +88,6 @@ export function mapLayout(width: number, height: number, content: MapContent) {
   };
 }
 
-interface Placed {
-  readonly frame: Frame;
-  readonly scales: readonly [x: Scale, y: Scale] | null;
-  at(place: Position): Position;
-}
-
 const range = (places: readonly Position[], side: 0 | 1, others: Range | null = null): Range => {
   const values = [...places.map((place) => place[side]), ...(others ?? [])];
   return values.length ? [smallestOf(values), largestOf(values)] : [0, 1];
@@ -104,7 +98,7 @@ function withAxes(
   bottom: number,
   places: readonly Position[],
   ranges: MapContent["ranges"],
-): Placed {
+) {
   const y = scaleOf(range(places, 1, ranges[1]), [bottom, TOP], TICKS[1]);
   const measure = textMeasure(fontOf(12));
   const labels = y.ticks.map((tick) => measure(number(tick, y.digits)));
@@ -113,13 +107,13 @@ function withAxes(
   const x = scaleOf(range(places, 0, ranges[0]), [left, right], TICKS[0]);
   return {
     frame: { left, top: TOP, right, bottom },
-    scales: [x, y],
-    at: ([across, up]) => [x.at(across), y.at(up)],
+    scales: [x, y] as const,
+    at: ([across, up]: Position): Position => [x.at(across), y.at(up)],
   };
 }
 
 /** Distances have one scale in both directions. */
-function withoutAxes(width: number, bottom: number, places: readonly Position[]): Placed {
+function withoutAxes(width: number, bottom: number, places: readonly Position[]) {
   const frame = { left: 1, top: TOP, right: width - 1, bottom };
   const [[left, right], [low, high]] = [range(places, 0), range(places, 1)];
   const inside = 40;
@@ -132,20 +126,14 @@ function withoutAxes(width: number, bottom: number, places: readonly Position[])
   return {
     frame,
     scales: null,
-    at: ([x, y]) => [
+    at: ([x, y]: Position): Position => [
       middle[0] + (x - (left + right) / 2) * scale,
       middle[1] - (y - (low + high) / 2) * scale,
     ],
   };
 }
 
-export interface Scale {
-  readonly ticks: readonly number[];
-  /** The decimals that tell the ticks apart. */
-  readonly digits: number;
-  /** The place of a value in CSS pixels. */
-  at(value: number): number;
-}
+export type Scale = ReturnType<typeof scaleOf>;
 
 /** The empty space on either side of the values, as a share of their range. */
 const MARGIN = 0.04;
@@ -161,7 +149,7 @@ export function scaleOf(
   [least, most]: readonly [number, number],
   [start, end]: readonly [number, number],
   distance: number,
-): Scale {
+) {
   // Equal values stand in the middle.
   const range = most - least || Math.abs(most) || 1;
   const [low, high] = [least - MARGIN * range, most + MARGIN * range];
@@ -170,7 +158,9 @@ export function scaleOf(
   for (let n = Math.ceil(low / step); n * step <= high; n++) ticks.push(n * step);
   return {
     ticks,
+    /** The decimals that tell the ticks apart. */
     digits: Math.max(0, -Math.floor(Math.log10(step) + 1e-9)),
-    at: (value) => start + ((value - low) / (high - low)) * (end - start),
+    /** The place of a value in CSS pixels. */
+    at: (value: number) => start + ((value - low) / (high - low)) * (end - start),
   };
 }

@@ -2,12 +2,13 @@
 
 import type { Head, Metric, Position } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
+import { strokeBox } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { fontOf, number, textMeasure } from "../../parts/text.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import { sameHead } from "../shared/all-heads/heads.ts";
 import { strokeLines } from "../shared/curves.ts";
-import { covers, LABEL_FONT, type Label, overlap, placedLabel } from "./labels.ts";
+import { isFree, LABEL_FONT, type Label, placesOf } from "./labels.ts";
 import type { Frame, MapLayout, Point, Scale } from "./layout.ts";
 
 /** What changes on the map while its layout stays. */
@@ -188,54 +189,49 @@ export function paintOverlay(painter: Painter, layout: MapLayout, overlay: Overl
     ringed(painter, overlay, focused, 3, 2);
   }
   for (const point of overlay.off) crossed(painter, palette, point);
-  const ringedPoints = [focused, chosen, ...nearest].filter((point) => point !== null);
+  const rings = [focused, chosen, ...nearest].flatMap((point) =>
+    point ? [{ ...point, radius: point.radius + RING }] : [],
+  );
   const taken: Label[] = [];
-  const hasRoom = (free: Label, own?: Point) =>
-    taken.every((other) => !overlap(free, other)) &&
-    ringedPoints.every((other) => other === own || !covers(free, withRing(other)));
   /** @param always true for a label even where no place is free */
   const label = (point: Point, font: string, always: boolean) => {
-    const text = headPlace(point.head);
-    const width = textMeasure(font)(text);
-    const isFree = (free: Label) => hasRoom(free, point);
-    const coversNone = (free: Label) =>
-      points.every((other) => other === point || !covers(free, other)) &&
-      labels.every((other) => !overlap(free, other)) &&
-      isFree(free);
+    const { head } = point;
+    const [text, measure] = [headPlace(head), textMeasure(font)];
+    const places = placesOf(point, measure, frame);
     const below = labels.find((other) => other.text === text);
+    const width = measure(text);
+    // On top of the label below, which may be narrower, from the end that is at the point.
     const own = below && {
       ...below,
       width,
       x: below.x < point.x ? below.x + below.width - width : below.x,
     };
+    const free = places.filter((place) => isFree(place, taken, rings, head));
     const placed =
-      own && isFree(own)
+      own && isFree(own, taken, rings, head)
         ? own
-        : (placedLabel(point, text, width, frame, coversNone) ??
-          placedLabel(point, text, width, frame, isFree) ??
-          (always ? placedLabel(point, text, width, frame, () => true) : null));
+        : (free.find((place) => isFree(place, labels, points, head)) ??
+          free[0] ??
+          (always ? places[0] : null));
     if (!placed) return;
     taken.push(placed);
     painter.fillStyle = alpha(palette.background, 0.8);
-    painter.fillRect(placed.x - 2, placed.y - HEIGHT / 2, width + 4, HEIGHT);
-    painter.fillStyle = palette.text;
+    painter.fillRect(placed.x - 2, placed.y - HEIGHT / 2, placed.width + 4, HEIGHT);
     painter.font = font;
-    painter.fillText(text, placed.x, placed.y);
+    write(painter, placed.text, placed.x, placed.y, palette.text);
   };
   if (focused) label(focused, BOLD, true);
   if (chosen && !sameHead(focused?.head ?? null, chosen.head)) label(chosen, BOLD, true);
   for (const point of nearest) label(point, LABEL_FONT, false);
   painter.font = LABEL_FONT;
   for (const each of labels) {
-    if (hasRoom(each)) write(painter, each.text, each.x, each.y, palette.text);
+    if (isFree(each, taken, rings)) write(painter, each.text, each.x, each.y, palette.text);
   }
   if (!brush) return;
   const box = [brush.left, brush.top, brush.right - brush.left, brush.bottom - brush.top] as const;
   painter.fillStyle = alpha(palette.accent, 0.08);
   painter.fillRect(...box);
-  painter.lineWidth = 1;
-  painter.strokeStyle = palette.accent;
-  painter.strokeRect(...box);
+  strokeBox(painter, box, palette.accent);
 }
 
 /** A cross over a point. */
@@ -251,9 +247,6 @@ function crossed(painter: Painter, palette: Palette, { x, y, radius }: Point): v
     strokeLines(painter, [left, top, right, bottom], [left, bottom, right, top]);
   }
 }
-
-/** The circle around a point and its ring. */
-const withRing = ({ x, y, radius }: Point) => ({ x, y, radius: radius + RING });
 
 /** A point in its full colour, with a ring around it. */
 function ringed(

@@ -4,7 +4,7 @@ import { signal } from "@preact/signals-core";
 import { type Head, metricValue } from "../../data/manifest.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { el } from "../../parts/dom.ts";
-import { fontOf, number, numberAt, shorten, textMeasure } from "../../parts/text.ts";
+import { fontOf, joined, number, numberAt, shorten, textMeasure } from "../../parts/text.ts";
 import { attentionOf } from "../../state/lens.ts";
 import type { Palette } from "../../styles/palette.ts";
 import { sameHead } from "../shared/all-heads/heads.ts";
@@ -32,24 +32,22 @@ export function strongest({ context, map, focused }: Looked, width: number): Par
   figure.style.minHeight = `${SENTENCE_HEIGHT + LINES}px`;
   const settled = signal(focused.peek());
   /** The head whose links are shown. */
-  let shown: Head | null = null;
-  const fade = (faded: boolean) => figure.classList.toggle("faded", faded);
-  let timer = 0;
-  scope.onEnd(() => clearTimeout(timer));
+  const shown = signal<Head | null>(null);
   scope.effect(() => {
     const head = focused.value;
-    clearTimeout(timer);
-    // The links of another head stay for a moment, as such.
-    fade(!sameHead(head, shown));
-    timer = window.setTimeout(() => {
+    const timer = setTimeout(() => {
       settled.value = head;
     }, REST_MS);
+    return () => clearTimeout(timer);
+  });
+  scope.effect(() => {
+    // The links of another head stay for a moment, as such.
+    figure.classList.toggle("faded", !sameHead(focused.value, shown.value));
   });
 
   /** Show a sentence in place of links. */
   const say = (head: Head, text: string) => {
-    shown = head;
-    fade(!sameHead(head, focused.peek()));
+    shown.value = head;
     canvas.hidden = true;
     line.textContent = text;
     figure.setAttribute("aria-label", text);
@@ -71,8 +69,7 @@ export function strongest({ context, map, focused }: Looked, width: number): Par
     const same = sameText(axes);
     const show = (links: readonly Link[]) => {
       const drawn = links.slice(0, DRAWN);
-      shown = head;
-      fade(!sameHead(head, focused.peek()));
+      shown.value = head;
       canvas.hidden = !same || !drawn.length;
       own.effect(() => {
         if (canvas.hidden) return;
@@ -88,13 +85,11 @@ export function strongest({ context, map, focused }: Looked, width: number): Par
       const whole = named((text) => text);
       const first = state.shown.metrics.peek().find(({ name }) => name === "first");
       // Over many texts, it is not that of this text.
-      const share = store.manifest.texts === null && first && metricValue(first, head);
-      line.textContent = [
+      const share = store.manifest.texts === null && first ? metricValue(first, head) : null;
+      line.textContent = joined(
         ...(drawn.length ? short.slice(0, WRITTEN) : ["no links between two other tokens"]),
-        ...(typeof share !== "number"
-          ? []
-          : [`on the first token ${number(share, first?.digits)}`]),
-      ].join(" · ");
+        share === null ? "" : `on the first token ${number(share, first?.digits)}`,
+      );
       line.title = whole.join(" · ");
       figure.setAttribute("aria-label", `Strongest links: ${whole.join(", ") || "none"}`);
     };

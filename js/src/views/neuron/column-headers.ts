@@ -1,11 +1,10 @@
 /** The column headers of the neuron view, with the formula of the head. */
 
-import { same } from "../../basics/same.ts";
+import { steady } from "../../basics/same.ts";
 import type { LayerInfo, Program } from "../../data/manifest.ts";
 import { el } from "../../parts/dom.ts";
 import { fontOf, scalingSteps, textMeasure } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { BarColumns } from "./bars.ts";
 import type { Layout } from "./layout.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 
@@ -13,7 +12,7 @@ export interface ColumnHeader {
   /** The name and shorter forms: the first that fits is shown. */
   readonly name: readonly string[];
   /** The line below the name, with shorter forms; none is shown if none fits. */
-  readonly detail: readonly string[];
+  readonly detail?: readonly string[];
   /** The title, if it differs from name and detail. */
   readonly title?: string;
   /** True if the numbers are not the model's own. */
@@ -27,8 +26,39 @@ export interface ColumnHeader {
 /** The least space between two headers. */
 const GAP = 6;
 
+/** @param long true where only the explained query has curves */
+export const columnHeaders = (
+  layout: Layout,
+  analysis: QueryAnalysis,
+  long: boolean,
+): readonly ColumnHeader[] => [
+  ...(layout.products === null
+    ? [curvesHeader(layout, analysis, long)]
+    : vectorHeaders(layout, layout.products, analysis)),
+  ...barHeaders(layout, analysis),
+];
+
+/** The header of the curves, where they stand in place of vectors. */
+function curvesHeader(
+  { curves: [left, right] }: Layout,
+  { data, axes, muted, explanation }: QueryAnalysis,
+  long: boolean,
+): ColumnHeader {
+  const changed = muted.value.length ? ["the model’s own"] : [];
+  return {
+    name: [data.info.signed ? "Coefficients" : "Attention"],
+    detail: long ? [`of ${axes.query.names[explanation.value.query]}`] : changed,
+    left,
+    width: right - left,
+  };
+}
+
 /** The headers of the vectors. */
-export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly ColumnHeader[] {
+function vectorHeaders(
+  layout: Layout,
+  products: number,
+  analysis: QueryAnalysis,
+): readonly ColumnHeader[] {
   const { data, axes, head, muted, decisive, comparison, explanation } = analysis;
   const { info } = data;
   const dim = info.dim as number;
@@ -46,15 +76,15 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
   const mutedCount = muted.value.length;
   return [
     layout.queries === null
-      ? { ...omittedHeader("Query", "q"), left: 0, width: layout.labels, atEnd: true }
+      ? { ...omitted("Query", "q"), left: 0, width: layout.labels, atEnd: true }
       : { ...queryHeader(analysis), left: layout.queries, width: layout.strip },
     layout.keys === null
-      ? { ...omittedHeader("Key", "k"), left: layout.keyLabels, width: layout.labels }
+      ? { ...omitted("Key", "k"), left: layout.keyLabels, width: layout.labels }
       : {
           name: ["Key k"],
           detail: sharedKeys(info, head.value),
           left: layout.keys,
-          width: layout.products - layout.keys - GAP,
+          width: products - layout.keys - GAP,
         },
     {
       name: [`${vector} × k`],
@@ -67,15 +97,15 @@ export function vectorHeaders(layout: Layout, analysis: QueryAnalysis): readonly
         compared && ` ${compared}.`,
       ].join(""),
       altered: !second && mutedCount > 0,
-      left: layout.products,
-      width: (layout.bias ?? layout.scores).left - layout.products - GAP,
+      left: products,
+      width: (layout.bias ?? layout.scores ?? layout.weights).left - products - GAP,
     },
   ];
 }
 
 /** The headers of the bars. */
-export function barHeaders(
-  { bias, scores, weights, width }: BarColumns & Pick<Layout, "width">,
+function barHeaders(
+  { bias, scores, weights, width }: Layout,
   { data, head, muted }: QueryAnalysis,
 ): readonly ColumnHeader[] {
   const { program, recurrence, dim } = data.info;
@@ -84,7 +114,6 @@ export function barHeaders(
   if (bias) {
     headers.push({
       name: ["+ bias"],
-      detail: [],
       title: "+ bias: what is added to the scaled product of query and key",
       left: bias.left,
       width: bias.end - bias.left,
@@ -127,7 +156,7 @@ function queryHeader({
   axes,
   explanation,
 }: QueryAnalysis): Pick<ColumnHeader, "name" | "detail" | "title"> {
-  if (!data.info.recurrence) return { name: ["Query q"], detail: [] };
+  if (!data.info.recurrence) return { name: ["Query q"] };
   const name = axes.query.names[explanation.value.query];
   return {
     name: ["q walked back: p", "q walked back", "p"],
@@ -156,9 +185,10 @@ function masking({ mask, window, blocks }: Program): string {
 }
 
 /** The header of tokens without space for their vectors. */
-function omittedHeader(name: string, vector: string) {
-  return { name: [name], detail: [], title: `${name}: no room for ${vector}` };
-}
+const omitted = (name: string, vector: string) => ({
+  name: [name],
+  title: `${name}: no room for ${vector}`,
+});
 
 /** With grouped keys, the other heads that share them, and shorter forms. */
 function sharedKeys({ heads, key_heads }: LayerInfo, head: number): readonly string[] {
@@ -177,16 +207,12 @@ const RULE = 8;
 export function headerRow(scope: Scope, headers: () => readonly ColumnHeader[]): HTMLElement {
   const measure = { name: textMeasure(fontOf(13)), detail: textMeasure(fontOf(12, 500)) };
   const row = el("div", { class: "column-headers" });
-  let shown: readonly ColumnHeader[] = [];
-  scope.effect(() => {
-    const all = headers();
-    // Keep equal ones: a new layout costs time with every move of the pointer.
-    if (!same(all, shown)) row.replaceChildren(...all.map(elementOf));
-    shown = all;
-  });
+  // Equal ones are kept: a new layout costs time with every move of the pointer.
+  const shown = steady(headers);
+  scope.effect(() => row.replaceChildren(...shown.value.map(elementOf)));
 
   function elementOf(header: ColumnHeader): HTMLElement {
-    const { name, detail, title, altered, left, width, atEnd } = header;
+    const { name, detail = [], title, altered, left, width, atEnd } = header;
     const full = title ?? [name[0], detail[0]].filter(Boolean).join(", ");
     const shownName = name.find((text) => measure.name(text) <= width) ?? name[name.length - 1];
     const available = width - (altered ? RULE : 0);

@@ -1,4 +1,4 @@
-/** The columns of the neuron view, with vectors and without. */
+/** The columns of the neuron view, with labels, overlays and the strip over the picture. */
 
 import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
 import { ATTENTION, readBy } from "../../data/manifest.ts";
@@ -16,17 +16,16 @@ import type { Palette } from "../../styles/palette.ts";
 import { NO_ARCS } from "../shared/arcs.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
 import { lines } from "../shared/lines.ts";
-import { paintBars } from "./bars.ts";
-import { barHeaders, type ColumnHeader, headerRow, vectorHeaders } from "./column-headers.ts";
-import { layoutFor, MARKS, NUMBER_WIDTH } from "./layout.ts";
+import { columnHeaders, headerRow } from "./column-headers.ts";
+import { layoutFor, layoutWithoutVectors, MARKS } from "./layout.ts";
 import { neuronList } from "./list.ts";
 import { lockBy } from "./lock.ts";
-import { paintCurves, paintNeurons } from "./paint.ts";
+import { paintNeurons } from "./paint.ts";
 import { bindPointer } from "./pointer.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
 import type { Rows } from "./rows.ts";
 import { softmaxStrip } from "./softmax-strip.ts";
-import { type Canvas, stripImages } from "./strips.ts";
+import { stripImages } from "./strips.ts";
 
 export interface ColumnsOptions {
   readonly scope: Scope;
@@ -39,43 +38,48 @@ export interface ColumnsOptions {
   readonly labels: number;
 }
 
-/** The columns without space for their vectors, by name, and the element that holds all. */
-interface Columns {
-  readonly element: HTMLElement;
-  readonly leftOut: readonly string[];
-}
-
-/** The content of the columns, which differs with and without vectors. */
-interface ColumnsContent {
-  readonly canvas: HTMLCanvasElement;
-  /** Elements over the canvas, other than labels. */
-  readonly overlays: readonly HTMLElement[];
-  /** The left edge of the keys' labels. */
-  readonly keyLabels: number;
-  /** The width without the strip of a long text. */
-  readonly width: number;
-  headers(): readonly ColumnHeader[];
-  paint(canvas: Canvas): void;
-}
-
-/** Put labels, overlays and the strip over the canvas, with column headers above. */
-function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
-  const { scope, analysis, palette, labels, rows } = options;
-  const { canvas, keyLabels, width } = content;
+/**
+ * The neuron view with vectors: queries, keys, their products, and the bars up to the softmax. Or
+ * without: queries, curves, keys, and the bars of the softmax.
+ */
+export function neuronColumns(options: ColumnsOptions, isExpanded: boolean) {
+  const { scope, analysis, palette, width, labels, rows } = options;
+  const { program, dim } = analysis.data.info;
+  const biased = program !== null && (program.bias || program.relative);
+  const layout = isExpanded
+    ? layoutFor(width, labels, dim as number, biased)
+    : layoutWithoutVectors(width, labels);
+  const { keyLabels } = layout;
+  const canvas = el("canvas", { "aria-hidden": "true" });
+  const images = stripImages(analysis, palette, rows);
   // The queries' labels scroll away at the end of their container, where the keys' labels stay.
   const [queries, keys] = [tokensOn(options, "query"), tokensOn(options, "key")];
   const queryLabels = el("div", { class: "query-names" }, queries);
   queryLabels.style.width = `${keyLabels}px`;
-  const sink = sinkLabel(options, keyLabels);
-  const stage = el("div", { class: "neurons" }, canvas, queryLabels, keys, sink);
-  stage.append(...content.overlays);
-  const all: Range = [0, rows.count];
-  stage.style.setProperty("--down", `${heightOf(rows, all)}px`);
   placeColumn(queries, 0, labels);
   placeColumn(keys, keyLabels, labels);
-  const strip = rows.long ? softmaxStrip(scope, analysis, rows, palette, width) : null;
+  const stage = el("div", { class: "neurons" }, canvas, queryLabels, keys);
+  stage.append(sinkLabel(options, keyLabels));
+  const all: Range = [0, rows.count];
+  stage.style.setProperty("--down", `${heightOf(rows, all)}px`);
+  if (layout.products !== null) {
+    const list = neuronList(scope, analysis);
+    placeColumn(list, layout.products, layout.strip);
+    list.style.height = `${analysis.shown.keys.length * rows.height}px`;
+    stage.append(list);
+    bindPointer(stage, [canvas, list], analysis, layout, rows.height);
+  } else if (!rows.long) {
+    const [left, right] = layout.curves;
+    const lines = allLines(options, right - left);
+    placeColumn(lines, left, right - left);
+    stage.append(lines);
+  }
+  const strip = rows.long ? softmaxStrip(scope, analysis, rows, palette, layout.width) : null;
   if (strip) stage.append(strip.element);
-  const headers = headerRow(scope, () => [...content.headers(), ...(strip ? [strip.header] : [])]);
+  const headers = headerRow(scope, () => [
+    ...columnHeaders(layout, analysis, rows.long),
+    ...(strip ? [strip.header] : []),
+  ]);
   /** Paints some rows, in the coordinates of all rows. */
   const rowsPaint =
     (range: Range): Paint =>
@@ -84,7 +88,9 @@ function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
       // For a short text, curves also lead to rows out of sight.
       const reached = rows.long ? range : all;
       const [rowHeight, colors] = [rows.height, palette.value];
-      content.paint({ painter, analysis, rowHeight, range, reached, palette: colors });
+      const painted = { painter, analysis, layout, images, rowHeight, range, reached };
+      // Without vectors, those of a short text are all lines.
+      paintNeurons({ ...painted, palette: colors }, isExpanded || rows.long);
     };
   scope.effect(() => {
     const range = rows.painted.value;
@@ -92,10 +98,15 @@ function assembleColumns(options: ColumnsOptions, content: ColumnsContent) {
     const paint = rowsPaint(range);
     // The figure of a long text is what is in sight, that of a short one is all of it.
     const inFigures = rows.long ? paint : rowsPaint(all);
-    paintCanvas(canvas, width, heightOf(rows, range), paint, inFigures);
+    paintCanvas(canvas, layout.width, heightOf(rows, range), paint, inFigures);
   });
   rows.follow(scope, stage);
-  return { element: el("div", { class: "neuron-view" }, headers, stage), stage };
+  const element = el("div", { class: "neuron-view" }, headers, stage);
+  if (isExpanded) element.style.width = `${layout.width + rows.strip}px`;
+  const without = [layout.queries === null ? "q" : "", layout.keys === null ? "k" : ""];
+  /** The vectors without space, by name. */
+  const leftOut = without.filter((name) => isExpanded && name);
+  return { element, leftOut };
 }
 
 /** The height of rows and of the space for marks above them. */
@@ -147,75 +158,6 @@ function sinkLabel({ scope, analysis, labels, rows }: ColumnsOptions, left: numb
     label.title = `The sink, a logit of ${number(logit)} that is no key’s, takes ${share} of the softmax`;
   });
   return label;
-}
-
-/** The neuron view with vectors: queries, keys, their products, and the bars up to the softmax. */
-export function expandedColumns(options: ColumnsOptions): Columns {
-  const { scope, analysis, palette, width, labels, rows } = options;
-  const { program, dim } = analysis.data.info;
-  const biased = program !== null && (program.bias || program.relative);
-  const layout = layoutFor(width, labels, dim as number, biased);
-  const canvas = el("canvas", { "aria-hidden": "true" });
-  const list = neuronList(scope, analysis);
-  placeColumn(list, layout.products, layout.strip);
-  list.style.height = `${analysis.shown.keys.length * rows.height}px`;
-  const images = stripImages(analysis, palette, rows);
-  const { element, stage } = assembleColumns(options, {
-    canvas,
-    overlays: [list],
-    keyLabels: layout.keyLabels,
-    width: layout.width,
-    headers: () => [...vectorHeaders(layout, analysis), ...barHeaders(layout, analysis)],
-    paint: (painted) => paintNeurons({ ...painted, layout, images }),
-  });
-  element.style.width = `${layout.width + rows.strip}px`;
-  bindPointer(stage, [canvas, list], analysis, layout, rows.height);
-  const without = [layout.queries === null ? "q" : "", layout.keys === null ? "k" : ""];
-  return { element, leftOut: without.filter(Boolean) };
-}
-
-/** The neuron view without vectors: queries, curves, keys, and softmax bars. */
-export function collapsedColumns(options: ColumnsOptions): Columns {
-  const { analysis, width, labels, rows } = options;
-  const { data, axes, explanation, muted } = analysis;
-  const gap = 6;
-  const bars = Math.min(140, Math.round(width * 0.15));
-  const available = width - 2 * labels - bars - NUMBER_WIDTH - 3 * gap;
-  const curves = Math.max(120, Math.min(520, available));
-  const from = labels + gap;
-  const keyLabels = from + curves + gap;
-  const left = keyLabels + labels + gap;
-  const columns = {
-    bias: null,
-    scores: null,
-    weights: { left, width: bars, end: left + bars + NUMBER_WIDTH },
-    width: left + bars + NUMBER_WIDTH,
-  };
-
-  // For a long text, only the curves of the explained query.
-  const overlays = rows.long ? [] : [allLines(options, curves)];
-  for (const all of overlays) placeColumn(all, from, curves);
-  const detail = () => {
-    if (rows.long) return [`of ${axes.query.names[explanation.value.query]}`];
-    return muted.value.length ? ["the model’s own"] : [];
-  };
-  const attention = {
-    name: [data.info.signed ? "Coefficients" : "Attention"],
-    left: from,
-    width: curves,
-  };
-  const { element } = assembleColumns(options, {
-    canvas: el("canvas", { "aria-hidden": "true" }),
-    overlays,
-    keyLabels,
-    width: columns.width,
-    headers: () => [{ ...attention, detail: detail() }, ...barHeaders(columns, analysis)],
-    paint(painted) {
-      paintBars(painted, columns);
-      if (rows.long) paintCurves(painted, [from, from + curves]);
-    },
-  });
-  return { element, leftOut: [] };
 }
 
 /** The lines of all queries, or of the focused one. */

@@ -7,10 +7,10 @@ export interface Bars {
   readonly end: number;
 }
 
-export type Layout = ReturnType<typeof layoutFor>;
+export type Layout = ReturnType<typeof layoutFor> | ReturnType<typeof layoutWithoutVectors>;
 
 /** The width of the number beside a bar, in 12 px. */
-export const NUMBER_WIDTH = 50;
+const NUMBER_WIDTH = 50;
 
 /** The height above the rows, for marks of neurons. */
 export const MARKS = 12;
@@ -98,6 +98,21 @@ export function layoutFor(available: number, labels: number, dim: number, biased
     scores,
     weights,
   };
+}
+
+/** The layout without vectors: queries, curves, keys, and softmax bars. */
+export function layoutWithoutVectors(available: number, labels: number) {
+  const gap = 6;
+  const bars = Math.min(140, Math.round(available * 0.15));
+  const rest = available - 2 * labels - bars - NUMBER_WIDTH - 3 * gap;
+  const from = labels + gap;
+  const to = from + Math.max(120, Math.min(520, rest));
+  const keyLabels = to + gap;
+  const weights = column(keyLabels + labels + gap, bars);
+  const vectors = { queries: null, keys: null, products: null, strip: 0 };
+  const curves = [from, to] as const;
+  const width = weights.end;
+  return { ...vectors, width, labels, keyLabels, curves, bias: null, scores: null, weights };
 }
 
 /** The widths that give so many strips the most space, and the width of a strip. */

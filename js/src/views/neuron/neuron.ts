@@ -18,7 +18,7 @@ import { headName, headTitle } from "../shared/all-heads/words.ts";
 import { onSought } from "../shared/axes.ts";
 import { layerView, notice } from "../shared/layer-view.ts";
 import { type Context, figureOf, type View, type ViewContent } from "../shared/view.ts";
-import { collapsedColumns, expandedColumns } from "./columns.ts";
+import { neuronColumns } from "./columns.ts";
 import { SPLIT_ROW } from "./layout.ts";
 import { lockStrongest } from "./lock.ts";
 import { analyzeQuery } from "./query-analysis.ts";
@@ -136,14 +136,15 @@ function neuronContent(
   const rows = neuronRows(count, row, first, context.onPaper);
   const names = [...stack.queries.labels, ...stack.keys.labels];
   const bounds: [number, number] = [40, Math.max(84, width * 0.1)];
-  const columns = (state.expanded.value ? expandedColumns : collapsedColumns)({
+  const options = {
     scope,
     analysis,
     rows,
     palette,
     width: width - rows.strip,
     labels: columnWidth(names, tokenFontSize(row), bounds),
-  });
+  };
+  const columns = neuronColumns(options, state.expanded.value);
 
   onSought(scope, state, ({ query, key }) => {
     const row = places.key[key ?? -1] ?? places.query[query ?? -1] ?? -1;

@@ -1,34 +1,37 @@
 /** Paints the neuron view: strips, bars, curves, and marks of neurons and queries. */
 
-import type { Box } from "../../painting/canvas.ts";
+import { type Box, strokeBox } from "../../painting/canvas.ts";
 import { alpha } from "../../styles/palette.ts";
 import { paintBars } from "./bars.ts";
-import { type Layout, MARKS } from "./layout.ts";
-import { band, type Canvas, hatch, type Picture, paintStrips } from "./strips.ts";
+import { MARKS } from "./layout.ts";
+import { band, type Canvas, hatch, paintStrip, stripsOf } from "./strips.ts";
 
-export function paintNeurons(canvas: Picture): void {
-  const { explanation, comparison, places } = canvas.analysis;
-  paintFocus(canvas);
-  paintStrips(canvas);
-  paintPairs(canvas);
-  paintMuted(canvas);
-  paintFrame(canvas, places.query[explanation.value.query], false);
-  if (comparison.value) paintFrame(canvas, places.query[comparison.value.query], true);
-  paintCursor(canvas);
-  paintDecisive(canvas);
-  paintBars(canvas, canvas.layout);
-  paintCurves(canvas, canvas.layout.curves);
+/** @param curves false if other lines stand in place of the explained queries' curves */
+export function paintNeurons(canvas: Canvas, curves: boolean): void {
+  const { layout, analysis } = canvas;
+  if (layout.products !== null) {
+    paintFocus(canvas);
+    for (const strip of stripsOf(canvas)) paintStrip(canvas, strip);
+    paintPairs(canvas);
+    paintMuted(canvas);
+    analysis.explanations.value.forEach(({ query }, second) => {
+      paintFrame(canvas, analysis.places.query[query], second > 0);
+    });
+    paintCursor(canvas);
+    paintDecisive(canvas, layout.products);
+  }
+  paintBars(canvas);
+  if (curves) paintCurves(canvas);
 }
 
-function paintFocus({ painter, layout, rowHeight, palette, analysis }: Picture): void {
+function paintFocus({ painter, layout, rowHeight, palette, analysis }: Canvas): void {
   const { value: key } = analysis.focusKey;
   const row = key === null ? -1 : analysis.places.key[key];
   if (row < 0) return;
+  const x = layout.keyLabels;
+  const box = [x, MARKS + row * rowHeight, layout.weights.end - x, rowHeight] as const;
   // A frame, since a tinted background would change the colours of the vectors.
-  painter.strokeStyle = palette.accent;
-  painter.lineWidth = 1.5;
-  const x = layout.keyLabels + 1;
-  painter.strokeRect(x, MARKS + row * rowHeight + 1, layout.weights.end - x - 1, rowHeight - 2);
+  strokeBox(painter, box, palette.accent, { out: -1, line: 1.5 });
 }
 
 /** The faintest curve: fainter ones are invisible. */
@@ -42,10 +45,8 @@ const FADED = 0.25;
  * Paint a curve from the query to each key, as opaque as the weight; dashed from the compared
  * query. If one end is not among the rows reached, the curve fades out towards it.
  */
-export function paintCurves(
-  { painter, rowHeight, palette, reached, analysis }: Canvas,
-  [left, right]: Layout["curves"],
-): void {
+function paintCurves({ painter, rowHeight, palette, layout, reached, analysis }: Canvas): void {
+  const [left, right] = layout.curves;
   const { shown, places } = analysis;
   const middle = (left + right) / 2;
   const [first, end] = reached;
@@ -85,16 +86,16 @@ export function paintCurves(
 }
 
 /** Paint the pairs that a rotary embedding rotates together, if neurons are in model order. */
-function paintPairs(canvas: Picture): void {
+function paintPairs(canvas: Canvas): void {
   const { painter, layout, rowHeight, palette, analysis } = canvas;
   const { data, order } = analysis;
   const { rotary } = data.info;
   if (!rotary || order.value.some((n, at) => n !== at)) return;
   const cell = layout.strip / order.value.length;
-  for (const [x, count] of stripsOf(canvas)) {
+  for (const { left: x, rows } of stripsOf(canvas)) {
     painter.fillStyle = palette.muted;
     const line = (at: number) =>
-      painter.fillRect(Math.round(x + at * cell) - 0.5, MARKS, 1, count * rowHeight);
+      painter.fillRect(Math.round(x + at * cell) - 0.5, MARKS, 1, rows * rowHeight);
     const end = rotary.start + rotary.dims;
     if (rotary.pairs === "halves") line(rotary.start + rotary.dims / 2);
     else
@@ -105,7 +106,7 @@ function paintPairs(canvas: Picture): void {
   }
 }
 
-function paintMuted(canvas: Picture): void {
+function paintMuted(canvas: Canvas): void {
   const { painter, palette, analysis } = canvas;
   for (const n of analysis.muted.value) {
     for (const [x, top, width, height] of columnsOf(canvas, n)) {
@@ -117,65 +118,47 @@ function paintMuted(canvas: Picture): void {
 }
 
 /** Frame the focused neuron, and, dashed, the one that is rotated with it. */
-function paintCursor(canvas: Picture): void {
+function paintCursor(canvas: Canvas): void {
   const { painter, palette, analysis } = canvas;
   const neurons = [analysis.neuron.value, analysis.partner.value];
-  painter.strokeStyle = palette.text;
-  painter.lineWidth = 1;
   neurons.forEach((n, dashed) => {
-    if (n === null) return;
-    painter.setLineDash(dashed ? [3, 2] : []);
-    for (const [x, top, width, height] of columnsOf(canvas, n))
-      painter.strokeRect(x - 0.5, top - 0.5, width + 1, height + 1);
+    for (const box of n === null ? [] : columnsOf(canvas, n))
+      strokeBox(painter, box, palette.text, { out: 0.5, dash: dashed ? [3, 2] : [] });
   });
-  painter.setLineDash([]);
 }
 
 /** The column of a neuron in each strip. */
-function columnsOf(canvas: Picture, n: number): readonly Box[] {
+function columnsOf(canvas: Canvas, n: number): readonly Box[] {
   const { layout, rowHeight, analysis } = canvas;
   const { order } = analysis;
   const cell = layout.strip / order.value.length;
-  const left = order.value.indexOf(n) * cell;
-  return stripsOf(canvas).map(([x, rows]) => [x + left, MARKS, cell, rows * rowHeight]);
-}
-
-/** The left edge and number of rows of each strip shown. */
-function stripsOf({ layout, analysis: { shown } }: Picture) {
-  const strips = [
-    [layout.queries, shown.queries.length],
-    [layout.keys, shown.keys.length],
-    [layout.products, shown.keys.length],
-  ] as const;
-  return strips.flatMap(([x, rows]) => (x === null ? [] : [[x, rows] as const]));
+  const at = order.value.indexOf(n) * cell;
+  return stripsOf(canvas).map(({ left, rows }) => [left + at, MARKS, cell, rows * rowHeight]);
 }
 
 /** Frame the vector of the explained query, or, dashed, of the compared one. */
 function paintFrame(
-  { painter, layout, rowHeight, palette }: Picture,
+  { painter, layout, rowHeight, palette }: Canvas,
   row: number,
   dashed: boolean,
 ): void {
   if (row < 0 || layout.queries === null) return;
   const [top, height] = band(rowHeight, row);
-  painter.strokeStyle = palette.accent;
-  painter.lineWidth = 2;
-  painter.setLineDash(dashed ? [6, 4] : []);
-  painter.strokeRect(layout.queries - 2, top - 2, layout.strip + 4, height + 4);
-  painter.setLineDash([]);
+  const box = [layout.queries, top, layout.strip, height] as const;
+  strokeBox(painter, box, palette.accent, { out: 2, line: 2, dash: dashed ? [6, 4] : [] });
 }
 
 /** The least width of a component with a triangle instead of a tick. */
 const TRIANGLES = 5;
 
 /** Triangles above the neurons that make most of the difference to the other keys. */
-function paintDecisive({ painter, layout, palette, analysis }: Picture): void {
+function paintDecisive({ painter, layout, palette, analysis }: Canvas, products: number): void {
   const { order, decisive } = analysis;
   const cell = layout.strip / order.value.length;
   const half = Math.min(4, cell * 0.45);
   painter.fillStyle = palette.text;
   for (const n of decisive.value ?? []) {
-    const x = layout.products + (order.value.indexOf(n) + 0.5) * cell;
+    const x = products + (order.value.indexOf(n) + 0.5) * cell;
     if (cell < TRIANGLES) {
       const width = cell < 3 ? 1 : 2;
       painter.fillRect(Math.round(x - width / 2), MARKS - 8, width, 6);

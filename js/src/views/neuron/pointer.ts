@@ -1,17 +1,11 @@
 /** The pointer on the picture of the neuron view, where neurons may be too narrow to be hit. */
 
-import { products } from "../../data/neurons.ts";
+import { products, strongest } from "../../data/neurons.ts";
 import { perFrame } from "../../scheduling/frame.ts";
+import { pointAt, type Side, within } from "../../state/state.ts";
 import { type Layout, MARKS } from "./layout.ts";
 import { lockBy } from "./lock.ts";
 import type { QueryAnalysis } from "./query-analysis.ts";
-
-interface Under {
-  readonly side: "query" | "key";
-  /** Null for a row without a token. */
-  readonly at: number | null;
-  readonly neuron: number | null;
-}
 
 /**
  * @param stage holds all rows
@@ -26,11 +20,12 @@ export function bindPointer(
 ): void {
   const { state } = analysis;
   const [canvas] = picture;
-  const under = (event: MouseEvent): Under => {
+  /** What lies under the pointer; null for a row without a token, or beside all neurons. */
+  const under = (event: MouseEvent) => {
     const box = stage.getBoundingClientRect();
     const x = event.clientX - box.left;
     const row = Math.floor((event.clientY - box.top - MARKS) / rowHeight);
-    const side = x < layout.keyLabels ? "query" : "key";
+    const side: Side = x < layout.keyLabels ? "query" : "key";
     const at = (side === "query" ? analysis.shown.queries : analysis.shown.keys)[row] ?? null;
     const left = [layout.queries, layout.keys, layout.products].find(
       (left) => left !== null && x >= left && x < left + layout.strip,
@@ -41,12 +36,8 @@ export function bindPointer(
     return { side, at, neuron: analysis.order.peek()[place] };
   };
   for (const element of picture) {
-    const point = perFrame(({ side, at, neuron }: Under) => {
-      const { hover } = state;
-      if (at === null) hover.value = null;
-      else if (hover.peek()?.[side] !== at) {
-        hover.value = { query: null, key: null, [side]: at };
-      }
+    const point = perFrame(({ side, at, neuron }: ReturnType<typeof under>) => {
+      pointAt(state, at === null ? null : { query: null, key: null, [side]: at });
       analysis.neuron.value = neuron;
     });
     element.addEventListener("pointermove", (event) => point(under(event)));
@@ -82,14 +73,10 @@ export function placeNear(
 ): number {
   const neurons = order.peek();
   const cell = width / neurons.length;
-  const placeAt = (x: number) => Math.min(Math.max(Math.floor(x / cell), 0), neurons.length - 1);
+  const placeAt = (x: number) => within(Math.floor(x / cell), neurons.length);
   const q = data.query(head.peek(), explanation.peek().query);
   const k = key === null ? null : data.key(head.peek(), key);
   if (cell >= EASY || !q || !k) return placeAt(x);
-  const product = products(q, k);
-  let best = placeAt(x);
-  for (let place = placeAt(x - REACH); place <= placeAt(x + REACH); place++) {
-    if (Math.abs(product[neurons[place]]) > Math.abs(product[neurons[best]])) best = place;
-  }
-  return best;
+  const near = neurons.slice(placeAt(x - REACH), placeAt(x + REACH) + 1);
+  return neurons.indexOf(strongest([neurons[placeAt(x)], ...near], products(q, k)));
 }

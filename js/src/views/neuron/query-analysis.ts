@@ -10,6 +10,7 @@ import {
   magnitudes,
   partnerOf,
   products,
+  strongest,
 } from "../../data/neurons.ts";
 import { headScale } from "../../data/scores.ts";
 import type { Side, State } from "../../state/state.ts";
@@ -44,7 +45,7 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
     return at !== query.value && isShown("query", at) ? at : null;
   });
   const muted = computed(() => [...new Set(state.muted.value)].filter((n) => n < dim));
-  /** An explanation with the bounds of the errors of its numbers. */
+  /** An explanation with the logit of the sink, and the bounds of the errors of its numbers. */
   const explained = (at: number) => {
     const explanation = explain(data, head.value, at, muted.value);
     const ofOriginal = explanationErrors(data, head.value, at, false);
@@ -52,7 +53,8 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
       explanation.original === explanation.shown
         ? ofOriginal
         : explanationErrors(data, head.value, at, true);
-    return { ...explanation, errors: { original: ofOriginal, shown: ofShown } };
+    const errors = { original: ofOriginal, shown: ofShown };
+    return { ...explanation, logit: data.sink(head.value), errors };
   };
   /** The explanations of the query, and of the one that it is compared with. */
   const explanation = computed(() => explained(query.value));
@@ -66,14 +68,10 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
     const { key } = state.focus.value;
     return isShown("key", key) ? key : null;
   });
-  const strongest = computed(() => {
-    const { weights } = explanation.value.original;
-    return shown.keys.reduce((best, at) =>
-      Math.abs(weights[at]) > Math.abs(weights[best]) ? at : best,
-    );
-  });
   /** The key in the status line: that one, or else the one with the largest weight. */
-  const key = computed(() => focusKey.value ?? strongest.value);
+  const key = computed(
+    () => focusKey.value ?? strongest(shown.keys, explanation.value.original.weights),
+  );
 
   const { recurrence } = data.info;
   const queryAt = (i: number) => data.query(head.value, i) as Float32Array;
@@ -128,23 +126,21 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
     neuron.value === null ? null : partnerOf(data.info.rotary, neuron.value),
   );
   const [queries, keys] = [sample(shown.queries), sample(shown.keys)];
-  /** The magnitudes of vectors and products shown in full colour. */
-  const vector = computed(() => {
-    const values = new Float32Array((queries.length + keys.length) * dim);
-    const shownQueries = recurrence ? keys.map(queryFor) : queries.map(queryAt);
-    [...shownQueries, ...keys.map(keyAt)].forEach((one, at) => {
+  const fullColorOf = (vectors: readonly Float32Array[]) => {
+    const values = new Float32Array(vectors.length * dim);
+    vectors.forEach((one, at) => {
       values.set(one, at * dim);
     });
     return fullColor(values);
-  });
-  const product = computed(() => {
-    const values = new Float32Array(keys.length * dim);
-    keys.forEach((key, at) => {
-      const [vector, k] = [queryFor(key), keyAt(key)];
-      for (let n = 0; n < dim; n++) values[at * dim + n] = vector[n] * k[n];
-    });
-    return fullColor(values);
-  });
+  };
+  /** The magnitudes of vectors and products shown in full colour. */
+  const scales = {
+    vector: computed(() => {
+      const shownQueries = recurrence ? keys.map(queryFor) : queries.map(queryAt);
+      return fullColorOf([...shownQueries, ...keys.map(keyAt)]);
+    }),
+    product: computed(() => fullColorOf(keys.map((key) => products(queryFor(key), keyAt(key))))),
+  };
   return {
     state,
     data,
@@ -162,7 +158,7 @@ export function analyzeQuery(state: State, data: LayerData, requested: ReadonlyS
     decisive,
     neuron,
     partner,
-    scales: { vector, product },
+    scales,
   };
 }
 

@@ -1,11 +1,13 @@
 /** A strip beside the rows of a long text, with the softmax over all keys. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import { paintCanvas } from "../../painting/canvas.ts";
+import { strongest } from "../../data/neurons.ts";
+import { paintCanvas, strokeBox } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import { perFrame } from "../../scheduling/frame.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { pointAt } from "../../state/state.ts";
 import type { Palette } from "../../styles/palette.ts";
 import { bindStripPointer } from "../shared/minimap.ts";
 import type { ColumnHeader } from "./column-headers.ts";
@@ -52,8 +54,7 @@ export function softmaxStrip(
     const { border, text, accent, positive, negative } = palette.value;
     const per = height / rows.count;
     const width = WIDTH - MARK;
-    painter.strokeStyle = border;
-    painter.strokeRect(MARK + 0.5, 0.5, width - 1, height - 1);
+    strokeBox(painter, [MARK, 0, width, height], border, { out: -0.5 });
     const { shown: now, peak } = analysis.explanation.value;
     const largest = pooled(now.weights, Math.ceil(height / TALL));
     largest.forEach((weight, at) => {
@@ -65,12 +66,18 @@ export function softmaxStrip(
     painter.globalAlpha = 1;
     const [first, end] = rows.sight.value;
     const part = Math.max(LOWEST, (end - first) * per);
-    painter.strokeStyle = accent;
-    painter.lineWidth = 1.5;
-    painter.strokeRect(MARK + 0.75, Math.min(first * per, height - part), width - 1.5, part);
+    const top = Math.min(first * per, height - part);
+    strokeBox(painter, [MARK + 0.75, top, width - 1.5, part], accent, { line: 1.5 });
+    /** A triangle that points at a row from the left. */
     const mark = (color: string, row: number) => {
-      const y = (row + 0.5) * per;
-      if (row >= 0) paintMark(painter, color, Math.max(LOWEST, Math.min(height - LOWEST, y)));
+      if (row < 0) return;
+      const y = Math.max(LOWEST, Math.min(height - LOWEST, (row + 0.5) * per));
+      painter.fillStyle = color;
+      painter.beginPath();
+      painter.moveTo(0, y - 4);
+      painter.lineTo(MARK, y);
+      painter.lineTo(0, y + 4);
+      painter.fill();
     };
     mark(text, places.query[analysis.explanation.value.query]);
     const { value: key } = analysis.focusKey;
@@ -92,10 +99,7 @@ export function softmaxStrip(
     // The strongest of the keys that share a pixel.
     const near = shown.keys.slice(Math.max(0, rowAt(y - NEAR)), rowAt(y + NEAR) + 1);
     if (!near.length) return;
-    const key = near.reduce((best, at) =>
-      Math.abs(weights[at]) > Math.abs(weights[best]) ? at : best,
-    );
-    if (state.hover.peek()?.key !== key) state.hover.value = { query: null, key };
+    pointAt(state, { query: null, key: strongest(near, weights) });
   });
   scope.onEnd(point.cancel);
   bindStripPointer(
@@ -110,14 +114,4 @@ export function softmaxStrip(
     },
   );
   return { element, header: { name: ["All"], detail: ["keys"], title, width: WIDTH, left } };
-}
-
-/** Paint a triangle that points at a place from the left. */
-function paintMark(painter: Painter, color: string, y: number): void {
-  painter.fillStyle = color;
-  painter.beginPath();
-  painter.moveTo(0, y - 4);
-  painter.lineTo(MARK, y);
-  painter.lineTo(0, y + 4);
-  painter.fill();
 }

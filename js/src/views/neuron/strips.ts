@@ -15,17 +15,14 @@ import type { Rows } from "./rows.ts";
 /** The arguments that all painting functions of the neuron view share. */
 export interface Canvas {
   readonly analysis: QueryAnalysis;
+  readonly layout: Layout;
+  readonly images: StripImages;
   readonly painter: Painter;
   readonly rowHeight: number;
   readonly palette: Palette;
   readonly range: Range;
   /** The rows that curves lead to; towards others they fade out. */
   readonly reached: Range;
-}
-
-export interface Picture extends Canvas {
-  readonly layout: Layout;
-  readonly images: StripImages;
 }
 
 /** The opacity of vectors that are not in focus. */
@@ -145,30 +142,31 @@ function paintRow(
     data.copyWithin(start + 4 * line * width, start, start + 4 * width);
 }
 
-export function paintStrips(canvas: Picture): void {
-  const { layout, images, range, analysis } = canvas;
-  const { shown } = analysis;
-  const explained = analysis.explanations.value;
-  if (layout.queries !== null) {
-    paintStrip(canvas, layout.queries, images.queries(range), (row) =>
-      explained.some(({ query, signed }) => signed || query === shown.queries[row]) ? 1 : FAINT,
-    );
-  }
-  if (layout.keys !== null) {
-    paintStrip(canvas, layout.keys, images.keys(range), (row) =>
-      explained.some((one) => sees(one, shown.keys[row])) ? 1 : FAINT,
-    );
-  }
-  paintStrip(canvas, layout.products, images.products(range, explained), () => 1);
+/** The strips that there is room for. */
+export function stripsOf({ layout, images, analysis }: Canvas) {
+  const { shown, explanations } = analysis;
+  const explained = explanations.value;
+  const isExplained = (row: number) =>
+    explained.some(({ query, signed }) => signed || query === shown.queries[row]);
+  const isSeen = (row: number) => explained.some((one) => sees(one, shown.keys[row]));
+  const [queries, keys] = [shown.queries.length, shown.keys.length];
+  const ofProducts = (range: Range) => images.products(range, explained);
+  const strips = [
+    { left: layout.queries, rows: queries, image: images.queries, isVivid: isExplained },
+    { left: layout.keys, rows: keys, image: images.keys, isVivid: isSeen },
+    { left: layout.products, rows: keys, image: ofProducts, isVivid: () => true },
+  ];
+  return strips.flatMap(({ left, ...strip }) => (left === null ? [] : [{ left, ...strip }]));
 }
 
 /** Paint a strip, neighbouring rows of the same opacity at once. */
-function paintStrip(
-  { painter, layout, rowHeight, range: [begin, end] }: Picture,
-  left: number,
-  image: HTMLCanvasElement,
-  opacityOf: (row: number) => number,
+export function paintStrip(
+  { painter, layout, rowHeight, range }: Canvas,
+  { left, image: imageOf, isVivid }: ReturnType<typeof stripsOf>[number],
 ): void {
+  const [begin, end] = range;
+  const image = imageOf(range);
+  const opacityOf = (row: number) => (isVivid(row) ? 1 : FAINT);
   painter.imageSmoothingEnabled = false;
   for (let first = begin, next = begin; first < end; first = next) {
     const opacity = opacityOf(first);

@@ -2,9 +2,9 @@
  * The words of the neuron view: the numbers that lead to one weight, its legend, and its tables.
  */
 
-import { biasError, type ExplanationErrors, type Reading, sees } from "../../data/explanation.ts";
+import { biasError, sees } from "../../data/explanation.ts";
 import type { LayerInfo } from "../../data/manifest.ts";
-import { products } from "../../data/neurons.ts";
+import { products, strongest } from "../../data/neurons.ts";
 import {
   halfPrecision,
   keptAsWeights,
@@ -32,6 +32,7 @@ import { headTitle } from "../shared/all-heads/words.ts";
 import { matrixTable, vectorTable } from "../shared/heads/words.ts";
 import { type Column, legendLine, statusLine, tableOf } from "../shared/words.ts";
 import { decisiveText } from "./column-headers.ts";
+import { numbersOf, QUANTITIES, type Quantity, SINK } from "./numbers.ts";
 import type { Explained, QueryAnalysis } from "./query-analysis.ts";
 
 /** The status line: the numbers that lead to one weight. */
@@ -57,47 +58,35 @@ function pairNumbers(
   explained: Explained,
   key: number,
 ): Phrase {
-  const { original, shown, bias } = explained;
-  const { original: before, shown: after } = explained.errors;
-  const { program, dim } = data.info;
+  const { original, shown, bias, logit } = explained;
+  const { program, recurrence, dim } = data.info;
   const names = pair(axes.query.names[explained.query], axes.key.names[key]);
   if (!sees(explained, key)) return [...names, " masked: this query cannot see this key"];
   const added = bias ? ` ${within(bias[key], biasError(bias[key]))}` : "";
-  const change = (own: string, without: string) =>
-    original === shown ? own : `${own} → ${without}`;
-  const dot = change(
-    within(original.dots[key], before.dot(key)),
-    within(shown.dots[key], after.dot(key)),
-  );
-  const parts: string[] = [];
-  if (program && original.scores && shown.scores) {
-    const formula = scaling(program, head.value, dim as number);
-    const score = change(
-      within(original.scores[key], before.score),
-      within(shown.scores[key], after.score),
-    );
-    parts.push(`${formula}${added} = ${score}`.trim());
-  }
-  const { recurrence } = data.info;
+  /** The model's number, and, if they follow, that without the muted neurons. */
+  const change = (quantity: Quantity, written = within, at = key, follows = true) => {
+    const both = [false, true].slice(0, original !== shown && follows ? 2 : 1);
+    const numbers = both.map((muted) => numbersOf(explained, quantity, muted));
+    return numbers
+      .map((each) => (each ? written(each.of(at) ?? 0, each.error(at)) : ""))
+      .join(" → ");
+  };
   if (recurrence) {
     const [written, own] = [data.write(head.value, key), recurrence.own?.[head.value]];
-    const number = change(
-      within(original.weights[key], before.weight, 3),
-      within(shown.weights[key], after.weight, 3),
-    );
+    const number = change("weight", (value, error) => within(value, error, 3));
     const factor = recurrence.write ? `× write ${within(written, 0)} ` : "";
     const added = own && key === explained.query ? `+ own ${within(own, 0)} ` : "";
-    return statusLine([...names, ` p·k ${dot}`], [`${factor}${added}= coefficient ${number}`]);
+    const parts = [`${factor}${added}= coefficient ${number}`];
+    return statusLine([...names, ` p·k ${change("dot")}`], parts);
   }
+  const score =
+    program && original.scores
+      ? `${scaling(program, head.value, dim as number)}${added} = ${change("score")}`.trim()
+      : "";
   // Weights without a score program do not follow muted neurons.
-  const softmax = weight(original.weights[key], before.weight);
-  const rest = weight(shown.weights[key], after.weight);
-  parts.push(`softmax ${shown.scores ? change(softmax, rest) : softmax}`);
-  if (original.sink !== null && shown.sink !== null) {
-    const sinks = [weight(original.sink, before.sink), weight(shown.sink, after.sink)] as const;
-    parts.push(`sink ${change(...sinks)}`);
-  }
-  return statusLine([...names, ` q·k ${dot}`], parts);
+  const softmax = `softmax ${change("weight", weight, key, original.scores !== null)}`;
+  const sink = logit === null ? "" : `sink ${change("weight", weight, SINK)}`;
+  return statusLine([...names, ` q·k ${change("dot")}`], [score, softmax, sink].filter(Boolean));
 }
 
 /**
@@ -133,7 +122,7 @@ function terms(analysis: QueryAnalysis, key: number): readonly string[] {
   const all = products(q, k);
   const left = [...all.keys()].filter((at) => !muted.includes(at));
   if (!left.length) return [];
-  const largest = left.reduce((best, at) => (Math.abs(all[at]) > Math.abs(all[best]) ? at : best));
+  const largest = strongest(left, all);
   // Decisive neurons are known only without muting.
   const few = muted.length ? null : analysis.decisive.value;
   return [
@@ -217,62 +206,40 @@ export function neuronTables(analysis: QueryAnalysis): readonly Table[] {
 }
 
 /** A row per key and for the sink, of the explained and the compared query. */
-function rowTable(analysis: QueryAnalysis): Table {
-  const { data, shown, axes, head, explanation, comparison } = analysis;
-  const { value: second } = comparison;
-  const logit = data.sink(head.value);
+function rowTable({ shown, axes, explanation, explanations }: QueryAnalysis): Table {
+  const { logit } = explanation.value;
   const rows = logit === null ? shown.keys : [...shown.keys, SINK];
   const { labels } = axes.key.units;
   return tableOf("Row", rows, () => [
     { name: "position", of: (key) => (key === SINK ? "" : key) },
     { name: "token", of: (key) => (key === SINK ? "sink" : labels[key]) },
-    ...columnsOf(explanation.value, logit, ""),
-    ...(second ? columnsOf(second, logit, `${axes.query.names[second.query]}: `) : []),
+    ...explanations.value.flatMap((each, second) =>
+      columnsOf(each, second ? `${axes.query.names[each.query]}: ` : ""),
+    ),
   ]);
 }
 
-/** The row of the sink among those of keys. */
-const SINK = -1;
-
 /** The model's numbers, and those without the muted neurons, if there are any. */
-function columnsOf(
-  { original, shown, bias, errors, signed }: Explained,
-  logit: number | null,
-  prefix: string,
-): readonly Column<number>[] {
-  /** @param sink the value in the sink's row */
-  const column = (
-    name: string,
-    values: ArrayLike<number>,
-    error: (key: number) => number,
-    sink: number | string = "",
-  ): Column<number> => ({
-    name: `${prefix}${name}`,
-    of: (key) => (key === SINK ? sink : rounded(values[key], error(key))),
-  });
-  const reading = (
-    { dots, scores, weights, sink }: Reading,
-    of: ExplanationErrors,
-    suffix = "",
-  ) => [
-    column(`${signed ? "p·k" : "q·k"}${suffix}`, dots, of.dot),
-    ...(scores ? [column(`score${suffix}`, scores, () => of.score, logit ?? "")] : []),
-    column(
-      `${signed ? "coefficient" : "weight"}${suffix}`,
-      weights,
-      () => of.weight,
-      sink === null ? "" : rounded(sink, of.sink),
-    ),
-  ];
-  const columns = reading(original, errors.original);
-  if (bias)
-    columns.splice(
-      1,
-      0,
-      column("bias", bias, (key) => biasError(bias[key])),
-    );
-  if (shown === original) return columns;
-  const muted = reading(shown, errors.shown, " (muted)");
+function columnsOf(explained: Explained, prefix: string): readonly Column<number>[] {
+  const { original, shown, signed } = explained;
+  const names: Readonly<Record<Quantity, string>> = {
+    dot: signed ? "p·k" : "q·k",
+    bias: "bias",
+    score: "score",
+    weight: signed ? "coefficient" : "weight",
+  };
+  const columns = (quantities: readonly Quantity[], muted: boolean) =>
+    quantities.flatMap((quantity): readonly Column<number>[] => {
+      const numbers = numbersOf(explained, quantity, muted);
+      if (!numbers) return [];
+      const of = (key: number) => {
+        const value = numbers.of(key);
+        return value === null ? "" : rounded(value, numbers.error(key));
+      };
+      return [{ name: `${prefix}${names[quantity]}${muted ? " (muted)" : ""}`, of }];
+    });
   // Weights without a score program do not follow muted neurons.
-  return [...columns, ...(shown.scores || signed ? muted : muted.slice(0, 1))];
+  const follow =
+    shown.scores || signed ? (["dot", "score", "weight"] as const) : (["dot"] as const);
+  return [...columns(QUANTITIES, false), ...(shown === original ? [] : columns(follow, true))];
 }

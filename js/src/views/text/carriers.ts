@@ -1,14 +1,14 @@
 /** The heads that look at a sentence: a grid of all, and the strongest as a list. */
 
-import type { ReadonlySignal, Signal } from "@preact/signals-core";
-import type { Head, StackInfo } from "../../data/manifest.ts";
+import type { Head } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
-import { paintCanvas } from "../../painting/canvas.ts";
-import { button, el } from "../../parts/dom.ts";
+import { paintCanvas, strokeBox } from "../../painting/canvas.ts";
+import { button, el, tableElement, tableRow } from "../../parts/dom.ts";
 import { goTo } from "../../state/navigation.ts";
 import { mixed } from "../../styles/palette.ts";
 import { headName } from "../shared/all-heads/words.ts";
 import type { Context } from "../shared/view.ts";
+import type { Reading } from "./reading.ts";
 import type { Carrier } from "./shares.ts";
 
 const STRONGEST = 8;
@@ -17,35 +17,15 @@ const CELL = { width: 13, height: 9 } as const;
 const LEFT = 24;
 const BELOW = 16;
 
-/** The heads of all layers, in order. */
-export const headsOf = ({ layers }: StackInfo): readonly Head[] =>
-  layers.flatMap((layer) => Array.from({ length: layer.heads }, (_, head) => ({ layer, head })));
-
 /** The heads that look most. */
 export const strongestOf = (all: readonly Carrier[] | null): readonly Carrier[] =>
   [...(all ?? [])].sort((a, b) => b.share - a.share).slice(0, STRONGEST);
 
-interface Listed {
-  /** Every head's attention on the part; null where none can be told. */
-  readonly found: ReadonlySignal<readonly Carrier[] | null>;
-  /** True if the current head is shown in place of the mean of all. */
-  readonly alone: Signal<boolean>;
-}
-
 export function carrierList(
   { scope, state, palette }: Context,
-  heads: readonly Head[],
-  { found, alone }: Listed,
+  { heads, found, alone }: Reading,
 ): HTMLElement {
   const canvas = el("canvas", { "aria-hidden": "true" });
-  const body = el("tbody", {});
-  const columns = ["head", "share", "elsewhere"].map((name) => el("th", { scope: "col" }, name));
-  const table = el(
-    "table",
-    { "aria-label": "The heads that look most" },
-    el("thead", {}, el("tr", {}, ...columns)),
-    body,
-  );
   const numbers = [...new Set(heads.map(({ layer }) => layer.number))];
   const most = Math.max(...heads.map(({ head }) => head)) + 1;
   const strongest = () => strongestOf(found.value);
@@ -61,13 +41,16 @@ export function carrierList(
       const at = strongest()[place];
       if (at) show(heads[at.head]);
     });
-    const cells = [el("td", {}), el("td", { class: "range" })];
-    return { go, cells, row: el("tr", {}, el("th", { scope: "row" }, go), ...cells) };
+    const row = tableRow(go, ["", ""]);
+    row.cells[2].className = "range";
+    return { go, row };
   });
-  body.append(...rows.map(({ row }) => row));
+  const columns = ["head", "share", "elsewhere"];
+  const lines = rows.map(({ row }) => row);
+  const table = tableElement("The heads that look most", columns, lines);
   scope.effect(() => {
     const now = strongest();
-    rows.forEach(({ go, cells, row }, place) => {
+    rows.forEach(({ go, row }, place) => {
       row.hidden = !now[place];
       if (!now[place]) return;
       const { head, share, elsewhere } = now[place];
@@ -77,8 +60,8 @@ export function carrierList(
       go.textContent = headPlace(at);
       // What is seen is in the name, for those who say it.
       go.ariaLabel = `${headName(at)}, ${headPlace(at)}: ${said[0]}, elsewhere ${said[1]}`;
-      cells.forEach((cell, n) => {
-        cell.textContent = said[n];
+      said.forEach((each, n) => {
+        row.cells[n + 1].textContent = each;
       });
     });
   });
@@ -98,18 +81,11 @@ export function carrierList(
         painter.fillStyle = mixed(colors.paper, colors.ink, Math.sqrt(share / largest));
         painter.fillRect(...box(heads[head]));
       }
-      painter.strokeStyle = colors.text;
       for (const { head } of framed) {
-        const [x, y, width, tall] = box(heads[head]);
-        painter.strokeRect(x - 0.5, y - 0.5, width + 1, tall + 1);
+        strokeBox(painter, box(heads[head]), colors.text, { out: 0.5 });
       }
       const current = heads.find(isCurrent);
-      if (current) {
-        painter.strokeStyle = colors.accent;
-        painter.lineWidth = 2;
-        const [x, y, width, tall] = box(current);
-        painter.strokeRect(x - 1, y - 1, width + 2, tall + 2);
-      }
+      if (current) strokeBox(painter, box(current), colors.accent, { out: 1, line: 2 });
       painter.fillStyle = colors.muted;
       painter.font = "10px system-ui, sans-serif";
       painter.textBaseline = "middle";

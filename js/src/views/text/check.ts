@@ -1,12 +1,13 @@
 /** The check of heads by cutting: a link in those that look most, in the others, and in as many at random. */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { computed, signal } from "@preact/signals-core";
 import type { Head, MeasuredCut } from "../../data/manifest.ts";
 import { button, el, replaceContent } from "../../parts/dom.ts";
-import type { Context } from "../shared/view.ts";
+import type { Scope } from "../../scheduling/scope.ts";
 import { strongestOf } from "./carriers.ts";
-import { type Cutting, changeOf, nats } from "./cutting.ts";
-import type { Carrier, Part, Span } from "./shares.ts";
+import { changeOf, nats } from "./cutting.ts";
+import type { Reading } from "./reading.ts";
+import type { Carrier, Span } from "./shares.ts";
 
 /** An odd number, which has a middle. */
 const DRAWS = 11;
@@ -16,21 +17,9 @@ const MEASURING = "Measuring …";
 /** Python may have chosen heads by exact shares; those here, in 8 bits, are within .004 of them. */
 const ROUNDING = 0.008;
 
-interface Checked {
-  readonly found: ReadonlySignal<readonly Carrier[] | null>;
-  /** The part whose link is cut, and the tokens of the answer that it is from. */
-  readonly linked: ReadonlySignal<number | null>;
-  readonly span: ReadonlySignal<Span>;
-  /** True while the link is one that is pointed at. */
-  readonly pointing: ReadonlySignal<boolean>;
-  readonly cutting: Cutting;
-  readonly parts: readonly Part[];
-}
-
 export function checkOfHeads(
-  { scope }: Context,
-  heads: readonly Head[],
-  { found, linked, span, pointing, cutting, parts }: Checked,
+  scope: Scope,
+  { heads, found, linked, shown: span, pointing, cutting, parts }: Reading,
 ): HTMLElement {
   const element = el("div", { class: "check" });
   const names = (numbers: readonly number[]) =>

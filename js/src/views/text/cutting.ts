@@ -1,32 +1,12 @@
 /** Cuts of the answer's links to parts of its prompt, which the kernel measures. */
 
-import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { batch, computed, signal } from "@preact/signals-core";
 import type { MeasuredCut } from "../../data/manifest.ts";
 import type { Cut } from "../../data/requests.ts";
 import type { Bound } from "../../parts/choice.ts";
+import { bound } from "../shared/tools.ts";
 import type { Context } from "../shared/view.ts";
 import { keysOf, type Part, type Span } from "./shares.ts";
-
-export interface Cutting {
-  /** By part, what its cut changes; null where it is not measured. */
-  readonly cuts: ReadonlySignal<readonly (MeasuredCut | null)[]>;
-  /** The part without which the answer is shown. */
-  readonly without: Bound<number | null>;
-  /** True where the kernel can cut. */
-  readonly live: boolean;
-  /** Why there is no number: it is being measured, or could not be; else "". */
-  readonly message: ReadonlySignal<string>;
-  /** Cuts each of these parts in turn, in one batch. */
-  measure(parts: readonly number[]): void;
-  /** Shows the answer without a part, or as it was. */
-  toggle(part: number): void;
-  /** Reads the answer after other orders of the sentences. */
-  shuffle(): void;
-  /** What is measured of a part, in all heads and in some. */
-  of(part: number): readonly MeasuredCut[];
-  /** Cuts a part in each of these sets of heads, if that is not measured. */
-  inHeads(part: number, heads: readonly Cut["heads"][]): Promise<void>;
-}
 
 /** The change of the log probability of several tokens, in nats; null where it is not measured. */
 export const changeOf = (
@@ -40,106 +20,80 @@ export const nats = (change: number): string => {
   return `${written === "0.00" ? "" : change < 0 ? "−" : "+"}${written}`;
 };
 
-/**
- * A choice of a part by its number from 1, as an index; null where there is none.
- *
- * @param mine the index of a part of the reader's own, which no other view knows; -1 for none
- * @param isMine true where that is chosen
- */
-export const byNumber = (
-  choice: Signal<number | null>,
-  isThere: (index: number) => boolean,
-  mine: number,
-  isMine: Signal<boolean>,
-): Bound<number | null> => ({
-  get value() {
-    const index = choice.value === null ? null : choice.value - 1;
-    if (index === null) return mine >= 0 && isMine.value ? mine : null;
-    return index !== mine && isThere(index) ? index : null;
-  },
-  set value(index) {
-    batch(() => {
-      isMine.value = index !== null && index === mine;
-      choice.value = index === null || index === mine ? null : index + 1;
-    });
-  },
-});
+/** A part, and the heads in which it is cut; null for all. */
+interface Wanted {
+  readonly part: number;
+  readonly heads: Cut["heads"];
+}
 
-const isOf = (cut: MeasuredCut, heads: Cut["heads"]): boolean => `${cut.heads}` === `${heads}`;
+export type Cutting = ReturnType<typeof cutting>;
 
+/** @param chosen the part without which the reader wants to see the answer */
 export function cutting(
   { scope, store, state }: Context,
   parts: readonly Part[],
   isAnswered: boolean,
-  mine: number,
-  isMine: Signal<boolean>,
-): Cutting {
+  chosen: Bound<number | null>,
+) {
   const { name } = state.shown.stack.peek();
-  const all = store.stack(name).cuts;
+  const { cuts: all, shuffled } = store.stack(name);
   const model = isAnswered ? store.cuts : null;
+  /** Why there is no number: it is being measured, or could not be; else "". */
   const message = signal("");
+  /** What is measured of a part, in all heads and in some. */
   const of = (part: number) => {
     const { start, end, keys } = parts[part];
     return all.value.filter(
       (cut) => cut.start === start && cut.end === end && `${cut.keys}` === `${keys}`,
     );
   };
-  const cuts = computed(() =>
-    parts.map((_, part) => of(part).find(({ heads }) => heads === null) ?? null),
-  );
+  const found = ({ part, heads }: Wanted) =>
+    of(part).find((cut) => `${cut.heads}` === `${heads}`) ?? null;
+  const inAll = (part: number): Wanted => ({ part, heads: null });
+  /** By part, what its cut in all heads changes; null where it is not measured. */
+  const cuts = computed(() => parts.map((_, part) => found(inAll(part))));
   // A page shows what it has.
-  const without = byNumber(
-    state.cut_part,
-    (part) => part < parts.length && Boolean(model || cuts.value[part]),
-    mine,
-    isMine,
+  const without = bound(
+    () => (chosen.value !== null && (model || cuts.value[chosen.value]) ? chosen.value : null),
+    (part) => {
+      chosen.value = part;
+    },
   );
+  const keep = (wanted: Wanted, change: Partial<Pick<MeasuredCut, "changes" | "answer">>) => {
+    const { start, end, keys } = parts[wanted.part];
+    const before = found(wanted) ?? { start, end, keys, changes: [], answer: null };
+    const others = all.peek().filter((cut) => cut !== before);
+    all.value = [...others, { ...before, ...change, heads: wanted.heads }];
+  };
+  const cut = async (wanted: readonly Wanted[]) => {
+    const asked = wanted.map(({ part, heads }) => ({ keys: [...keysOf(parts[part])], heads }));
+    const measured = await model?.cut(name, asked, scope.signal);
+    batch(() => {
+      for (const [at, changes] of (measured ?? []).entries()) keep(wanted[at], { changes });
+    });
+  };
   const fail = (error: Error) => {
     if (!scope.signal.aborted) message.value = error.message;
   };
-  const keep = (
-    part: number,
-    changes: readonly number[],
-    answer: string | null,
-    heads: Cut["heads"] = null,
-  ) => {
-    const { start, end, keys } = parts[part];
-    const others = all.peek().filter((cut) => !(isOf(cut, heads) && of(part).includes(cut)));
-    all.value = [...others, { start, end, keys, heads, changes, answer }];
-  };
-  // Those that the kernel was asked for, so that it is asked once.
+  // What the kernel was asked for, so that it is asked once.
   const [underWay, answered] = [new Set<number>(), new Set<number>()];
-  const { shuffled } = store.stack(name);
   let isShuffling = false;
   const say = () => {
     const { size } = underWay;
     const orders = isShuffling ? "Reading the sentences in other orders …" : "";
     message.value = size ? `Measuring ${size > 1 ? `${size} cuts` : "the cut"} …` : orders;
   };
+  /** Cuts each of these parts in turn, in one batch. */
   const measure = (wanted: readonly number[]) => {
     const some = wanted.filter((part) => !underWay.has(part));
     if (!model || !some.length) return;
     for (const part of some) underWay.add(part);
     say();
-    const asked = some.map((part) => ({ keys: [...keysOf(parts[part])], heads: null }));
     const end = () => {
       for (const part of some) underWay.delete(part);
       say();
     };
-    model.cut(name, asked, scope.signal).then(
-      (found) => {
-        end();
-        batch(() => {
-          for (const [at, part] of some.entries()) {
-            keep(part, found[at], cuts.peek()[part]?.answer ?? null);
-          }
-        });
-      },
-      (error) => {
-        end();
-        fail(error);
-      },
-    );
+    cut(some.map(inAll)).finally(end).catch(fail);
   };
   scope.effect(() => {
     const part = without.value;
@@ -148,49 +102,45 @@ export function cutting(
     if (!cut) return measure([part]);
     if (cut.answer !== null || answered.has(part)) return;
     answered.add(part);
-    const settle = (text: string) => keep(part, cuts.peek()[part]?.changes ?? cut.changes, text);
+    const settle = (answer: string) => keep(inAll(part), { answer });
     model.answer(name, [...keysOf(parts[part])], scope.signal).then(settle, (error) => {
       answered.delete(part);
       fail(error);
     });
   });
-  const shuffle = () => {
-    if (!model || shuffled.peek() || isShuffling) return;
-    isShuffling = true;
-    say();
-    const end = () => {
-      isShuffling = false;
-      say();
-    };
-    model.shuffled(name, scope.signal).then(
-      (ratios) => {
-        end();
-        shuffled.value = ratios;
-      },
-      (error) => {
-        end();
-        fail(error);
-      },
-    );
-  };
   return {
-    shuffle,
     cuts,
+    /** The part without which the answer is shown. */
     without,
+    /** True where the kernel can cut. */
     live: Boolean(model),
     message,
     measure,
-    toggle(part) {
+    /** Measures all that is not measured yet. */
+    measureAll: () => measure(cuts.peek().flatMap((cut, part) => (cut ? [] : [part]))),
+    /** Shows the answer without a part, or as it was. */
+    toggle(part: number): void {
       without.value = without.value === part ? null : part;
     },
-    of,
-    async inHeads(part, sets) {
-      const missing = sets.filter((heads) => !of(part).some((cut) => isOf(cut, heads)));
-      const asked = missing.map((heads) => ({ keys: [...keysOf(parts[part])], heads }));
-      const found = await model?.cut(name, asked, scope.signal);
-      batch(() => {
-        for (const [at, changes] of (found ?? []).entries()) keep(part, changes, null, missing[at]);
-      });
+    /** Reads the answer after other orders of the sentences. */
+    shuffle(): void {
+      if (!model || shuffled.peek() || isShuffling) return;
+      isShuffling = true;
+      say();
+      const end = () => {
+        isShuffling = false;
+        say();
+      };
+      model
+        .shuffled(name, scope.signal)
+        .finally(end)
+        .then((ratios) => {
+          shuffled.value = ratios;
+        }, fail);
     },
+    of,
+    /** Cuts a part in each of these sets of heads, if that is not measured. */
+    inHeads: (part: number, sets: readonly Cut["heads"][]) =>
+      cut(sets.map((heads) => ({ part, heads })).filter((each) => !found(each))),
   };
 }

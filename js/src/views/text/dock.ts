@@ -1,38 +1,23 @@
 /** The answer below the prompt: its tokens, of which one or several are looked at. */
 
-import { type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
-import type { RunningText } from "../../data/manifest.ts";
+import { signal } from "@preact/signals-core";
 import { paintCanvas } from "../../painting/canvas.ts";
-import type { Bound } from "../../parts/choice.ts";
 import { el, revealWithin, setAttributes } from "../../parts/dom.ts";
+import { within } from "../../state/state.ts";
 import type { Context } from "../shared/view.ts";
-import type { Cutting } from "./cutting.ts";
-import type { Span } from "./shares.ts";
+import type { Reading } from "./reading.ts";
 
 /** The height of the line below a token, in CSS pixels. */
 const LINE = 3;
 
-interface Docked {
-  readonly text: RunningText;
-  /** The labels of the rows, where nothing was generated. */
-  readonly labels: readonly string[];
-  /** The rows that are locked. */
-  readonly span: Bound<Span | null>;
-  readonly hovered: Signal<number | null>;
-  readonly cutting: Cutting;
-  /** By row, from 0 to 1, how much it looks at the locked part; null where tokens are locked. */
-  readonly lookers: ReadonlySignal<readonly number[] | null>;
-}
-
 export function dock(
   { scope, palette }: Context,
-  { text, labels, span, hovered, cutting, lookers }: Docked,
+  { text, labels, span, hovered, cutting, lookers }: Reading,
 ): HTMLElement {
   const { answer } = text;
-  const count = answer?.labels.length ?? labels.length;
-  const options = Array.from({ length: count }, (_, at) => {
+  const count = labels.length;
+  const options = labels.map((label, at) => {
     const [start, end] = answer?.offsets.slice(2 * at, 2 * at + 2) ?? [-1, -1];
-    const label = answer?.labels[at] ?? labels[at];
     const content = start < 0 || !answer ? label : answer.text.slice(start, end);
     const p = answer ? `, p ${answer.p[at].toFixed(3)}` : "";
     const option = el(
@@ -86,7 +71,7 @@ export function dock(
     if (by === undefined) return;
     event.preventDefault();
     const from = event.shiftKey && anchor === last ? first : last;
-    choose(Math.max(0, Math.min(count - 1, from + by)), event.shiftKey && first >= 0);
+    choose(within(from + by, count), event.shiftKey && first >= 0);
   });
   scope.effect(() => {
     const locked = span.value;

@@ -3,20 +3,9 @@
 import { gridOf, type Manifest, type RunningText, type Tokens } from "../../data/manifest.ts";
 import type { Numbered } from "../shared/picture/chooser.ts";
 
-export interface PromptImage {
-  readonly name: string;
-  /** Its tokens. */
-  readonly start: number;
-  readonly end: number;
-  /** Its grids of patches, those of a video by frame; none where the record lacks the image. */
-  readonly grids: readonly Numbered[];
-}
+export type PromptImage = ReturnType<typeof imagesOf>[number];
 
-export function imagesOf(
-  manifest: Manifest,
-  { sentences }: RunningText,
-  tokens: Tokens,
-): readonly PromptImage[] {
+export function imagesOf(manifest: Manifest, { sentences }: RunningText, tokens: Tokens) {
   const { patches } = tokens;
   if (!patches) return [];
   const found = sentences.filter(([start]) => patches.on[start] >= 0);
@@ -27,7 +16,8 @@ export function imagesOf(
       ? `video${own.name.split(" of video")[1] ?? ""}`
       : (named ?? (found.length > 1 ? `image ${own.image + 1}` : "image"));
     const inside = new Set(patches.on.slice(start, end));
-    const grids = patches.grids.flatMap((_, at) => {
+    /** Its grids of patches, those of a video by frame; none where the record lacks the image. */
+    const grids = patches.grids.flatMap((_, at): readonly Numbered[] => {
       const grid = inside.has(at) && gridOf(manifest, tokens, at);
       // Among several images, each is named before its crops.
       return grid

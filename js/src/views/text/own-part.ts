@@ -23,12 +23,6 @@ export function selectedRange(element: Element): AbstractRange | null {
   return range.collapsed ? null : range;
 }
 
-export interface OwnPart {
-  readonly element: HTMLElement;
-  /** Makes what is selected a part; does nothing where nothing is. */
-  take(): void;
-}
-
 /**
  * @param prompt has the texts, and the focus while keys select
  * @param texts those of the messages
@@ -38,12 +32,13 @@ export function ownPart(
   prompt: HTMLElement,
   texts: readonly Prose[],
   make: (tokens: Tokens) => void,
-): OwnPart {
+) {
   // Not kept, since the browser tells of a change later than of the next key.
   const selected = () => {
     const range = selectedRange(prompt);
     return (range && texts.map((text) => text.selected(range)).find(Boolean)) ?? null;
   };
+  /** Makes what is selected a part; does nothing where nothing is. */
   const take = () => {
     const found = selected();
     if (!found) return;

@@ -1,58 +1,39 @@
 /** The list of parts: the share of each, what it is compared with, and what its cut changes. */
 
-import { computed, type ReadonlySignal, type Signal } from "@preact/signals-core";
-import type { RunningText } from "../../data/manifest.ts";
-import type { Bound } from "../../parts/choice.ts";
-import { button, el, replaceContent } from "../../parts/dom.ts";
+import { computed } from "@preact/signals-core";
+import { button, el, replaceContent, tableElement, tableRow } from "../../parts/dom.ts";
 import { icon } from "../../parts/icons.ts";
 import { percent } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { type Cutting, changeOf, nats } from "./cutting.ts";
-import { isMarked, type Look, type Part, type Span } from "./shares.ts";
+import { changeOf, nats } from "./cutting.ts";
+import type { Reading } from "./reading.ts";
+import { isMarked, type Look } from "./shares.ts";
 
 /** The rows that are shown at first. */
 const FEW = 8;
 
-interface Listed {
-  readonly text: RunningText;
-  readonly parts: readonly Part[];
-  /** Takes the reader's own part away again. */
-  readonly remove: (() => void) | null;
-  readonly look: ReadonlySignal<Look>;
-  readonly part: Bound<number | null>;
-  readonly pointed: Signal<number | null>;
-  /** The tokens of the answer that are looked at. */
-  readonly span: ReadonlySignal<Span>;
-  readonly cutting: Cutting;
-}
-
 const NO_KERNEL = "Cutting runs the model: open this in a notebook.";
 
+/** @param remove takes the reader's own part away again */
 export function partList(
   scope: Scope,
-  { text, parts, remove, look, part, pointed, span, cutting }: Listed,
+  { text, parts, mine, look, part, lockPart, pointed, shown: span, cutting }: Reading,
+  remove: () => void,
 ): HTMLElement {
   const { cuts, live, without } = cutting;
-  const body = el("tbody", {});
-  const named = (name: string | HTMLElement) => el("th", { scope: "col" }, name);
-  const besideHead = named("");
-  const head = [...["part of the prompt", "", "share"].map(named), besideHead];
-  head[2].title =
-    "Of what the prompt gets beyond sinks. Those most above the next column come first";
+  const columns: (string | HTMLElement)[] = ["part of the prompt", "", "share", ""];
   const hasCuts = Boolean(text.answer) && (live || cuts.peek().some(Boolean));
   if (hasCuts) {
-    const all = button({ title: "Cut each part in turn (key e)" }, "if cut", () =>
-      cutting.measure(unmeasured(cutting)),
-    );
+    const title = "Cut each part in turn (key e)";
+    const all = button({ title }, "if cut", cutting.measureAll);
     if (live) all.prepend(icon("scissors"));
-    head.push(named(live ? all : "if cut"));
+    columns.push(live ? all : "if cut");
   }
-  const table = el(
-    "table",
-    { "aria-label": "Where it looks" },
-    el("thead", {}, el("tr", {}, ...head)),
-    body,
-  );
+  const table = tableElement("Where it looks", columns, []);
+  const [body] = table.tBodies;
+  const [, , shareHead, besideHead] = table.rows[0].cells;
+  shareHead.title =
+    "Of what the prompt gets beyond sinks. Those most above the next column come first";
   const widest = computed(() => Math.max(...look.value.parts.map(({ share }) => share), 0.01));
   const ifCut = (index: number) => {
     const change = changeOf(cuts.value[index], span.value);
@@ -81,20 +62,14 @@ export function partList(
   const rows = parts.map((each, index) => {
     const { name, words } = each;
     const shown = each.isNamed && words ? `${name} · ${words}` : words || name;
-    const lock = button({ "data-part": index, dir: "auto" }, shown, () => {
-      part.value = part.value === index ? null : index;
-    });
-    const cells = Array.from({ length: hasCuts ? 4 : 3 }, () => el("td", {}));
-    cells[0].classList.add("share-bar");
-    cells[2].classList.add("range");
-    const number = el("span", { class: "number" }, `${index + 1}`);
-    const row = el(
-      "tr",
-      {},
-      el("th", { scope: "row", title: words || name }, number, lock),
-      ...cells,
-    );
-    if (remove && index === parts.length - 1) {
+    const lock = button({ "data-part": index, dir: "auto" }, shown, () => lockPart(index));
+    const texts = columns.slice(1).map(() => "");
+    const row = tableRow(lock, texts);
+    const [head, ...cells] = row.cells;
+    head.title = words || name;
+    head.prepend(el("span", { class: "number" }, `${index + 1}`));
+    cells[2].className = "range";
+    if (index === mine) {
       const label = `Remove ${each.name}`;
       lock.after(button({ class: "close", title: label, "aria-label": label }, "×", remove));
     }
@@ -152,10 +127,6 @@ export function partList(
   });
   return el("div", { class: hasCuts ? "parts with-cuts" : "parts" }, table, more, note);
 }
-
-/** The parts whose cut is not measured. */
-export const unmeasured = ({ cuts }: Cutting): readonly number[] =>
-  cuts.peek().flatMap((cut, part) => (cut ? [] : [part]));
 
 /** A bar with a tick for what it is compared with. */
 function bar(share: number, beside: number | null): HTMLElement {

@@ -1,7 +1,8 @@
 /** An image where it stands in a prompt: one of its grids with a veil, beside small ones of all. */
 
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { computed, signal } from "@preact/signals-core";
 import type { Patches } from "../../data/manifest.ts";
+import { type Box, strokeBox } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { toggle } from "../../parts/choice.ts";
 import { button, el, replaceContent } from "../../parts/dom.ts";
@@ -13,7 +14,8 @@ import { strongestPatches, tokensOf } from "../shared/picture/shade.ts";
 import { stage } from "../shared/picture/stage.ts";
 import type { Context } from "../shared/view.ts";
 import type { PromptImage } from "./images.ts";
-import { keysOf, type Look, type Part } from "./shares.ts";
+import type { Reading } from "./reading.ts";
+import { keysOf, type Part } from "./shares.ts";
 
 /** The widest and the highest picture that is not large, in CSS pixels. */
 const WIDE = 322;
@@ -23,48 +25,19 @@ const FRAMED = 3;
 /** The least height of the list beside it. */
 const LEAST_SMALL = 330;
 
-const NO_SPAN = { start: 0, end: 0 };
+/** What all pictures of a prompt share: what they show, and the parts that are pointed at. */
+type Veil = Pick<Reading, "look" | "weights" | "largest" | "patch" | "region" | "outlines">;
+type Parts = Pick<Reading, "partOf" | "pointed" | "lockPart">;
 
-/** Patches that the reader has drawn a box around. */
-export interface Region {
-  readonly name: string;
-  readonly keys: readonly number[];
-}
-
-/** What all pictures of a prompt share. */
-export interface Veil {
-  readonly look: ReadonlySignal<Look>;
-  /** The weights of tokens, 0 for sinks, and the largest of a patch. */
-  readonly weights: ReadonlySignal<Float32Array>;
-  readonly largest: ReadonlySignal<number>;
-  /** The token of the patch at which the reader is. */
-  readonly patch: Signal<number | null>;
-  /** The region that is being drawn. */
-  readonly region: Signal<Region | null>;
-}
-
-/** How a part is outlined. */
-export interface Outline {
-  readonly part: Part | null;
-  readonly color: string;
-  readonly width: number;
-  readonly dash: number[];
-}
-
-interface Acts {
-  readonly point: (token: number | null) => void;
-  readonly lock: (token: number) => void;
-  /** Makes the region a part. */
-  readonly take: () => void;
-}
-
+/** @param take makes the region a part */
 export function picture(
   context: Context,
   image: PromptImage,
-  { look, weights, largest, patch, region }: Veil,
-  outlines: ReadonlySignal<readonly Outline[]>,
-  { point, lock, take }: Acts,
+  veil: Veil & Parts,
+  take: () => void,
 ): HTMLElement {
+  const { look, weights, largest, patch, region, outlines } = veil;
+  const lock = (token: number) => veil.lockPart(veil.partOf(token));
   const { scope, state, palette, height } = context;
   const { name, grids, start, end } = image;
   const element = el("div", { class: "text-picture", role: "group", "aria-label": name });
@@ -100,68 +73,49 @@ export function picture(
     const tokens = tokensOf(grid);
     const size = { width, height: Math.round(width / grid.aspect) };
     const prefix = [name === "image" ? "" : name, grid.name].filter(Boolean).join(", ");
-    const over = computed(() => {
-      const [{ sinks }, all, drawn] = [look.value, outlines.value, region.value];
-      const { muted, accent, background } = palette.value;
-      return (painter: Painter) => {
-        painter.strokeStyle = muted;
-        painter.setLineDash([1, 2]);
-        for (const key of sinks.flatMap(({ keys }) => keys)) {
-          const own = grid.of[key];
-          if (own == null) continue;
-          const box = boxOf(own, grid, size);
-          painter.strokeRect(box.left + 1, box.top + 1, box.width - 2, box.height - 2);
-        }
-        const boxed = {
-          part: drawn && { ...NO_SPAN, ...drawn },
-          color: accent,
-          width: 2,
-          dash: [],
-        };
-        for (const { part, color, width, dash } of [...all, boxed]) {
-          const box = part && boxAround(part);
-          if (!box) continue;
-          const [left, top, right, bottom] = box;
-          painter.setLineDash(dash);
-          // On a light edge, as a photograph has any colour.
-          for (const [stroke, line] of [
-            [background, width + 3],
-            [color, width + 1],
-          ] as const) {
-            painter.strokeStyle = stroke;
-            painter.lineWidth = line;
-            painter.strokeRect(left + 2, top + 2, right - left - 4, bottom - top - 4);
-          }
-        }
-        painter.setLineDash([]);
-      };
-    });
-    /** The sides of a part on the picture; null for one that is not on it. */
-    function boxAround(part: Pick<Part, "start" | "end" | "keys">) {
-      if (!part.keys && part.start <= start && part.end >= end) {
-        return [0, 0, size.width, size.height] as const;
-      }
-      const boxes = keysOf(part).flatMap((key) => {
+    const boxesOf = (keys: readonly number[]) =>
+      keys.flatMap((key) => {
         const own = grid.of[key];
         return own == null ? [] : [boxOf(own, grid, size)];
       });
-      return boxes.length
-        ? ([
-            Math.min(...boxes.map(({ left }) => left)),
-            Math.min(...boxes.map(({ top }) => top)),
-            Math.max(...boxes.map(({ left, width }) => left + width)),
-            Math.max(...boxes.map(({ top, height }) => top + height)),
-          ] as const)
-        : null;
-    }
+    /** The box around a part; null for one that is not on the picture. */
+    const around = (part: Pick<Part, "start" | "end" | "keys">): Box | null => {
+      const isWhole = !part.keys && part.start <= start && part.end >= end;
+      const boxes = isWhole ? [{ left: 0, top: 0, ...size }] : boxesOf(keysOf(part));
+      if (!boxes.length) return null;
+      const [left, top] = (["left", "top"] as const).map((side) =>
+        Math.min(...boxes.map((box) => box[side])),
+      );
+      const right = Math.max(...boxes.map((box) => box.left + box.width));
+      const bottom = Math.max(...boxes.map((box) => box.top + box.height));
+      return [left, top, right - left, bottom - top];
+    };
+    const over = computed(() => {
+      const [{ sinks }, drawn] = [look.value, region.value];
+      const { muted, accent, background } = palette.value;
+      const boxed = drawn && { start: 0, end: 0, ...drawn };
+      const all = [...outlines.value, { part: boxed, color: accent, width: 2, dash: [] }];
+      return (painter: Painter) => {
+        for (const { left, top, width, height } of boxesOf(sinks.flatMap(({ keys }) => keys))) {
+          strokeBox(painter, [left, top, width, height], muted, { out: -1, dash: [1, 2] });
+        }
+        for (const { part, color, width, dash } of all) {
+          const box = part && around(part);
+          if (!box) continue;
+          // On a light edge, as a photograph has any colour.
+          strokeBox(painter, box, background, { out: -2, line: width + 3, dash });
+          strokeBox(painter, box, color, { out: -2, line: width + 1, dash });
+        }
+      };
+    });
+    const rowOf = (patch: number) => Math.floor(patch / grid.columns);
+    const columnOf = (patch: number) => patch % grid.columns;
     const draw = (from: number, to: number) => {
-      const sides = (length: (patch: number) => number) =>
-        [from, to].map(length).sort((a, b) => a - b);
-      const [top, bottom] = sides((each) => Math.floor(each / grid.columns));
-      const [left, right] = sides((each) => each % grid.columns);
+      const ends = (of: (patch: number) => number) => [of(from), of(to)].sort((a, b) => a - b);
+      const [[top, bottom], [left, right]] = [ends(rowOf), ends(columnOf)];
       const keys = [...tokens]
         .filter((key, each) => {
-          const [row, column] = [Math.floor(each / grid.columns), each % grid.columns];
+          const [row, column] = [rowOf(each), columnOf(each)];
           return key >= 0 && row >= top && row <= bottom && column >= left && column <= right;
         })
         .sort((a, b) => a - b);
@@ -208,7 +162,8 @@ export function picture(
             draw(from, grid.of[token] ?? 0);
           }
         }
-        point(token);
+        patch.value = token;
+        veil.pointed.value = token === null ? null : veil.partOf(token);
       },
       toggle(token, event) {
         if (!region.peek()) lock(token);
@@ -232,15 +187,8 @@ export function picture(
       from = null;
       if (region.peek()) take();
     });
-    const small = chooser(own, {
-      label,
-      grids,
-      shown: at,
-      weights,
-      largest,
-      total,
-      marks: framed,
-    });
+    const listed = { label, grids, shown: at, weights, largest, total, marks: framed };
+    const small = chooser(own, listed);
     if (small && !large.value) small.style.maxHeight = `${Math.max(size.height, LEAST_SMALL)}px`;
     const content = el("div", {}, view, small ?? "");
     replaceContent(holder, content);

@@ -1,22 +1,20 @@
 /** Steps through the answer token by token: play, a slider, and the probability of what is looked at. */
 
-import { type ReadonlySignal, signal } from "@preact/signals-core";
+import { signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
-import type { Bound } from "../../parts/choice.ts";
 import { button, el, setAttributes } from "../../parts/dom.ts";
+import { counted } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import type { Span } from "./shares.ts";
+import type { Reading } from "./reading.ts";
 
 const STEP_MS = 500;
 /** The most tokens whose probabilities are said. */
 const MOST = 3;
 
-/** @param named what is looked at, in words */
 export function player(
   scope: Scope,
   answer: NonNullable<RunningText["answer"]>,
-  span: Bound<Span | null>,
-  named: ReadonlySignal<string>,
+  { span, named }: Reading,
 ): HTMLElement {
   const count = answer.labels.length;
   const playing = signal(false);
@@ -43,11 +41,7 @@ export function player(
     const p = answer.p.slice(first, last + 1).map((each) => each.toFixed(3));
     const which = first === last ? `token ${first + 1}` : `tokens ${first + 1}–${last + 1}`;
     const numbers = p.length > MOST ? "" : ` · p ${p.join(" · ")}`;
-    said.textContent = locked
-      ? `${which} of ${count}${numbers}`
-      : count === 1
-        ? "1 token"
-        : `${count} tokens`;
+    said.textContent = locked ? `${which} of ${count}${numbers}` : counted(count, "token");
     setAttributes(slider, { "aria-valuetext": `${named.value}, ${said.textContent}` });
   });
   scope.scopedEffect((own) => {

@@ -11,19 +11,12 @@ export interface Tokens {
   readonly end: number;
 }
 
-export interface Prose {
-  readonly element: HTMLElement;
-  /** The tokens with letters in a range, and the place of its last ones; null if there are none. */
-  selected(range: AbstractRange): { readonly tokens: Tokens; readonly end: DOMRect } | null;
-  /** The rectangles of each token, measured now; none for a token that is not shown. */
-  measure(): readonly Boxes[];
-}
+export type Prose = ReturnType<typeof prose>;
 
 /** Text between two places: a sentence with its number, or what is around sentences. */
 export interface Run {
   readonly start: number;
   readonly end: number;
-  readonly attributes?: Record<string, string> | undefined;
   /** Stands before it, small, and is no part of the text. */
   readonly number?: string | undefined;
   /** Stands in its place, in a block of its own. */
@@ -35,7 +28,7 @@ export const fenced = (text: string, at = text.length): boolean =>
   /^(```|~~~)/.test(text.slice(at, at + 3));
 
 /** @param offsets two per token, in the text */
-export function prose(text: string, offsets: readonly number[], blocks: readonly Run[][]): Prose {
+export function prose(text: string, offsets: readonly number[], blocks: readonly Run[][]) {
   const element = el("div", { class: "prose" });
   const nodes: { readonly start: number; readonly end: number; readonly node: Text }[] = [];
   for (const runs of blocks) {
@@ -44,7 +37,7 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
       "div",
       isCode ? { class: "block code", dir: "ltr" } : { class: "block", dir: "auto" },
     );
-    for (const { start, end, attributes, number, picture } of runs) {
+    for (const { start, end, number, picture } of runs) {
       if (picture) {
         if (number) picture.dataset.number = number;
         block.append(picture);
@@ -53,7 +46,7 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
       const node = document.createTextNode(text.slice(start, end));
       nodes.push({ start, end, node });
       if (number) block.append(el("sup", { "aria-hidden": "true", "data-number": number }, number));
-      block.append(attributes ? el("span", attributes, node) : node);
+      block.append(el("span", {}, node));
     }
     element.append(block);
   }
@@ -66,7 +59,8 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
   };
   return {
     element,
-    selected(given) {
+    /** The tokens with letters in a range, and the place of its last ones; null if there are none. */
+    selected(given: AbstractRange) {
       const range = document.createRange();
       range.setStart(given.startContainer, given.startOffset);
       range.setEnd(given.endContainer, given.endOffset);
@@ -86,7 +80,8 @@ export function prose(text: string, offsets: readonly number[], blocks: readonly
       if (!tokens.length || !box) return null;
       return { tokens: { start: tokens[0], end: tokens[tokens.length - 1] + 1 }, end: box };
     },
-    measure() {
+    /** The rectangles of each token, measured now; none for a token that is not shown. */
+    measure(): readonly Boxes[] {
       const { left, top } = element.getBoundingClientRect();
       const range = document.createRange();
       return Array.from({ length: offsets.length / 2 }, (_, token) => {

@@ -1,80 +1,42 @@
 /** The prompt as running text, by message, with its tokens shaded by what they get. */
 
-import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { computed, signal } from "@preact/signals-core";
 import type { RunningText } from "../../data/manifest.ts";
-import { paintCanvas } from "../../painting/canvas.ts";
+import { paintCanvas, strokeBox } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
-import type { Bound } from "../../parts/choice.ts";
 import { el } from "../../parts/dom.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
-import type { PromptImage } from "./images.ts";
-import { type OwnPart, ownPart, selectedRange } from "./own-part.ts";
-import { picture, type Region, type Veil } from "./picture.ts";
+import { ownPart, selectedRange } from "./own-part.ts";
+import { picture } from "./picture.ts";
 import { type Boxes, fenced, linesOf, type Prose, prose, type Run, type Tokens } from "./prose.ts";
-import { isMarked, keysOf, type Look, type Part } from "./shares.ts";
+import type { Reading } from "./reading.ts";
+import { isMarked, keysOf, type Look, type Part, type Region } from "./shares.ts";
 
 /** With the strongest shade, letters stand out by 4.5 to 1. */
 const STRONGEST = { light: 0.5, dark: 0.56 } as const;
 
-interface Reading {
-  readonly text: RunningText;
-  readonly parts: readonly Part[];
-  readonly look: ReadonlySignal<Look>;
-  /** The part that is locked, and the one that is pointed at. */
-  readonly part: Bound<number | null>;
-  readonly pointed: Signal<number | null>;
-  /** The part that is cut. */
-  readonly without: Bound<number | null>;
-  /** Makes some tokens a part, in a row or of a region. */
-  readonly make: (tokens: Tokens, region?: Region) => void;
-  readonly images: readonly PromptImage[];
-  readonly veil: Veil;
-}
-
-export function reader(context: Context, reading: Reading): Pick<OwnPart, "element" | "take"> {
+/** @param make makes some tokens a part, in a row or of a region */
+export function reader(
+  context: Context,
+  reading: Reading,
+  make: (tokens: Tokens, region?: Region) => void,
+) {
   const { scope, palette } = context;
-  const { text, parts, look, part, pointed, without, images, veil } = reading;
+  const { text, parts, bySize, look, lockPart, pointed, outlines, images } = reading;
   const element = el("div", {
     class: "reader",
     role: "group",
     "aria-label": "Prompt",
     tabindex: 0,
   });
-  const outlines = computed(() => {
-    const { accent, muted, negative } = palette.value;
-    return [
-      { index: part.value, color: accent, width: 1.5, dash: [] },
-      { index: without.value, color: negative, width: 1.5, dash: [4, 3] },
-      { index: pointed.value, color: muted, width: 1, dash: [] },
-    ].map(({ index, ...line }) => ({ ...line, part: index === null ? null : parts[index] }));
-  });
-  // Of parts within others, the smallest is pointed at.
-  const bySize = parts
-    .map((each, index) => ({ each, index, keys: new Set(keysOf(each)) }))
-    .sort((a, b) => a.keys.size - b.keys.size);
-  const partOf = (token: number | null) =>
-    (token === null ? null : bySize.find(({ keys }) => keys.has(token))?.index) ?? null;
-  const toggle = (index: number | null) => {
-    part.value = index === part.value ? null : index;
-  };
   const takeRegion = () => {
-    const drawn = veil.region.peek();
-    if (drawn) reading.make({ start: drawn.keys[0], end: (drawn.keys.at(-1) ?? 0) + 1 }, drawn);
+    const drawn = reading.region.peek();
+    if (drawn) make({ start: drawn.keys[0], end: (drawn.keys.at(-1) ?? 0) + 1 }, drawn);
     return Boolean(drawn);
   };
   const pictures = new Map(
-    images.map((image) => [
-      image.start,
-      picture(context, image, veil, outlines, {
-        point(token) {
-          veil.patch.value = token;
-          pointed.value = partOf(token);
-        },
-        lock: (token) => toggle(partOf(token)),
-        take: takeRegion,
-      }),
-    ]),
+    images.map((image) => [image.start, picture(context, image, reading, takeRegion)]),
   );
   const texts: Prose[] = [];
   for (const { role, start, end } of text.messages) {
@@ -144,7 +106,7 @@ export function reader(context: Context, reading: Reading): Pick<OwnPart, "eleme
     written.element.addEventListener("click", (event) => {
       // A selection of text is no choice of a part.
       if (selectedRange(element)) return;
-      toggle(at(event));
+      lockPart(at(event));
     });
     const numbers = [...written.element.querySelectorAll<HTMLElement>("[data-number]")];
     const marked = computed(() => new Set(look.value.parts.filter(isMarked).map((p) => p.index)));
@@ -154,7 +116,7 @@ export function reader(context: Context, reading: Reading): Pick<OwnPart, "eleme
       }
     });
   }
-  const own = ownPart(scope, element, texts, reading.make);
+  const own = ownPart(scope, element, texts, make);
   element.append(own.element);
   return { element, take: () => takeRegion() || own.take() };
 }
@@ -205,22 +167,18 @@ export function blocksOf(
         fenced(text.text, at) ||
         fenced(text.text, to));
     const shownTo = ends ? at + written.trimEnd().length : to;
-    blocks.at(-1)?.push({ start: at, end: shownTo, attributes: {}, number, picture });
+    blocks.at(-1)?.push({ start: at, end: shownTo, number, picture });
     if (ends) blocks.push([]);
   });
   return starts.length ? blocks : [[{ start: begin, end }]];
 }
 
+type Shades = Pick<Look, "weights" | "even" | "largest" | "counted" | "sinks">;
+
 /** @param letters the colour of the text where colours are forced: shades are lines below tokens there */
 export function shade(
   painter: Painter,
-  {
-    weights,
-    even,
-    largest,
-    counted,
-    sinks,
-  }: Pick<Look, "weights" | "even" | "largest" | "counted" | "sinks">,
+  { weights, even, largest, counted, sinks }: Shades,
   boxes: readonly Boxes[],
   palette: Palette,
   letters: string | null,
@@ -242,12 +200,10 @@ export function shade(
     if (letters) painter.fillRect(x, y + height, width, Math.ceil(3 * share));
     else painter.fillRect(x, y, width, height);
   }
-  painter.strokeStyle = letters ?? palette.muted;
-  painter.setLineDash([1, 2]);
-  for (const { keys } of sinks) {
-    for (const { x, y, width, height } of keys.flatMap((key) => boxes[key] ?? [])) {
-      painter.strokeRect(x - 1.5, y + 0.5, width + 3, height - 1);
-    }
+  for (const { x, y, width, height } of sinks.flatMap(({ keys }) =>
+    keys.flatMap((key) => boxes[key] ?? []),
+  )) {
+    const box = [x - 1.5, y + 0.5, width + 3, height - 1] as const;
+    strokeBox(painter, box, letters ?? palette.muted, { dash: [1, 2] });
   }
-  painter.setLineDash([]);
 }

@@ -23,6 +23,12 @@ export interface Part {
   readonly keys?: readonly number[];
 }
 
+/** Patches that the reader has drawn a box around. */
+export interface Region {
+  readonly name: string;
+  readonly keys: readonly number[];
+}
+
 /** The tokens of a part. */
 export const keysOf = ({ start, end, keys }: Pick<Part, "start" | "end" | "keys">) =>
   keys ?? Array.from({ length: end - start }, (_, at) => start + at);
@@ -48,52 +54,21 @@ function wordsOf(
   return `${words.join("")}${written(inside.at(-1)?.end ?? start, end)}`.trim();
 }
 
-export interface PartShare {
-  /** The number of the part, counted from 0. */
-  readonly index: number;
-  /** Of what the prompt gets beyond sinks. */
-  readonly share: number;
-  /** What it is compared with, see `Beside`; null where that is not known. */
-  readonly beside: number | null;
-}
-
 /**
  * What shares are compared with: the same if each token got as much; that of the rest of the answer;
  * or what the place gets when the sentences stand in other orders.
  */
 export type Beside = "even" | "rest" | "shuffled";
 
-export interface Sink {
-  readonly label: string;
-  readonly keys: readonly number[];
-  readonly share: number;
-}
-
-export interface Look {
-  /** The weight of each key, the mean of the rows. */
-  readonly weights: Float32Array;
-  /** What the prompt gets beyond sinks. */
-  readonly total: number;
-  /** The weight of a token of the prompt if all got the same, and the largest. */
-  readonly even: number;
-  readonly largest: number;
-  /** True for the tokens of the prompt that are counted: text, and no sinks. */
-  readonly counted: readonly boolean[];
-  readonly sinks: readonly Sink[];
-  /** What the parts are compared with: "even" where the other is not known. */
-  readonly beside: Beside;
-  readonly parts: readonly PartShare[];
-  /** Shares of all attention beyond sinks: of the messages, and of the answer so far. */
-  readonly messages: readonly number[];
-  readonly answer: number;
-}
+export type Look = ReturnType<typeof lookOf>;
+type PartShare = Look["parts"][number];
 
 /** True for at least twice what it is compared with. */
-export const isMarked = ({ share, beside }: Pick<PartShare, "share" | "beside">): boolean =>
+export const isMarked = ({ share, beside }: Omit<PartShare, "index">): boolean =>
   beside !== null && share >= 2 * beside;
 
 /** The number of keys of the prompt. */
-export const promptOf = ({ messages }: RunningText): number => messages.at(-1)?.end ?? 0;
+const promptOf = ({ messages }: RunningText): number => messages.at(-1)?.end ?? 0;
 
 /** Some tokens of the prompt as a part; none if they are all of the answer. */
 export function partAt(
@@ -173,7 +148,7 @@ export function lookOf(
   { text, labels, isPatch, kinds, parts, rows, beside, shuffled }: Looked,
   row: (at: number) => Float32Array,
   [first, last]: Span,
-): Look {
+) {
   const inside = last - first + 1;
   const weights = meanOf(first, last + 1, labels.length, row);
   const prompt = promptOf(text);
@@ -184,7 +159,7 @@ export function lookOf(
     keysOf(part).reduce((total, key) => total + (of[key] ? own[key] : 0), 0);
   const count = (part: Keys) => keysOf(part).filter((key) => counted[key]).length;
   const whole = { start: 0, end: prompt };
-  const [all, tokens] = [sum(whole) || 1, count(whole) || 1];
+  const [total, tokens] = [sum(whole) || 1, count(whole) || 1];
   // The rest of the answer: all rows, without those that are looked at.
   const hasRest = beside === "rest" && inside < rows;
   const mean = hasRest ? meanOf(0, rows, labels.length, row) : weights;
@@ -206,33 +181,38 @@ export function lookOf(
     );
     return places.reduce((a, b) => (a === null || b === null ? null : a + b), 0);
   };
-  const found = parts
-    .map((part, index) => {
-      return {
-        index,
-        share: sum(part) / all,
-        beside: hasRest
-          ? sum(part, counted, others) / ofOthers
-          : beside === "shuffled" && shuffled
-            ? ofPlaces(shuffled, part)
-            : evenOf(part),
-        tokens: count(part),
-      };
-    })
-    .filter((part) => part.tokens > 0);
+  const by: Beside = hasRest || (beside === "shuffled" && shuffled) ? beside : "even";
+  const besideOf = (part: Part) => {
+    if (hasRest) return sum(part, counted, others) / ofOthers;
+    return beside === "shuffled" && shuffled ? ofPlaces(shuffled, part) : evenOf(part);
+  };
+  const found = parts.flatMap((part, index) =>
+    count(part) ? [{ index, share: sum(part) / total, beside: besideOf(part) }] : [],
+  );
   const beyond = labels.map((_, key) => !kinds[key]);
   const rest = sum({ start: 0, end: labels.length }, beyond) || 1;
-  const above = ({ share, beside: by }: PartShare) => (by === null ? 0 : Math.max(0, share - by));
+  const above = ({ share, beside }: (typeof found)[number]) =>
+    beside === null ? 0 : Math.max(0, share - beside);
   return {
+    /** The weight of each key, the mean of the rows. */
     weights,
-    total: all,
-    even: all / tokens,
+    /** What the prompt gets beyond sinks. */
+    total,
+    /** The weight of a token of the prompt if all got the same, and the largest. */
+    even: total / tokens,
     largest: Math.max(...weights.map((weight, key) => (counted[key] ? weight : 0))),
+    /** True for the tokens of the prompt that are counted: text, and no sinks. */
     counted,
     sinks: sinksOf(labels, kinds, weights, isPatch),
-    beside: hasRest || (beside === "shuffled" && shuffled) ? beside : "even",
-    // Those above what they are compared with by how much, then the others.
+    /** What the parts are compared with: "even" where the other is not known. */
+    beside: by,
+    /**
+     * The number of each part, counted from 0, with its share of what the prompt gets beyond sinks,
+     * and what that is compared with, null where it is not known. Those above it by how much, then
+     * the others.
+     */
     parts: found.sort((a, b) => above(b) - above(a) || b.share - a.share),
+    /** Shares of all attention beyond sinks: of the messages, and of the answer so far. */
     messages: text.messages.map((message) => sum(message) / rest),
     answer: sum({ start: prompt, end: labels.length }, beyond) / rest,
   };
@@ -281,7 +261,7 @@ function sinksOf(
   kinds: Float32Array,
   weights: Float32Array,
   isPatch = (_: number) => false,
-): readonly Sink[] {
+) {
   const names = ["", "first token", "template"];
   const found = new Map<string, number[]>();
   kinds.forEach((kind, key) => {
@@ -296,14 +276,7 @@ function sinksOf(
   }));
 }
 
-export interface Carrier {
-  /** The head, counted through all layers from 0. */
-  readonly head: number;
-  /** Its attention on the part, and that of the other rows. */
-  readonly share: number;
-  /** Null where all rows are looked at. */
-  readonly elsewhere: number | null;
-}
+export type Carrier = ReturnType<typeof carriers>[number];
 
 /**
  * Every head by its attention on several pieces of the prompt, without sinks.
@@ -318,7 +291,7 @@ export function carriers(
   pieces: number,
   [begin, end]: readonly [number, number],
   [first, last]: Span,
-): readonly Carrier[] {
+) {
   const heads = shares.length / (rows * pieces);
   const inside = last - first + 1;
   return Array.from({ length: heads }, (_, head) => {
@@ -331,7 +304,12 @@ export function carriers(
       all += weight;
       if (row >= first && row <= last) share += weight;
     }
-    const elsewhere = rows > inside ? (all - share) / (rows - inside) : null;
-    return { head, share: share / inside, elsewhere };
+    return {
+      /** The head, counted through all layers from 0. */
+      head,
+      /** Its attention on the part, and that of the other rows; null where all are looked at. */
+      share: share / inside,
+      elsewhere: rows > inside ? (all - share) / (rows - inside) : null,
+    };
   });
 }

@@ -1,11 +1,11 @@
 /** A long prompt as a strip: where in it the shades are, and what of it is in sight. */
 
-import { type ReadonlySignal, signal } from "@preact/signals-core";
-import { paintCanvas } from "../../painting/canvas.ts";
+import { signal } from "@preact/signals-core";
+import { paintCanvas, strokeBox } from "../../painting/canvas.ts";
 import { el } from "../../parts/dom.ts";
 import { alpha } from "../../styles/palette.ts";
 import type { Context } from "../shared/view.ts";
-import type { Look } from "./shares.ts";
+import type { Reading } from "./reading.ts";
 
 const WIDTH = 12;
 /** The height of a cell, in CSS pixels; it has the largest shade of its tokens. */
@@ -16,7 +16,7 @@ const LONG = 1.5;
 /** @param prompt the element whose text the strip stands for */
 export function strip(
   { scope, palette, height }: Context,
-  shown: ReadonlySignal<Look>,
+  { look }: Reading,
   prompt: HTMLElement,
 ): HTMLElement {
   const canvas = el("canvas", { "aria-hidden": "true" });
@@ -33,14 +33,12 @@ export function strip(
     element.hidden = own.height < LONG * around.height;
   };
   scope.onResize(prompt, () => {
-    const within = scroller();
-    if (!within) return;
-    within.removeEventListener("scroll", see);
-    within.addEventListener("scroll", see, { passive: true, signal: scope.signal });
+    // A listener that is there already is not added again.
+    scroller()?.addEventListener("scroll", see, { passive: true, signal: scope.signal });
     see();
   });
   scope.effect(() => {
-    const { weights, counted, even, largest } = shown.value;
+    const { weights, counted, even, largest } = look.value;
     const [from, to] = sight.value;
     const { ink, accent } = palette.value;
     const tall = Math.max(120, height.value - 220);
@@ -57,8 +55,8 @@ export function strip(
         painter.fillStyle = alpha(ink, 0.08 + 0.92 * share);
         painter.fillRect(2, cell * CELL, WIDTH - 4, CELL - 1);
       });
-      painter.strokeStyle = accent;
-      painter.strokeRect(0.5, from * tall + 0.5, WIDTH - 1, Math.max(6, (to - from) * tall - 1));
+      const part = Math.max(6, (to - from) * tall - 1);
+      strokeBox(painter, [0.5, from * tall + 0.5, WIDTH - 1, part], accent);
     });
   });
   canvas.addEventListener("click", ({ offsetY }) => {

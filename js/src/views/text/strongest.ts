@@ -1,28 +1,26 @@
 /** The strongest patches of the part that is looked at, or of all images where it is text. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { computed } from "@preact/signals-core";
 import { el } from "../../parts/dom.ts";
 import { weight } from "../../parts/text.ts";
 import { type ListedPatch, patchList } from "../shared/picture/patch-list.ts";
 import { strongestOf } from "../shared/picture/shade.ts";
 import type { Context } from "../shared/view.ts";
-import { type PromptImage, placeOf } from "./images.ts";
-import type { Veil } from "./picture.ts";
-import { keysOf, type Part } from "./shares.ts";
+import { placeOf } from "./images.ts";
+import type { Reading } from "./reading.ts";
+import { keysOf } from "./shares.ts";
 
 const LISTED = 6;
 
 export function strongestPatches(
   context: Context,
-  images: readonly PromptImage[],
-  { weights, patch }: Veil,
-  linked: ReadonlySignal<Part | null>,
+  { images, parts, weights, patch, linked }: Reading,
 ): HTMLElement {
   const { scope, state, palette } = context;
   const grids = images.flatMap(({ grids }) => grids);
   const gridOf = (token: number) => grids.find(({ grid }) => grid.of[token] != null);
   const of = computed(() => {
-    const part = linked.value;
+    const part = linked.value === null ? null : parts[linked.value];
     const keys = part && keysOf(part).filter(gridOf);
     return part && keys?.length
       ? { name: part.name, keys }

@@ -1,22 +1,16 @@
 /** The answer without its links to a part: probabilities beside those of other cuts. */
 
-import type { ReadonlySignal } from "@preact/signals-core";
-import type { RunningText } from "../../data/manifest.ts";
-import { button, el, replaceContent } from "../../parts/dom.ts";
+import { button, el, replaceContent, tableElement, tableRow } from "../../parts/dom.ts";
 import type { Scope } from "../../scheduling/scope.ts";
-import { type Cutting, changeOf, nats } from "./cutting.ts";
-import type { Part, Span } from "./shares.ts";
+import { changeOf, nats } from "./cutting.ts";
+import type { Reading } from "./reading.ts";
 
 /** The most tokens whose probabilities are listed one by one. */
 const MOST = 5;
 
-/** @param span the tokens of the answer that are looked at */
 export function withoutPart(
   scope: Scope,
-  { answer }: RunningText,
-  { cuts, without, toggle }: Cutting,
-  span: ReadonlySignal<Span>,
-  parts: readonly Part[],
+  { text: { answer }, parts, shown: span, cutting: { cuts, without, toggle } }: Reading,
 ): HTMLElement {
   const element = el("section", { class: "without" });
   scope.effect(() => {
@@ -39,13 +33,11 @@ export function withoutPart(
     const others = cuts.value.flatMap((each, at) => (each && at !== part ? [each] : []));
     const range = (numbers: readonly number[], written: (number: number) => string) =>
       [...new Set([Math.min(...numbers), Math.max(...numbers)].map(written))].join(" … ");
-    const row = (name: string, numbers: readonly string[], by: string, marked = "") =>
-      el(
-        "tr",
-        { class: marked },
-        el("th", { scope: "row" }, name),
-        ...[...numbers, by].map((each) => el("td", {}, each)),
-      );
+    const row = (name: string, numbers: readonly string[], by: string, marked = "") => {
+      const shown = tableRow(name, [...numbers, by]);
+      shown.className = marked;
+      return shown;
+    };
     const before = listed.map((token) => p(token, 0));
     const rows = [
       ...(listed.length ? [row("p as it was", before, "")] : []),
@@ -68,15 +60,8 @@ export function withoutPart(
         ),
       );
     }
-    const head = ["", ...listed.map((token) => answer.labels[token]), "Δ log p"].map((name) =>
-      el("th", { scope: "col" }, name),
-    );
-    const table = el(
-      "table",
-      { "aria-label": `Without ${named}` },
-      el("thead", {}, el("tr", {}, ...head)),
-      el("tbody", {}, ...rows),
-    );
+    const head = ["", ...listed.map((token) => answer.labels[token]), "Δ log p"];
+    const table = tableElement(`Without ${named}`, head, rows);
     const then = cut.answer === null ? "" : rewritten(answer.text, cut.answer);
     show(table, then);
   });

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Metric } from "../../../src/data/manifest.ts";
 import { textMeasure } from "../../../src/parts/text.ts";
 import { palette } from "../../../src/styles/palette.ts";
+import { nullRange, placingOf } from "../../../src/views/map/heads.ts";
 import { pointBeyond, pointNear } from "../../../src/views/map/input.ts";
 import {
   covers,
@@ -14,7 +15,6 @@ import {
 } from "../../../src/views/map/labels.ts";
 import { mapLayout, type Point, scaleOf } from "../../../src/views/map/layout.ts";
 import { paintOverlay } from "../../../src/views/map/paint.ts";
-import { nullRange, placingOf } from "../../../src/views/map/placing.ts";
 import { allHeads, rowsOf } from "../../../src/views/shared/all-heads/heads.ts";
 import { stateOf } from "../../support/choices.ts";
 import { OVERVIEW } from "../../support/vectors.ts";

@@ -6,8 +6,8 @@ import { page, userEvent } from "vitest/browser";
 import type { RunningText } from "../../../src/data/manifest.ts";
 import { palette } from "../../../src/styles/palette.ts";
 import { imagesOf, placeOf } from "../../../src/views/text/images.ts";
-import { picture, type Region } from "../../../src/views/text/picture.ts";
-import { lookOf, partsOf } from "../../../src/views/text/shares.ts";
+import { picture } from "../../../src/views/text/picture.ts";
+import { lookOf, partsOf, type Region } from "../../../src/views/text/shares.ts";
 import { stateOf, storeOf } from "../../support/choices.ts";
 import { CROPS, IMAGE, LABELS, pictured } from "../../support/pictured.ts";
 import { place } from "../../support/place.ts";
@@ -52,20 +52,15 @@ function shown() {
     ...{ scope: testScope(), state, store, palette: signal(palette(false)) },
     ...{ width: signal(1000), height: signal(800), onPaper: signal(false) },
   };
-  const [locked, taken] = [[] as number[], [] as (Region | null)[]];
-  const element = picture(
-    context,
-    images[0],
-    veil,
-    computed(() => []),
-    {
-      point: (token) => {
-        veil.patch.value = token;
-      },
-      lock: (token) => locked.push(token),
-      take: () => taken.push(veil.region.value),
-    },
-  );
+  const [locked, taken] = [[] as (number | null)[], [] as (Region | null)[]];
+  const parted = {
+    outlines: computed(() => []),
+    pointed: signal<number | null>(null),
+    partOf: (token: number) => token,
+    lockPart: (index: number | null) => void locked.push(index),
+  };
+  const take = () => void taken.push(veil.region.value);
+  const element = picture(context, images[0], { ...veil, ...parted }, take);
   place(element);
   return { element, images, parts, look, veil, state, locked, taken };
 }

@@ -27,7 +27,7 @@ test("a token across two sentences has a box in each, and one that is not shown 
     [0, 3, 3, 8, -1, -1],
     [
       [
-        { start: 0, end: 5, attributes: { "data-number": "1" } },
+        { start: 0, end: 5 },
         { start: 5, end: 8 },
       ],
     ],
