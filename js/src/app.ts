@@ -275,7 +275,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const painted = figures(framed, manifest, view, legend);
   const save = saveMenu(scope, {
     figure: (kind) => painted((options) => ({ name: options.name, file: figure(kind, options) })),
-    keep: () => store.keep,
+    keep: () => store.source.keep,
     live: () => store.live,
     say,
   });

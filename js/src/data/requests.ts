@@ -40,6 +40,9 @@ interface Reply {
   sizes?: readonly number[];
 }
 
+/** Reads a reply and the bytes that come with it, or throws. */
+type Read<Answer> = (reply: Reply, buffers: Iterable<unknown>) => Answer;
+
 /** The heads and links of a stack that are switched off. */
 export interface Off {
   readonly stack: string;
@@ -131,10 +134,13 @@ export class Requests {
         block({ op: "lens", stack, layer, lens }, `${lens} of layer ${layer}`, signal),
       /** Single rows or columns of every head of a layer. */
       rows: (stack: string, layer: number) => (side: Side, position: number, signal: AbortSignal) =>
-        this.#rows.take(() => {
-          const content = { op: "row", stack, layer, side, position, without };
-          return this.#ask(content, `this row of layer ${layer}`, readBlock, signal);
-        }, signal),
+        this.#run(
+          { op: "row", stack, layer, side, position, without },
+          `this row of layer ${layer}`,
+          readBlock,
+          signal,
+          this.#rows,
+        ),
     };
   }
 
@@ -144,17 +150,14 @@ export class Requests {
    * @param query the locked query
    */
   effect(off: Off, query: number | null, signal: AbortSignal): Promise<Effect> {
-    const read = (reply: Reply) => readEffect(reply.effect);
-    const ask = () => this.#ask({ op: "effect", ...off, query }, "the effect", read, signal);
-    return this.#effects.take(ask, signal);
+    const read = ({ effect }: Reply) => readEffect(effect);
+    return this.#run({ op: "effect", ...off, query }, "the effect", read, signal);
   }
 
   /** Request the mean effects of as many other heads. */
   others(off: Off, signal: AbortSignal): Promise<readonly number[]> {
-    const read = (reply: Reply) => readOthers(reply.others);
-    const what = "the effect of other heads";
-    const ask = () => this.#ask({ op: "others", ...off }, what, read, signal);
-    return this.#effects.take(ask, signal);
+    const read = ({ others }: Reply) => readOthers(others);
+    return this.#run({ op: "others", ...off }, "the effect of other heads", read, signal);
   }
 
   /** Request the change of the log probability of each token of the answer, for each cut. */
@@ -163,23 +166,19 @@ export class Requests {
     cuts: readonly Cut[],
     signal: AbortSignal,
   ): Promise<readonly (readonly number[])[]> {
-    const read = (reply: Reply) => readChanges(reply.changes);
-    const ask = () => this.#ask({ op: "cut", stack, cuts }, "the effect of cuts", read, signal);
-    return this.#effects.take(ask, signal);
+    const read = ({ changes }: Reply) => readChanges(changes);
+    return this.#run({ op: "cut", stack, cuts }, "the effect of cuts", read, signal);
   }
 
   /** Request what the model writes if its answer has no links to some keys. */
   answer(stack: string, keys: readonly number[], signal: AbortSignal): Promise<string> {
-    const read = (reply: Reply) => `${reply.text}`;
-    const ask = () => this.#ask({ op: "answer", stack, keys }, "the answer", read, signal);
-    return this.#effects.take(ask, signal);
+    return this.#run({ op: "answer", stack, keys }, "the answer", ({ text }) => `${text}`, signal);
   }
 
   /** Request what places of the prompt get when its sentences stand in other orders. */
   shuffled(stack: string, signal: AbortSignal): Promise<Ratios> {
-    const read = (reply: Reply) => readRatios(reply.ratios);
-    const ask = () => this.#ask({ op: "shuffled", stack }, "other orders", read, signal);
-    return this.#effects.take(ask, signal);
+    const read = ({ ratios }: Reply) => readRatios(ratios);
+    return this.#run({ op: "shuffled", stack }, "other orders", read, signal);
   }
 
   /** Request the attention without some heads and links. */
@@ -188,20 +187,28 @@ export class Requests {
       manifest,
       overview: bytesOf(overview),
     });
-    const what = "the attention without them";
-    const ask = () => this.#ask({ op: "changed", ...off }, what, read, signal);
-    return this.#effects.take(ask, signal);
+    return this.#run({ op: "changed", ...off }, "the attention without them", read, signal);
+  }
+
+  /** Ask, in turn, for what the kernel can abort: by default, for what a run of the model shows. */
+  #run<Answer>(
+    content: object,
+    what: string,
+    read: Read<Answer>,
+    signal: AbortSignal,
+    turns = this.#effects,
+  ): Promise<Answer> {
+    return turns.take(() => this.#ask(content, what, read, signal), signal);
   }
 
   /**
    * @param what names the reply to the reader
-   * @param read reads it, or throws
    * @param signal if aborted, the kernel is told to stop
    */
   #ask<Answer>(
     content: object,
     what: string,
-    read: (reply: Reply, buffers: Iterable<unknown>) => Answer,
+    read: Read<Answer>,
     signal?: AbortSignal,
   ): Promise<Answer> {
     const id = `${this.#prefix}.${this.#count++}`;

@@ -2,7 +2,6 @@
 
 import { compiled } from "../kernels/compiled.ts";
 import { DifferenceStack } from "./difference-stack.ts";
-import type { Effect } from "./effect.ts";
 import type { LayerInfo, Manifest } from "./manifest.ts";
 import { LARGEST_BLOCK, RecordStack, type StackSource } from "./record-stack.ts";
 import type { RowCache } from "./remote-layer.ts";
@@ -15,18 +14,19 @@ import { decodeOverview } from "./thumbnails.ts";
 export interface Source extends StackSource {
   /** Puts a view that needs no kernel into the notebook, in place of this one. */
   readonly keep?: (() => void) | null;
-  /** Runs the model without some heads and links; only a kernel can. */
-  readonly effect?:
-    | ((off: Off, query: number | null, signal: AbortSignal) => Promise<Effect>)
-    | null;
+  /** Runs the model without some heads and links; only a kernel can, or has for the page. */
+  readonly effects?: Effects | null;
   /** Runs the model for an answer, without links or in other orders; only a kernel can. */
   readonly cuts?: Pick<Requests, "cut" | "answer" | "shuffled"> | null;
-  /** The mean effects of as many other heads. */
-  readonly others?: ((off: Off, signal: AbortSignal) => Promise<readonly number[]>) | null;
-  /** The sentence that says which effects a page has, which cannot run the model. */
-  readonly effectsHere?: (stack: string) => string;
   /** Captures the attention without some heads and links, likewise. */
   readonly changed?: ((off: Off, signal: AbortSignal) => Promise<Store>) | null;
+}
+
+/** What the model does without some heads and links, or without as many others. */
+export interface Effects extends Pick<Requests, "effect"> {
+  readonly others?: Requests["others"] | undefined;
+  /** The sentence that says which effects a page has, which cannot run the model. */
+  saved?(stack: string): string;
 }
 
 /** The budget for decoded layers, in bytes. */
@@ -62,7 +62,8 @@ export class Store {
   constructor(
     readonly manifest: Manifest,
     overview: Uint8Array | null,
-    private readonly source: Source,
+    /** What nothing here can do is missing in it. */
+    readonly source: Source,
   ) {
     const { stacks, lenses, compared } = manifest;
     const thumbnails = overview && decodeOverview(manifest, overview);
@@ -90,36 +91,6 @@ export class Store {
   /** True if a kernel answers. */
   get live(): boolean {
     return Boolean(this.source.combined);
-  }
-
-  /** Keep the view in the notebook, if anything here can. */
-  get keep(): Source["keep"] {
-    return this.source.keep;
-  }
-
-  /** Run the model without some heads and links; null if nothing here can. */
-  get effect(): Source["effect"] {
-    return this.source.effect ?? null;
-  }
-
-  /** Run the model for an answer; null if nothing here can. */
-  get cuts(): Source["cuts"] {
-    return this.source.cuts ?? null;
-  }
-
-  /** Measure the effects of as many other heads; null if nothing here can. */
-  get others(): Source["others"] {
-    return this.source.others ?? null;
-  }
-
-  /** The sentence that says which effects a page has; "" where the model can run. */
-  effectsHere(stack: string): string {
-    return this.source.effectsHere?.(stack) ?? "";
-  }
-
-  /** Capture the attention without some heads and links; null if nothing here can. */
-  get changed(): Source["changed"] {
-    return this.source.changed ?? null;
   }
 
   /** A stack of the record, or the difference of two. */

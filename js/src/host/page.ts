@@ -233,7 +233,7 @@ function showRecord(
   const store = new Store(manifest, thumbnails.value, {
     ...sourceOf(content, place, manifest),
     // The page has none for its examples.
-    ...(place === widget.record ? savedEffects(widget.effects) : null),
+    effects: place === widget.record ? savedEffects(widget.effects) : null,
   });
   const state = createState(manifest, choices, content.views);
   state.ownMetrics.value = readMetrics(widget.metrics, manifest);

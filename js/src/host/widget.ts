@@ -150,14 +150,11 @@ function sourceOf(
       const choices = () => Object.fromEntries(CHOICES.map((name) => [name, model.get(name)]));
       return () => model.send({ op: "keep", choices: choices() });
     },
-    get effect() {
-      return connected() && !compared ? requests.effect.bind(requests) : null;
+    get effects() {
+      return connected() && !compared ? requests : null;
     },
     get cuts() {
       return connected() && !compared ? requests : null;
-    },
-    get others() {
-      return connected() && !compared ? requests.others.bind(requests) : null;
     },
     get changed() {
       return connected()

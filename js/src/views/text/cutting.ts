@@ -76,7 +76,7 @@ export function cutting(
 ): Cutting {
   const { name } = state.shown.stack.peek();
   const all = store.stack(name).cuts;
-  const model = isAnswered ? store.cuts : null;
+  const model = isAnswered ? store.source.cuts : null;
   const message = signal("");
   const of = (part: number) => {
     const { start, end, keys } = parts[part];

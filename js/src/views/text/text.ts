@@ -149,7 +149,7 @@ export function textView(context: Context): View {
         "Beside",
         () => {
           const { name, text } = state.shown.stack.value;
-          const known = store.cuts || store.stack(name).shuffled.value;
+          const known = store.source.cuts || store.stack(name).shuffled.value;
           return Object.entries(NULLS).map(([value, label]) => ({
             ...{ value, label },
             off: value !== "even" && (!text?.answer || (value === "shuffled" && !known)),
