@@ -1,5 +1,6 @@
 /** The entry point of notebooks: creates a store and a state from an anywidget model. */
 
+import type { Signal } from "@preact/signals-core";
 import { focusView, mount } from "../app.ts";
 import { same } from "../basics/same.ts";
 import type { PackedHeader } from "../data/codec.ts";
@@ -63,22 +64,25 @@ function show(scope: Scope, model: Model, parent: HTMLElement): void {
     const store = new Store(manifest, bytesOf(model.get("_overview")), source);
     listen(model, "change:_blocks", () => store.retry(), signal);
     const state = bindState(model, manifest, scope);
-    follow(model, "_metrics", signal, (metrics) => {
-      state.ownMetrics.value = readMetrics(metrics, manifest);
-    });
-    follow(model, "_arcs", signal, (arcs) => {
-      state.arcs.value = readArcs(arcs, manifest);
-    });
-    follow(model, "_similarity", signal, (similarity) => {
-      state.similarity.value = readSimilarity(similarity, manifest);
-    });
-    follow(model, "_examples", signal, (examples) => {
-      state.examples.value = readExamples(examples, manifest);
-    });
+    /** Keep a signal in step with a trait. */
+    const follow = <Value>(
+      name: string,
+      into: Signal<Value>,
+      read: (sent: unknown, manifest: Manifest) => Value,
+    ) => {
+      // Always model.get: what the event carries differs between hosts.
+      const take = () => {
+        into.value = read(model.get(name), manifest);
+      };
+      listen(model, `change:${name}`, take, signal);
+      take();
+    };
+    follow("_metrics", state.ownMetrics, readMetrics);
+    follow("_arcs", state.arcs, readArcs);
+    follow("_similarity", state.similarity, readSimilarity);
+    follow("_examples", state.examples, readExamples);
+    follow("_note", state.note, (note) => `${note ?? ""}`);
     openExamples(model, state, scope, connected);
-    follow(model, "_note", signal, (note) => {
-      state.note.value = `${note ?? ""}`;
-    });
     listen(
       model,
       "msg:custom",
@@ -224,19 +228,6 @@ function bindState(model: Model, manifest: Manifest, scope: Scope): State {
     if (saving) save();
   });
   return state;
-}
-
-/** Call a handler with the value of a trait, now and after each change. */
-function follow(
-  model: Model,
-  name: string,
-  signal: AbortSignal,
-  handler: (value: unknown) => void,
-): void {
-  // Always model.get: what the event carries differs between hosts.
-  const read = () => handler(model.get(name));
-  listen(model, `change:${name}`, read, signal);
-  read();
 }
 
 function listen(
