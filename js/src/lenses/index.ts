@@ -1,4 +1,4 @@
-/** The lenses: those that are computed here have a file each and are listed, the others are generic. */
+/** The numbers of a head by the lens that is chosen, also in a worker, and why a layer may lack it. */
 
 import {
   type AttentionMatrix,
@@ -13,23 +13,22 @@ import { DifferenceLayer, type Layer } from "../data/layer.ts";
 import type { LayerData } from "../data/layer-data.ts";
 import { type LayerInfo, type LensInfo, whyNot } from "../data/manifest.ts";
 import type { LensNumbers } from "../data/stack-store.ts";
-import { attention } from "./attention.ts";
-import { shareMatrix } from "./factors.ts";
-import { type BrowserLens, peakOf } from "./lens.ts";
-import { numbersMatrix } from "./numbers.ts";
-import { scores } from "./scores.ts";
+import { attentionMatrix, numbersMatrix, peakOf, scoreMatrix, shareMatrix } from "./lens.ts";
 
-const BROWSER: ReadonlyMap<string, BrowserLens> = new Map(
-  [attention, scores].map((lens) => [lens.name, lens]),
-);
+/** The lenses whose numbers are computed here, by the names that `attnwidget/analysis/lenses` lists. */
+const BROWSER = { attention: attentionMatrix, scores: scoreMatrix };
+
+const isOurs = (name: string): name is keyof typeof BROWSER => Object.hasOwn(BROWSER, name);
 
 /** False for a lens that a newer version computes. */
-export const isKnown = ({ kind, name }: LensInfo): boolean =>
-  kind !== "browser" || BROWSER.has(name);
+export const isKnown = ({ kind, name }: LensInfo): boolean => kind !== "browser" || isOurs(name);
+
+/** Why a page has no scores of a layer whose queries and keys are recorded. */
+const WEIGHTS_ALONE = { brief: "weights alone", sentence: "is in this page as weights alone" };
 
 /** The reason why a layer of a record lacks a lens; null if it has it. */
-export const lackOf = (lens: LensInfo, stack: string, layer: LayerInfo) =>
-  whyNot(lens, stack, layer.number) ?? BROWSER.get(lens.name)?.lacks?.(layer) ?? null;
+export const lackOf = (lens: LensInfo, stack: string, { number, program }: LayerInfo) =>
+  whyNot(lens, stack, number) ?? (lens.name === "scores" && !program ? WEIGHTS_ALONE : null);
 
 /** The ingredients of a matrix besides its layer. */
 interface Ingredients {
@@ -60,7 +59,7 @@ export function lensMatrix(
       : { ...matrix, overview };
   }
   if (lens.kind === "browser") {
-    return BROWSER.get(lens.name)?.matrix(lens, layer, head, segments) ?? null;
+    return isOurs(lens.name) ? BROWSER[lens.name](lens, layer, head, segments) : null;
   }
   if (lens.kind === "factors") return shareMatrix(lens, layer, head);
   return numbers.length ? numbersMatrix(lens, layer, head, numbers[0]) : null;

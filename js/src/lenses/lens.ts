@@ -1,54 +1,134 @@
-/** What lenses share: the interface of those that are computed here, weights beside numbers, and peaks. */
+/** The numbers of a head by each kind of lens, and their peaks. */
 
-import type { AttentionMatrix } from "../data/attention-matrix.ts";
+import {
+  type AttentionMatrix,
+  headMatrix,
+  type Quantity,
+  storedMatrix,
+  sumsOf,
+} from "../data/attention-matrix.ts";
 import type { Layer, RecordLayer } from "../data/layer.ts";
-import type { LayerInfo, LensInfo } from "../data/manifest.ts";
+import type { LensInfo } from "../data/manifest.ts";
 import { headLabel } from "../data/pairing.ts";
+import type { LensNumbers } from "../data/stack-store.ts";
 
-/** A lens whose numbers are computed here. */
-export interface BrowserLens {
-  /** The name by which `attnwidget/analysis/lenses` lists it. */
-  readonly name: string;
-  /** The reason why a layer lacks it here, though its record may have it; null if it has it. */
-  lacks?(layer: LayerInfo): { readonly brief: string; readonly sentence: string } | null;
-  /**
-   * The numbers of a head; null where a layer of one record lacks what they are computed from.
-   *
-   * @param segments the queries and keys of its overview, as in `Choices`
-   */
-  matrix(
-    lens: LensInfo,
-    layer: RecordLayer,
-    head: number,
-    segments: string,
-  ): AttentionMatrix | null;
-}
-
-/** The common part of a head's matrices by lenses: its name, and the weight beside a number. */
-export const ofWeights = (
+/**
+ * Attention itself: the weights, which the softmax gives; without one, coefficients.
+ *
+ * @param segments the queries and keys of its overview, as in `Choices`
+ */
+export function attentionMatrix(
   lens: LensInfo,
   layer: RecordLayer,
   head: number,
-): Pick<
-  AttentionMatrix,
-  "name" | "lens" | "difference" | "head" | "spec" | "source" | "beside"
-> => ({
+  segments: string,
+): AttentionMatrix {
+  const matrix = headMatrix(layer, head, segments, lens);
+  if (lens.signed) {
+    const known = layer.info.peaks?.[lens.name]?.[head];
+    return {
+      ...matrix,
+      name: `${matrix.name}, ${lens.many}`,
+      peak: known ?? peakOf(lens, layer, head, (query) => layer.passingRow(head, query)),
+      beside: (query) => sumsOf(layer.weightRow(head, query), layer.rowRounding(head, query)),
+    };
+  }
+  return {
+    ...matrix,
+    beside(query, key) {
+      const value = layer.scoreRow(head, query)?.[key];
+      const error = layer.scoreRounding;
+      return value === undefined ? [] : [{ name: "score", value, error, as: "number" }];
+    },
+  };
+}
+
+/** The scores of a head, before the softmax; null where a page has weights alone, or rows. */
+export function scoreMatrix(
+  lens: LensInfo,
+  layer: RecordLayer,
+  head: number,
+): AttentionMatrix | null {
+  const source = layer.info.program ? layer.whole : null;
+  if (!source) return null;
+  const row = (query: number) => source.scoreRow(head, query) ?? new Float32Array(0);
+  return {
+    ...ofWeights(lens, source, head),
+    get peak() {
+      return peakOf(lens, source, head, row);
+    },
+    row,
+    column: (key) => source.scoreColumn(head, key),
+    hasColumns: () => true,
+    rounding: () => source.scoreRounding,
+    largestRounding: source.scoreRounding,
+  };
+}
+
+/**
+ * Weights times a factor of each head and key, as shares of their row; null if the layer has no
+ * factors, or is not here as a whole.
+ */
+export function shareMatrix(
+  lens: LensInfo,
+  layer: RecordLayer,
+  head: number,
+): AttentionMatrix | null {
+  const { whole } = layer;
+  const factors = whole?.factors(lens, head);
+  if (!whole || !factors) return null;
+  const [factor, product] = lens.symbols ?? ["factor", "product"];
+  return {
+    ...ofWeights(lens, whole, head),
+    row: (query) => whole.shareRow(lens, head, query),
+    column: (key) => whole.shareColumn(lens, head, key),
+    hasColumns: () => whole.hasColumns(head),
+    rounding: () => whole.shareRounding,
+    largestRounding: whole.shareRounding,
+    beside(query, key) {
+      const weight = weightBeside(whole, head, query, key);
+      const [own, error] = [factors[key], weight.error * factors[key]];
+      return [
+        weight,
+        { name: factor, value: own, error: 0, as: "significant" },
+        { name: product, value: weight.value * own, error, as: "number" },
+      ];
+    },
+  };
+}
+
+/** A matrix that was computed beforehand, of the head or of the layer. */
+export function numbersMatrix(
+  lens: LensInfo,
+  layer: RecordLayer,
+  head: number,
+  { matrices, rounding }: LensNumbers,
+): AttentionMatrix {
+  const { number } = layer.info;
+  const at = lens.kind === "heads" ? head : 0;
+  const of = lens.accumulates && number ? `layers 0–${number}` : `layer ${number}`;
+  const rows = new Float32Array(layer.numQueries).fill(rounding[at]);
+  const matrix = storedMatrix(`${lens.label} of ${of}`, matrices[at], layer.numKeys, rows, lens);
+  const peak = layer.info.peaks?.[lens.name]?.[at];
+  if (lens.kind === "layers") return { ...matrix, peak };
+  const { name, beside } = ofWeights(lens, layer, head);
+  return { ...matrix, name, beside, head, peak };
+}
+
+/** The common part of a head's matrices by lenses: its name, and the weight beside a number. */
+const ofWeights = (lens: LensInfo, layer: RecordLayer, head: number) => ({
+  ...{ lens, head, difference: false, source: layer.whole },
   name: `${headLabel(layer.info, head)}, ${lens.label.toLowerCase()}`,
-  lens,
-  difference: false,
-  head,
-  spec: { kind: "lens", lens, head },
-  source: layer.whole,
-  beside: (query, key) => [weightBeside(layer, head, query, key)],
+  spec: { kind: "lens", lens, head } as const,
+  beside: (query: number, key: number) => [weightBeside(layer, head, query, key)],
 });
 
-export const weightBeside = (layer: RecordLayer, head: number, query: number, key: number) =>
-  ({
-    name: "weight",
-    value: layer.weightRow(head, query)[key],
-    error: layer.rowRounding(head, query),
-    as: "weight",
-  }) as const;
+const weightBeside = (layer: RecordLayer, head: number, query: number, key: number): Quantity => ({
+  name: "weight",
+  value: layer.weightRow(head, query)[key],
+  error: layer.rowRounding(head, query),
+  as: "weight",
+});
 
 /** By lens and head, the peaks that were computed here. */
 const peaks = new WeakMap<Layer, Map<string, number>>();
