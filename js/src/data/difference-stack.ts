@@ -13,7 +13,7 @@ import {
 } from "./manifest.ts";
 import type { Loaded } from "./resource-cache.ts";
 import { type Cache, type LensNumbers, StackStore } from "./stack-store.ts";
-import type { SignedThumbnail, Thumbnail } from "./thumbnails.ts";
+import type { Thumbnail } from "./thumbnails.ts";
 
 export class DifferenceStack extends StackStore {
   constructor(
@@ -66,13 +66,11 @@ export class DifferenceStack extends StackStore {
 
   #layer(number: number, ...sides: [a: Layer, b: Layer]): DifferenceLayer {
     const at = this.info.layers.findIndex((layer) => layer.number === number);
-    const thumbnails = this.thumbnails(ATTENTION.name)?.[at] ?? [];
-    const signed = thumbnails as readonly SignedThumbnail[];
     return new DifferenceLayer(
       this.info,
       this.info.layers[at],
       sides as [RecordLayer, RecordLayer],
-      signed,
+      (head) => (this.thumbnails(ATTENTION.name) ?? [])[at][head],
     );
   }
 

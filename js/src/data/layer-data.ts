@@ -5,7 +5,7 @@ import { kernelsFor, scriptKernels } from "../kernels/compiled.ts";
 import type { Kernels } from "../kernels/kernels.ts";
 import { nextFrame } from "../scheduling/frame.ts";
 import { sliced } from "../scheduling/slices.ts";
-import type { Arrays, NumberArray } from "./arrays.ts";
+import { type Arrays, arrayOf, type NumberArray, valuesOf } from "./arrays.ts";
 import { FACTORS, factorsOf } from "./check-block.ts";
 import type { BlockError } from "./codec.ts";
 import type { LayerInfo, LensInfo, Side, StackInfo } from "./manifest.ts";
@@ -450,12 +450,12 @@ export class LayerData {
   }
 
   #table(name: string, head: number): Table {
-    return { values: this.#perHead(name, head), columns: this.#array(name).shape[2] };
+    return { values: this.#perHead(name, head), columns: arrayOf(this.#arrays, name).shape[2] };
   }
 
   /** The values of one head in an array with either one row for all heads or one per head. */
   #perHead(name: string, head: number): Float32Array {
-    const { shape, values } = this.#array(name);
+    const { shape, values } = arrayOf(this.#arrays, name);
     return this.#slice(name, head % shape[0], values.length / shape[0]);
   }
 
@@ -463,11 +463,11 @@ export class LayerData {
     const { dim } = this.info;
     if (dim === null) return null;
     const start = (head * tokens + position) * dim;
-    return this.#array(name).values.subarray(start, start + dim);
+    return valuesOf(this.#arrays, name).subarray(start, start + dim);
   }
 
   #slice(name: string, index: number, size: number): Float32Array {
-    return this.#array(name).values.subarray(index * size, (index + 1) * size);
+    return valuesOf(this.#arrays, name).subarray(index * size, (index + 1) * size);
   }
 
   /** Copy queries and keys to the memory of the kernels. */
@@ -476,11 +476,5 @@ export class LayerData {
     const values = this.#kernels.floats(array.values.length);
     values.set(array.values);
     return { shape: array.shape, values };
-  }
-
-  #array(name: string): NumberArray {
-    const array = this.#arrays.get(name);
-    if (!array) throw new Error(`This layer has no ${name}.`);
-    return array;
   }
 }

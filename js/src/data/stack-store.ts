@@ -11,7 +11,8 @@ import type { Loaded, ResourceCache } from "./resource-cache.ts";
 import {
   type ComputedThumbnails,
   computedThumbnail,
-  MOST_LEVELS,
+  MOST,
+  MOST_SIGNED,
   type Thumbnail,
 } from "./thumbnails.ts";
 
@@ -132,8 +133,8 @@ export abstract class StackStore {
     const isOwn = lens.name === ATTENTION.name && !this.info.difference;
     const largest = isOwn ? peak : Math.max(...this.info.layers.flatMap(peaksOf));
     const share = largest ? Math.sqrt(peak / largest) : 0;
-    const most = own.less ? MOST_LEVELS / 15 : 1;
-    return { ...own, levels: own.levels.map((level) => Math.round((share * level) / most)) };
+    const scale = own.signed ? MOST / MOST_SIGNED : 1;
+    return { ...own, levels: own.levels.map((level) => Math.round(share * scale * level)) };
   }
 
   /**
@@ -163,7 +164,7 @@ export abstract class StackStore {
             this.thumbnail(number, head),
           );
           thumbnails.push(thumbnail);
-          bytes += 2 * thumbnail.levels.length;
+          bytes += thumbnail.levels.length;
           await pause();
           signal.throwIfAborted();
         }

@@ -18,18 +18,14 @@ import { type Sides, shownTokens, splitOf } from "./shown.ts";
 /** The longest side of a thumbnail, in cells. */
 const THUMBNAIL_SIZE = 32;
 
-/** The pooled matrix of a head: levels 0 to 15, the square root of the largest weight in a cell. */
+/** The pooled matrix of a head. */
 export interface Thumbnail {
   readonly rows: number;
   readonly columns: number;
-  readonly levels: Uint8Array;
-  /** 1 below zero, as where B has less; missing for weights. */
-  readonly less?: Uint8Array;
-}
-
-/** The pooled difference of a head, or its scores: the square roots of magnitudes, and the signs. */
-export interface SignedThumbnail extends Thumbnail {
-  readonly less: Uint8Array;
+  /** 0 to 15: the square root of the largest magnitude in each cell; below zero, as where B has less. */
+  readonly levels: Int8Array;
+  /** True for numbers of either sign, which have a colour each. */
+  readonly signed: boolean;
 }
 
 /** A pooled matrix: the largest weight of each cell, [rows, columns]. */
@@ -48,13 +44,15 @@ export interface Overview {
   /** Thumbnails of B − A, by lens. */
   readonly differences: ReadonlyMap<
     string,
-    ReadonlyMap<StackInfo, readonly (readonly SignedThumbnail[])[]>
+    ReadonlyMap<StackInfo, readonly (readonly Thumbnail[])[]>
   >;
 }
 
-/** The level of zero among signed levels, and the most above and below it. */
+/** The highest level. */
+export const MOST = 15;
+/** Of levels with a sign, as they are sent: the one of zero, and the most above and below it. */
 const ZERO = 8;
-export const MOST_LEVELS = 7;
+export const MOST_SIGNED = 7;
 
 /** Decode the thumbnails. */
 export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview {
@@ -63,27 +61,22 @@ export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview 
   const travelling = texts === null ? lenses.filter(hasThumbnails) : [];
   let offset = 0;
   const next = (rows: number, columns: number): Thumbnail => {
-    const levels = new Uint8Array(rows * columns);
+    const levels = new Int8Array(rows * columns);
     for (let i = 0; i < levels.length; i++) {
       const pair = bytes[offset + (i >> 1)];
       levels[i] = i & 1 ? pair & 15 : pair >> 4;
     }
     offset += Math.ceil(levels.length / 2);
     if (offset > bytes.length) throw new Error("The thumbnails of this record are incomplete.");
-    return { rows, columns, levels };
+    return { rows, columns, levels, signed: false };
   };
-  const signed = (rows: number, columns: number): SignedThumbnail => {
+  const signed = (rows: number, columns: number): Thumbnail => {
     const { levels } = next(rows, columns);
-    return {
-      rows,
-      columns,
-      levels: levels.map((level) => Math.abs(level - ZERO)),
-      less: levels.map((level) => (level < ZERO ? 1 : 0)),
-    };
+    return { rows, columns, levels: levels.map((level) => level - ZERO), signed: true };
   };
-  const read = <Kind extends Thumbnail>(
+  const read = (
     stack: StackInfo,
-    thumbnail: (rows: number, columns: number) => Kind,
+    thumbnail: (rows: number, columns: number) => Thumbnail,
     has: (layer: LayerInfo) => boolean = () => true,
   ) => {
     const [rows, columns] = thumbnailSize(stack, manifest);
@@ -124,9 +117,6 @@ const thumbnailSize = ({ queries, keys }: StackInfo, { texts }: Manifest) =>
 /** By the number of a layer, the thumbnails of its heads; null for a layer without the lens. */
 export type ComputedThumbnails = ReadonlyMap<number, readonly Thumbnail[] | null>;
 
-/** The most of a level without a sign, up to the head's largest magnitude. */
-const MOST = 15;
-
 /**
  * The number of the largest magnitude in each cell of a thumbnail, by its square root.
  *
@@ -155,11 +145,11 @@ export function computedThumbnail(
     }
   }
   const peak = cells.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
-  const levels = Uint8Array.from(cells, (value) =>
-    Math.round(MOST * Math.sqrt(Math.abs(value) / peak)),
+  const levels = Int8Array.from(
+    cells,
+    (value) => Math.sign(value) * Math.round(MOST * Math.sqrt(Math.abs(value) / peak)),
   );
-  if (!signed) return { rows, columns, levels };
-  return { rows, columns, levels, less: Uint8Array.from(cells, (value) => Number(value < 0)) };
+  return { rows, columns, levels, signed };
 }
 
 /** The cells that hold some of these tokens, in order. */
@@ -203,15 +193,30 @@ export function cropped(thumbnail: Thumbnail, sides: Sides, segments: string): T
   const rows = cellsWith(sides.queries, thumbnail.rows, shown.queries);
   const columns = cellsWith(sides.keys, thumbnail.columns, shown.keys);
   if (rows.length === thumbnail.rows && columns.length === thumbnail.columns) return thumbnail;
-  const cut = (cells: Uint8Array) =>
-    Uint8Array.from(
-      rows.flatMap((row) => columns.map((column) => cells[row * thumbnail.columns + column])),
-    );
-  const { levels, less } = thumbnail;
-  return {
-    rows: rows.length,
-    columns: columns.length,
-    levels: cut(levels),
-    ...(less && { less: cut(less) }),
-  };
+  const levels = Int8Array.from(
+    rows.flatMap((row) =>
+      columns.map((column) => thumbnail.levels[row * thumbnail.columns + column]),
+    ),
+  );
+  return { ...thumbnail, rows: rows.length, columns: columns.length, levels };
+}
+
+/**
+ * The numbers for which a thumbnail's cells stand, of the chosen segments.
+ *
+ * @param peak the number of the highest level, `most`
+ */
+export function pooled(
+  thumbnail: Thumbnail,
+  sides: Sides,
+  segments: string,
+  peak: number,
+  most = MOST,
+): Pooled {
+  const { rows, columns, levels } = cropped(thumbnail, sides, segments);
+  const values = Float32Array.from(
+    levels,
+    (level) => Math.sign(level) * peak * (level / most) ** 2,
+  );
+  return { rows, columns, values };
 }

@@ -3,7 +3,7 @@ import { readManifest } from "../../src/data/read-manifest.ts";
 import { decodeOverview } from "../../src/data/thumbnails.ts";
 import { bytes, OVERVIEW, RECORD } from "../support/vectors.ts";
 
-const hex = (levels: Uint8Array) => Array.from(levels, (n) => n.toString(16)).join("");
+const hex = (levels: Int8Array) => Array.from(levels, (n) => n.toString(16)).join("");
 
 describe.for([
   { name: "two stacks", content: OVERVIEW },

@@ -6,7 +6,7 @@ import { combinedMatrix, headMatrix, wordMatrix } from "../../src/data/attention
 import type { Block } from "../../src/data/codec.ts";
 import type { Side } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
-import { fetchWeights, RemoteLayer, type RowCache } from "../../src/data/remote-layer.ts";
+import { RemoteLayer, type RowCache } from "../../src/data/remote-layer.ts";
 import { ResourceCache } from "../../src/data/resource-cache.ts";
 import { eventually } from "../support/eventually.ts";
 import { expectClose, type Numbers, RECORD } from "../support/vectors.ts";
@@ -33,14 +33,14 @@ function answerOf(layer: number, side: Side, position: number): Block {
 }
 
 const ROOMY = 2 ** 20;
-const BLANK = { rows: 1, columns: 1, levels: new Uint8Array(1) };
+const BLANK = { rows: 1, columns: 1, levels: new Int8Array(1), signed: false };
 
 function remote(layer: number, cache: RowCache = new ResourceCache(ROOMY)) {
   const asked: { place: string; give(): void; fail(reason: unknown): void }[] = [];
   const made = new RemoteLayer(
     STACK,
     STACK.layers[layer],
-    Array.from({ length: STACK.layers[layer].heads }, () => BLANK),
+    () => BLANK,
     (side, position) =>
       new Promise((resolve, reject) => {
         const give = () => resolve(answerOf(layer, side, position));
@@ -80,9 +80,10 @@ describe.for([0, 1, 2])("layer %i", (layer) => {
   });
 
   test("gives the weights of a query in every head", async () => {
-    const rows = async (side: Side, position: number) => answerOf(layer, side, position);
-    const { signal } = new AbortController();
-    const weights = await fetchWeights(STACK, STACK.layers[layer], rows, 4, signal);
+    const { made, asked } = remote(layer);
+    const coming = made.weights(4, new AbortController().signal);
+    asked[0].give();
+    const weights = await coming;
     expect(weights.length).toBe(STACK.layers[layer].heads);
     weights.forEach((row, head) => {
       expectClose(row, part(layer, head).slice(4 * COUNT, 5 * COUNT));
