@@ -16,7 +16,7 @@ export function unrounded(parts: Arrays): Arrays {
     if (parts.has(steps)) out.set(name, multiplied(arrayOf(parts, name), arrayOf(parts, steps)));
     out.delete(steps);
   }
-  if (parts.has("coefficients")) {
+  if (parts.has("coefficients") && parts.has("steps")) {
     const { shape, values } = arrayOf(parts, "coefficients");
     const [steps, size] = [arrayOf(parts, "steps").values, shape[1] * shape[2]];
     out.set("coefficients", {

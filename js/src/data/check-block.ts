@@ -52,7 +52,7 @@ export function checkParts(
 }
 
 /** Arrays that only some rounded layers have. */
-const OPTIONAL = ["step", "outer", "turns", "decimals"];
+const OPTIONAL = ["step", "steps", "outer", "turns", "decimals"];
 
 /** Throw if an array holds NaN or infinity, which would spoil the attention of a layer. */
 export function checkNumbers(arrays: Arrays): void {

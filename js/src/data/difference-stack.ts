@@ -12,14 +12,13 @@ import {
   type StackInfo,
 } from "./manifest.ts";
 import type { Loaded } from "./resource-cache.ts";
-import { type Cache, type LensNumbers, StackStore } from "./stack-store.ts";
-import type { Thumbnail } from "./thumbnails.ts";
+import { type Cache, type LensNumbers, StackStore, type Thumbnails } from "./stack-store.ts";
 
 export class DifferenceStack extends StackStore {
   constructor(
     info: StackInfo,
     cache: Cache,
-    thumbnails: (lens: string) => readonly (readonly Thumbnail[])[] | undefined,
+    thumbnails: Thumbnails,
     private readonly a: StackStore,
     private readonly b: StackStore,
   ) {
@@ -70,7 +69,7 @@ export class DifferenceStack extends StackStore {
       this.info,
       this.info.layers[at],
       sides as [RecordLayer, RecordLayer],
-      (head) => (this.thumbnails(ATTENTION.name) ?? [])[at][head],
+      (head) => (this.thumbnails?.get(ATTENTION.name) ?? [])[at][head],
     );
   }
 

@@ -11,8 +11,13 @@ import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
 import { RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
 import { Absent, type Delivery, type Loaded } from "./resource-cache.ts";
-import { type Cache, type LensNumbers, StackStore, type TextShares } from "./stack-store.ts";
-import type { Thumbnail } from "./thumbnails.ts";
+import {
+  type Cache,
+  type LensNumbers,
+  StackStore,
+  type TextShares,
+  type Thumbnails,
+} from "./stack-store.ts";
 
 /** The source of a stack's numbers. Rejects with a message for the reader; the store checks what comes. */
 export interface StackSource {
@@ -53,7 +58,7 @@ export class RecordStack extends StackStore {
   constructor(
     info: StackInfo,
     cache: Cache,
-    thumbnails: (lens: string) => readonly (readonly Thumbnail[])[] | undefined,
+    thumbnails: Thumbnails,
     private readonly lenses: readonly LensInfo[],
     private readonly source: StackSource,
     private readonly rows: RowCache,

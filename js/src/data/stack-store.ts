@@ -13,6 +13,7 @@ import {
   computedThumbnail,
   MOST,
   MOST_SIGNED,
+  type Overview,
   type Thumbnail,
 } from "./thumbnails.ts";
 
@@ -47,6 +48,8 @@ export type Cache = ResourceCache<
   Layer | Combined | TextShares | readonly LensNumbers[] | PairWeights | ComputedThumbnails
 >;
 
+export type Thumbnails = ReturnType<Overview["get"]>;
+
 /** A stack of a record, or the difference of two, which fetches its numbers while they are watched. */
 export abstract class StackStore {
   /** What cuts of parts of the running text change, as far as it is measured. */
@@ -54,11 +57,11 @@ export abstract class StackStore {
   /** What its places get in other orders of the sentences; null if that is not measured. */
   readonly shuffled: Signal<Ratios | null>;
 
-  /** @param thumbnails by the name of a lens, then by layer and head; undefined if there are none */
+  /** @param thumbnails by the name of a lens; undefined if there are none */
   constructor(
     readonly info: StackInfo,
     protected readonly cache: Cache,
-    protected readonly thumbnails: (lens: string) => readonly (readonly Thumbnail[])[] | undefined,
+    protected readonly thumbnails: Thumbnails,
   ) {
     this.cuts = signal(info.text?.cuts ?? []);
     this.shuffled = signal(info.text?.shuffled ?? null);
@@ -113,7 +116,7 @@ export abstract class StackStore {
 
   #thumbnails(layer: number, lens: LensInfo): readonly Thumbnail[] | undefined {
     const index = this.info.layers.findIndex(({ number }) => number === layer);
-    const own = this.thumbnails(lens.name)?.[index];
+    const own = this.thumbnails?.get(lens.name)?.[index];
     return own?.length ? own : undefined;
   }
 

@@ -53,7 +53,7 @@ interface Near {
 
 export class Store {
   readonly #cache: Cache = new ResourceCache(BUDGET, () => this.#planPrefetch());
-  readonly #stacks: ReadonlyMap<string, StackStore>;
+  readonly #stacks = new Map<string, StackStore>();
   /** The neighbours of the layer requested last, which is the one in view. */
   #near: Near | null = null;
   #planned = false;
@@ -69,21 +69,17 @@ export class Store {
     const thumbnails = overview && decodeOverview(manifest, overview);
     const rows: RowCache = new ResourceCache(ROWS_BUDGET);
     const see = (stack: RecordStack, layer: number) => this.#see(stack, layer);
-    const own = new Map(
-      stacks.map((info, at) => {
-        const of = (lens: string) => thumbnails?.lenses.get(lens)?.[at];
-        return [info.name, new RecordStack(info, this.#cache, of, lenses, source, rows, see)];
-      }),
-    );
-    const differences = [...(compared?.stacks.values() ?? [])].map(({ a, b, difference }) => {
-      const of = (lens: string) => thumbnails?.differences.get(lens)?.get(difference);
-      const sides = [a, b].map(({ name }) => own.get(name) as RecordStack) as [
-        RecordStack,
-        RecordStack,
-      ];
-      return [difference.name, new DifferenceStack(difference, this.#cache, of, ...sides)] as const;
-    });
-    this.#stacks = new Map<string, StackStore>([...own, ...differences]);
+    for (const info of stacks) {
+      const own = thumbnails?.get(info.name);
+      const stack = new RecordStack(info, this.#cache, own, lenses, source, rows, see);
+      this.#stacks.set(info.name, stack);
+    }
+    for (const { a, b, difference } of compared?.stacks.values() ?? []) {
+      const own = thumbnails?.get(difference.name);
+      const [before, after] = [this.stack(a.name), this.stack(b.name)];
+      const stack = new DifferenceStack(difference, this.#cache, own, before, after);
+      this.#stacks.set(difference.name, stack);
+    }
     // In parallel with the first request.
     void compiled();
   }

@@ -35,18 +35,11 @@ export interface Pooled {
   readonly values: Float32Array;
 }
 
-/** Thumbnails by stack, layer and head. */
-export type Thumbnails = readonly (readonly (readonly Thumbnail[])[])[];
+/** Thumbnails by layer and head; none of a layer that lacks the lens. */
+type OfLayers = readonly (readonly Thumbnail[])[];
 
-export interface Overview {
-  /** By lens; none of a layer that lacks it, or of a profile. */
-  readonly lenses: ReadonlyMap<string, Thumbnails>;
-  /** Thumbnails of B − A, by lens. */
-  readonly differences: ReadonlyMap<
-    string,
-    ReadonlyMap<StackInfo, readonly (readonly Thumbnail[])[]>
-  >;
-}
+/** Thumbnails by the names of a stack, which may be B − A, and of a lens. */
+export type Overview = ReadonlyMap<string, ReadonlyMap<string, OfLayers>>;
 
 /** The highest level. */
 export const MOST = 15;
@@ -56,57 +49,46 @@ export const MOST_SIGNED = 7;
 
 /** Decode the thumbnails. */
 export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview {
-  const { stacks, lenses, texts } = manifest;
-  const compared = [...(manifest.compared?.stacks.values() ?? [])];
+  const { stacks, lenses, texts, compared } = manifest;
+  // A profile has none of other lenses.
   const travelling = texts === null ? lenses.filter(hasThumbnails) : [];
+  const overview = new Map<string, Map<string, OfLayers>>();
   let offset = 0;
-  const next = (rows: number, columns: number): Thumbnail => {
+  const next = (rows: number, columns: number, signed: boolean): Thumbnail => {
     const levels = new Int8Array(rows * columns);
     for (let i = 0; i < levels.length; i++) {
       const pair = bytes[offset + (i >> 1)];
-      levels[i] = i & 1 ? pair & 15 : pair >> 4;
+      levels[i] = (i & 1 ? pair & 15 : pair >> 4) - (signed ? ZERO : 0);
     }
     offset += Math.ceil(levels.length / 2);
     if (offset > bytes.length) throw new Error("The thumbnails of this record are incomplete.");
-    return { rows, columns, levels, signed: false };
-  };
-  const signed = (rows: number, columns: number): Thumbnail => {
-    const { levels } = next(rows, columns);
-    return { rows, columns, levels: levels.map((level) => level - ZERO), signed: true };
+    return { rows, columns, levels, signed };
   };
   const read = (
     stack: StackInfo,
-    thumbnail: (rows: number, columns: number) => Thumbnail,
+    lens: LensInfo,
+    signed: boolean,
     has: (layer: LayerInfo) => boolean = () => true,
   ) => {
     const [rows, columns] = thumbnailSize(stack, manifest);
-    return stack.layers.map((layer) =>
-      Array.from({ length: has(layer) ? layer.heads : 0 }, () => thumbnail(rows, columns)),
+    const layers = stack.layers.map((layer) =>
+      Array.from({ length: has(layer) ? layer.heads : 0 }, () => next(rows, columns, signed)),
     );
+    const ofStack = overview.get(stack.name) ?? new Map<string, OfLayers>();
+    overview.set(stack.name, ofStack.set(lens.name, layers));
   };
-  // A profile has no coefficients of one text.
-  const hasSigns = ({ layers }: StackInfo) => layers[0].signed && layers[0].peaks?.[ATTENTION.name];
-  const attention = stacks.map((stack) => read(stack, hasSigns(stack) ? signed : next));
-  const ofLens = (lens: LensInfo) =>
-    stacks.map((stack) =>
-      read(stack, lens.signed ? signed : next, ({ number }) => !whyNot(lens, stack.name, number)),
-    );
-  const ofDifference = (name: string) =>
-    new Map(
-      compared.map(({ difference }) => [
-        difference,
-        read(difference, signed, ({ peaks }) => peaks?.[name] !== undefined),
-      ]),
-    );
-  return {
-    lenses: new Map([
-      [ATTENTION.name, attention],
-      ...travelling.map((lens) => [lens.name, ofLens(lens)] as const),
-    ]),
-    differences: new Map(
-      [ATTENTION, ...travelling].map(({ name }) => [name, ofDifference(name)] as const),
-    ),
-  };
+  for (const stack of stacks) {
+    const [{ signed, peaks }] = stack.layers;
+    // A profile has no coefficients of one text.
+    read(stack, ATTENTION, Boolean(signed && peaks?.[ATTENTION.name]));
+  }
+  for (const lens of travelling)
+    for (const stack of stacks)
+      read(stack, lens, lens.signed, ({ number }) => !whyNot(lens, stack.name, number));
+  for (const lens of [ATTENTION, ...travelling])
+    for (const { difference } of compared?.stacks.values() ?? [])
+      read(difference, lens, true, ({ peaks }) => peaks?.[lens.name] !== undefined);
+  return overview;
 }
 
 const thumbnailSize = ({ queries, keys }: StackInfo, { texts }: Manifest) =>
