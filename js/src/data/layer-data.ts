@@ -9,7 +9,7 @@ import { type Arrays, arrayOf, type NumberArray, valuesOf } from "./arrays.ts";
 import { FACTORS, factorsOf } from "./check-block.ts";
 import type { BlockError } from "./codec.ts";
 import type { LayerInfo, LensInfo, Side, StackInfo } from "./manifest.ts";
-import { without } from "./neurons.ts";
+import { dot, without } from "./neurons.ts";
 import { type Normalized, Normalizers } from "./normalizers.ts";
 import { coefficientColumn, coefficientRow, type HeadRecurrence, walkBack } from "./recurrence.ts";
 import {
@@ -33,13 +33,6 @@ export interface LayerContent {
 /** The most multiplications, of all heads together, to prepare columns without a pause. */
 const AT_ONCE = 8e6;
 
-/** The sum of the products of two arrays' numbers. */
-function product(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let n = 0; n < a.length; n++) sum += a[n] * b[n];
-  return sum;
-}
-
 /** Kernels process four numbers at a time, and may write three more. */
 const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
 
@@ -47,6 +40,16 @@ const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
 export class LayerData {
   readonly numQueries: number;
   readonly numKeys: number;
+  /** The largest difference of a weight, or coefficient, from the record's. */
+  readonly rounding: number;
+  /** The number of sampled rows that `rounding` was measured in; null if in all. */
+  readonly roundingRows: number | null;
+  /** The largest difference of a component of q or k. */
+  readonly vectorRounding: number;
+  /** Bounds of the differences of all weights, of scores, and of shares by lenses of factors. */
+  readonly largestRounding: number;
+  readonly scoreRounding: number;
+  readonly shareRounding: number;
   readonly #arrays: Arrays;
   readonly #kernels: Kernels;
   readonly #programs: (HeadProgram | null)[] = [];
@@ -72,8 +75,17 @@ export class LayerData {
     readonly stack: StackInfo,
     readonly info: LayerInfo,
     arrays: Arrays,
-    private readonly error: BlockError | null = null,
+    error?: BlockError | null,
   ) {
+    const measured: Partial<BlockError> = error ?? {};
+    // Rows that were not measured may differ more, and encoders allow for twice as much.
+    const margin = measured.rows === undefined ? 1 : 2;
+    this.rounding = measured.largest ?? 0;
+    this.roundingRows = measured.rows ?? null;
+    this.vectorRounding = measured.vectors ?? 0;
+    this.largestRounding = margin * this.rounding;
+    this.scoreRounding = margin * (measured.scores ?? 0);
+    this.shareRounding = margin * (measured.shares ?? 0);
     this.numQueries = stack.queries.labels.length;
     this.numKeys = stack.keys.labels.length;
     const [row, column] = [padded(this.numKeys), padded(this.numQueries)];
@@ -115,36 +127,6 @@ export class LayerData {
   /** The arguments of the constructor, for a copy. */
   get content(): LayerContent {
     return { stack: this.stack, info: this.info, arrays: this.#arrays };
-  }
-
-  /** The largest difference of a weight, or coefficient, from the record's. */
-  get rounding(): number {
-    return this.error?.largest ?? 0;
-  }
-
-  /** The number of sampled rows that `rounding` was measured in; null if in all. */
-  get roundingRows(): number | null {
-    return this.error?.rows ?? null;
-  }
-
-  /** The largest difference of a component of q or k. */
-  get vectorRounding(): number {
-    return this.error?.vectors ?? 0;
-  }
-
-  /** A bound of the differences of scores. */
-  get scoreRounding(): number {
-    return this.#margin * (this.error?.scores ?? 0);
-  }
-
-  /** The factor of an error that was measured in sampled rows: others may differ more, and encoders allow for twice as much. */
-  get #margin(): number {
-    return this.roundingRows === null ? 1 : 2;
-  }
-
-  /** A bound of the differences of all weights. */
-  get largestRounding(): number {
-    return this.#margin * this.rounding;
   }
 
   /** A bound of the differences of the weights in row i. */
@@ -246,7 +228,7 @@ export class LayerData {
     row.fill(0, 0, first).fill(0, end);
     const weights = row.subarray(0, this.numKeys);
     if (muted.length === 0) {
-      const totals = this.#factored.map((name) => product(weights, this.#ofKeys(name, head)));
+      const totals = this.#factored.map((name) => dot(weights, this.#ofKeys(name, head)));
       this.#normalizers[head].set(i, peak, factor, totals);
     }
     return weights;
@@ -295,7 +277,7 @@ export class LayerData {
   /** The weights of row i times the factors of a lens, as shares of the row's sum. */
   shareRow(lens: LensInfo, head: number, i: number): Float32Array {
     const [weights, factors] = [this.passingRow(head, i), this.#ofKeys(factorsOf(lens), head)];
-    const total = product(weights, factors);
+    const total = dot(weights, factors);
     return weights.map((weight, j) => (total > 0 ? (weight * factors[j]) / total : 0));
   }
 
@@ -308,15 +290,10 @@ export class LayerData {
     return weights.map((weight, i) => (totals[i] > 0 ? (weight * factors[j]) / totals[i] : 0));
   }
 
-  /** A bound of the differences of shares. */
-  get shareRounding(): number {
-    return this.#margin * (this.error?.shares ?? 0);
-  }
-
   /** The sum of weights times factors of every row, where weights are kept. */
   #totals(factors: Float32Array, head: number): Float32Array {
     return Float32Array.from({ length: this.numQueries }, (_, i) =>
-      product(this.passingRow(head, i), factors),
+      dot(this.passingRow(head, i), factors),
     );
   }
 
