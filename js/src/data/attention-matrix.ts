@@ -307,14 +307,15 @@ export function wordMatrix(
   keys: Joined,
   how: "attention" | "largest" = "attention",
 ): AttentionMatrix {
-  const from = (rows: readonly Float32Array[]) => join(rows, how === "largest" ? largestOf : mean);
-  const to = (row: Float32Array) =>
-    Float32Array.from(keys.tokens, (tokens) => {
-      const parts = tokens.map((key) => row[key]);
-      return how === "largest" ? largestOf(parts) : sum(parts);
-    });
-  const row = (query: number) =>
-    to(from(queries.tokens[query].map((position) => matrix.row(position))));
+  /** How tokens of a query are taken together, and those of a key. */
+  const [fold, total] = how === "largest" ? [largestOf, largestOf] : [mean, sum];
+  const row = (query: number) => {
+    const own = join(
+      queries.tokens[query].map((position) => matrix.row(position)),
+      fold,
+    );
+    return Float32Array.from(keys.tokens, (tokens) => total(tokens.map((key) => own[key])));
+  };
   const perKey = how === "largest" ? 1 : largestOf(keys.tokens.map(({ length }) => length));
   let peak: number | undefined;
   const peakOfWords = (): number => {
@@ -324,17 +325,15 @@ export function wordMatrix(
     if (!isHere) return matrix.lens.signed ? most : Math.min(1, most);
     return largestOf(queries.tokens.map((_, query) => largestOf(row(query).map(Math.abs))));
   };
+  const { name, lens, difference, head, source, overview } = matrix;
   return {
-    name: matrix.name,
-    lens: matrix.lens,
-    difference: matrix.difference,
+    ...{ name, lens, difference, head, source, overview },
     sides: sidesOf([matrix], ([side]) => wordMatrix(side, queries, keys, how)),
     get peak() {
       if (matrix.peak === undefined) return undefined;
       peak ??= peakOfWords();
       return peak;
     },
-    head: matrix.head,
     spec: {
       kind: "words",
       of: matrix.spec,
@@ -342,20 +341,16 @@ export function wordMatrix(
       keys: { tokens: keys.tokens },
       how,
     },
-    source: matrix.source,
-    overview: matrix.overview,
     row,
     column(key) {
-      const columns = keys.tokens[key].map((position) => matrix.column(position));
-      const total = join(columns, how === "largest" ? largestOf : sum);
-      return Float32Array.from(queries.tokens, (tokens) => {
-        const parts = tokens.map((query) => total[query]);
-        return how === "largest" ? largestOf(parts) : mean(parts);
-      });
+      const own = join(
+        keys.tokens[key].map((position) => matrix.column(position)),
+        total,
+      );
+      return Float32Array.from(queries.tokens, (tokens) => fold(tokens.map((query) => own[query])));
     },
     hasColumns: () => matrix.hasColumns(),
     rounding(query, key) {
-      const [fold, total] = how === "largest" ? [largestOf, largestOf] : [mean, sum];
       return fold(
         queries.tokens[query].map((own) =>
           total(keys.tokens[key].map((other) => matrix.rounding(own, other))),
