@@ -268,11 +268,8 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
       if (!script) {
         if (complete) throw new Error(`Layer ${layer} is not in this page.`);
         const layers = stacks.find(({ name }) => name === stack)?.layers ?? [];
-        const numbers = layers.map(({ number }) => number);
-        throw leftOut(
-          layer,
-          numbers.filter((number) => scripts.has(`${stack}.${number}`)),
-        );
+        const others = layers.filter(({ number }) => scripts.has(`${stack}.${number}`));
+        throw leftOut(layer, others);
       }
       return (script as Elsewhere).block?.() ?? embedded(script);
     },

@@ -139,8 +139,12 @@ function sourceOf(
 ): Source {
   const requests = new Requests(model, signal);
   const live = requests.source();
-  const blocks = () => model.get("_blocks") as Record<string, Saved | undefined> | null;
-  const embedded = (stack: string, layer: number | string) => blocks()?.[`${stack}.${layer}`];
+  /** Gives a part of the record that the widget's state has; undefined if it has not. */
+  const saved = (stack: string, part: number | string) => {
+    const blocks = model.get("_blocks") as Record<string, Saved | undefined> | null;
+    const block = blocks?.[`${stack}.${part}`];
+    return block && (async () => ({ ...block, data: bytesOf(block.data) }));
+  };
   return {
     get combined() {
       return connected() ? live.combined : null;
@@ -165,28 +169,22 @@ function sourceOf(
         ? (off: Off, abort: AbortSignal) => changedStore(requests, off, abort)
         : null;
     },
-    block(stack, layer, abort) {
-      const block = embedded(stack, layer);
-      if (block) return Promise.resolve({ ...block, data: bytesOf(block.data) });
-      if (!connected()) {
-        const layers = stacks.find(({ name }) => name === stack)?.layers ?? [];
-        const saved = layers.filter(({ number }) => embedded(stack, number));
-        return Promise.reject(
-          notSaved(
-            layer,
-            saved.map(({ number }) => number),
-          ),
-        );
-      }
-      return live.block(stack, layer, abort);
+    async block(stack, layer, abort) {
+      const own = saved(stack, layer);
+      if (own) return own();
+      if (connected()) return live.block(stack, layer, abort);
+      const layers = stacks.find(({ name }) => name === stack)?.layers ?? [];
+      throw notSaved(
+        layer,
+        layers.filter(({ number }) => saved(stack, number)),
+      );
     },
     numbers(stack, layer, lens) {
-      const block = embedded(stack, `${layer}.${lens}`);
-      if (block) return () => Promise.resolve({ ...block, data: bytesOf(block.data) });
-      return connected() ? live.numbers(stack, layer, lens) : null;
+      const own = saved(stack, `${layer}.${lens}`);
+      return own ?? (connected() ? live.numbers(stack, layer, lens) : null);
     },
     rows(stack, layer) {
-      return embedded(stack, layer) || !connected() ? null : live.rows(stack, layer);
+      return saved(stack, layer) || !connected() ? null : live.rows(stack, layer);
     },
   };
 }
