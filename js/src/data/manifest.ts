@@ -24,6 +24,7 @@ import {
   tuple,
   where,
 } from "../basics/reader.ts";
+import { same } from "../basics/same.ts";
 import { readRatios } from "./effect.ts";
 
 /** The most heads of a record: each is a cell of the model view. */
@@ -534,13 +535,13 @@ export const hasThumbnails = ({ kind }: LensInfo): boolean =>
 export type ByHead<Value> = ReadonlyMap<LayerInfo, readonly Value[]>;
 
 /** One value for each head of a layer. */
-export const ofHeads =
+const ofHeads =
   <Value>(value: Reader<Value>) =>
   ({ heads }: LayerInfo) =>
     list(value, exactly(heads));
 
 /** Values of layers, in their order. */
-export const perLayer = <Row>(layers: readonly LayerInfo[], row: (of: LayerInfo) => Reader<Row>) =>
+const perLayer = <Row>(layers: readonly LayerInfo[], row: (of: LayerInfo) => Reader<Row>) =>
   list((own, at) => row(layers[at])(own), exactly(layers.length));
 
 /** @param required true if every stack needs values */
@@ -598,13 +599,11 @@ export const metricValue = (
 ): number | null => values.get(layer)?.[head] ?? null;
 
 const place = tuple(number, number);
+/** A head near another one: the number of its layer, its own, and the distance. */
 const neighbour = tuple(number, number, number);
 
 /** A place on the map of heads. */
 export type Position = Read<typeof place>;
-
-/** A head near another one: the number of its layer, its own, and the distance. */
-export type Neighbour = Read<typeof neighbour>;
 
 /** The similarity of heads: places on a map on which alike heads are near each other. */
 export const similarity = (stacks: readonly StackInfo[]) => {
@@ -689,9 +688,6 @@ const example = tuple(number, number, number, number, number);
 /** The examples with the highest number, with that next to the median, and with the lowest. */
 const exampleKinds = list(orNull(example), exactly(3));
 
-export type SentExample = Read<typeof example>;
-export type OfHead = Read<typeof exampleKinds>;
-
 /** The examples of heads: texts in which a number of a head is highest, usual, or lowest. */
 export const examples = (stacks: readonly StackInfo[]) => {
   const shape = fields({
@@ -766,24 +762,78 @@ const image = where(
 
 export type ImageFile = Read<typeof image>;
 
-/** A stack of a comparison's first record, with its partner and their difference. */
-export interface ComparedStack {
-  readonly a: StackInfo;
-  /** The stack of the second record. */
-  readonly b: StackInfo;
-  /** Their difference, which is in no record: the layers have weights alone, B − A. */
-  readonly difference: StackInfo;
-}
+type Peaks = readonly [lens: string, peaks: readonly number[] | null | undefined];
+
+export const peaksOf = (all: readonly Peaks[]): NonNullable<LayerInfo["peaks"]> =>
+  Object.fromEntries(all.flatMap(([name, peaks]) => (peaks ? [[name, peaks]] : [])));
+
+/** A layer without queries and keys. */
+const WEIGHTS = {
+  bare: true,
+  program: null,
+  recurrence: null,
+  dim: null,
+  rotary: null,
+  sums: null,
+} as const;
+
+/** A stack of a comparison's first record, its partner of the second, and their difference. */
+const comparedStack = (stacks: readonly StackInfo[]) => {
+  const named = as(text(), (name) => stacks.find((stack) => stack.name === name));
+  const sizes = ({ queries, keys, layers }: StackInfo) => [
+    queries.labels.length,
+    keys.labels.length,
+    layers.map(({ number, heads, signed = null }) => [number, heads, signed]),
+  ];
+  // They have the same tokens, layers and heads.
+  const sides = where(fields({ a: named, b: named }), ({ a, b }) =>
+    a && b && a !== b && same(sizes(a), sizes(b)) ? null : "",
+  ) as Reader<Readonly<Record<"a" | "b", StackInfo>>>;
+  const pair = also(sides, ({ a: { layers } }) => {
+    const peaks = ofHeads(number);
+    return fields({
+      /** The largest |B − A| of each head. */
+      peaks: perLayer(layers, peaks),
+      /** The same of other lenses; null for layers that one of both lacks. */
+      lenses: record(perLayer(layers, (layer) => orNull(peaks(layer)))),
+    });
+  });
+  return as(pair, ({ a, b, peaks, lenses }) => {
+    const all = Object.entries({ ...lenses, [ATTENTION.name]: peaks });
+    const layers = a.layers.map((layer, at) => ({
+      ...layer,
+      ...WEIGHTS,
+      peaks: peaksOf(all.map(([name, of]) => [name, of[at]])),
+    }));
+    const name = `${a.name}, B − A`;
+    /** It is in no record: its layers have weights alone, B − A. */
+    const difference: StackInfo = { ...a, text: null, name, difference: [a, b], layers };
+    return { a, b, difference };
+  });
+};
+
+export type ComparedStack = Read<ReturnType<typeof comparedStack>>;
 
 /** Two records that are compared: the stacks of both are in one manifest. */
-export interface Compared {
+export const compared = (stacks: readonly StackInfo[]) => {
+  const shape = fields({
+    stacks: list(comparedStack(stacks), count),
+    /** The name of each record, such as its text or its model, in parts: every second one differs. */
+    names: tuple(list(text(), count), list(text(), count)),
+    /** The remark on how the tokens of both belong together, and that heads need not. */
+    remark: text(),
+  });
+  const once = where(shape, ({ stacks: pairs }) => {
+    const names = pairs.flatMap(({ a, b }) => [a, b]);
+    return new Set(names).size === names.length ? null : ".stacks";
+  });
   /** By the name of the first record's stack. */
-  readonly stacks: ReadonlyMap<string, ComparedStack>;
-  /** The name of each record, such as its text or its model, in parts: every second one differs. */
-  readonly names: readonly [a: readonly string[], b: readonly string[]];
-  /** The remark on how the tokens of both belong together, and that heads need not. */
-  readonly remark: string;
-}
+  const byName = (pairs: readonly ComparedStack[]) =>
+    new Map(pairs.map((pair) => [pair.a.name, pair]));
+  return as(once, (sent) => ({ ...sent, stacks: byName(sent.stacks) }));
+};
+
+export type Compared = Read<ReturnType<typeof compared>>;
 
 /** What a manifest says of a record, before the numbers of its heads. */
 export const about = where(

@@ -1,31 +1,12 @@
 /** Reads a manifest, and what comes beside it: puts comparisons together, and says what is damaged. */
 
-import {
-  also,
-  as,
-  fields,
-  integer,
-  list,
-  maybe,
-  number,
-  optional,
-  orNull,
-  type Read,
-  type Reader,
-  record,
-  text,
-  tuple,
-  valid,
-  where,
-} from "../basics/reader.ts";
-import { same } from "../basics/same.ts";
+import { fields, maybe, optional, type Read, type Reader, valid, where } from "../basics/reader.ts";
 import {
   type Arc,
-  ATTENTION,
   about,
   arcs,
-  type Compared,
   type ComparedStack,
+  compared,
   type Examples,
   examples,
   type LayerInfo,
@@ -33,10 +14,9 @@ import {
   type Manifest,
   type Metric,
   metrics,
-  ofHeads,
   type Patterns,
   patterns,
-  perLayer,
+  peaksOf,
   type Similarity,
   type StackInfo,
   scoreGrids,
@@ -121,76 +101,6 @@ function withPeaks(stack: StackInfo, described: readonly SentLens[]): StackInfo 
 }
 
 type SentLens = Read<ReturnType<typeof lenses>>[number];
-
-type Peaks = readonly [name: string, peaks: readonly number[] | null | undefined];
-
-const peaksOf = (all: readonly Peaks[]): NonNullable<LayerInfo["peaks"]> =>
-  Object.fromEntries(all.flatMap(([name, peaks]) => (peaks ? [[name, peaks]] : [])));
-
-/** Two records that are compared: their stacks have the same tokens, layers and heads. */
-function compared(stacks: readonly StackInfo[]): Reader<Compared> {
-  const named = as(text(), (name) => stacks.find((stack) => stack.name === name));
-  const sizes = ({ queries, keys, layers }: StackInfo) => [
-    queries.labels.length,
-    keys.labels.length,
-    layers.map(({ number, heads, signed = null }) => [number, heads, signed]),
-  ];
-  const sides = where(fields({ a: named, b: named }), ({ a, b }) =>
-    a && b && a !== b && same(sizes(a), sizes(b)) ? null : "",
-  ) as Reader<Pick<ComparedStack, "a" | "b">>;
-  const pair = also(sides, ({ a: { layers } }) => {
-    const peaks = ofHeads(number);
-    return fields({
-      /** The largest |B − A| of each head. */
-      peaks: perLayer(layers, peaks),
-      /** The same of other lenses; null for layers that one of both lacks. */
-      lenses: record(perLayer(layers, (layer) => orNull(peaks(layer)))),
-    });
-  });
-  const shape = fields({
-    stacks: list(as(pair, withDifference), integer(1)),
-    names: tuple(list(text(), integer(1)), list(text(), integer(1))),
-    remark: text(),
-  });
-  const once = where(shape, ({ stacks: pairs }) => {
-    const names = pairs.flatMap(({ a, b }) => [a, b]);
-    return new Set(names).size === names.length ? null : ".stacks";
-  });
-  return as(once, ({ stacks: pairs, names, remark }) => ({
-    stacks: new Map(pairs.map((pair) => [pair.a.name, pair])),
-    names,
-    remark,
-  }));
-}
-
-interface SentPair extends Pick<ComparedStack, "a" | "b"> {
-  readonly peaks: readonly (readonly number[])[];
-  readonly lenses: Readonly<Record<string, readonly (readonly number[] | null)[]>>;
-}
-
-/** A layer without queries and keys. */
-const WEIGHTS = {
-  bare: true,
-  program: null,
-  recurrence: null,
-  dim: null,
-  rotary: null,
-  sums: null,
-} as const;
-
-function withDifference({ a, b, peaks, lenses }: SentPair): ComparedStack {
-  const all = Object.entries({ ...lenses, [ATTENTION.name]: peaks });
-  const layers = a.layers.map((layer, at) => ({
-    ...layer,
-    ...WEIGHTS,
-    peaks: peaksOf(all.map(([name, of]) => [name, of[at]])),
-  }));
-  return {
-    a,
-    b,
-    difference: { ...a, text: null, name: `${a.name}, B − A`, difference: [a, b], layers },
-  };
-}
 
 /** The patterns, also of differences: they are coloured as A, and have words for both. */
 function withDifferences(patterns: Patterns, pairs: readonly ComparedStack[]): Patterns {
