@@ -38,9 +38,9 @@ import { CHOICES, type Choices, VIEWS } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
 import { isForDark, setWindowHeight } from "../styles/surroundings.ts";
 import { type Addressed, followAddress, linkTo } from "./address.ts";
+import { unpacked } from "./program.ts";
 import type { Elsewhere } from "./record-file.ts";
 import { savedEffects } from "./saved-effects.ts";
-import { unpacked } from "./thumbnails.ts";
 
 /** Manifests, choices and metrics are checked when they are read. */
 const CONTENT = fields({
