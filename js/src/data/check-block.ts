@@ -67,16 +67,15 @@ export function checkNumbers(arrays: Arrays): void {
   }
 }
 
-/** A block that was sent, unpacked, and its arrays, which have the shapes that they should have. */
+/** The arrays of a block that was sent, which have the shapes that they should have. */
 export async function checked(
   sent: Block | PackedBlock,
   shapes: (parts: Block["parts"]) => Shapes,
-): Promise<readonly [Block, Arrays]> {
+): Promise<Arrays> {
   checkParts(sent.parts, sent.error, shapes);
-  const block = "data" in sent ? await unpack(sent) : sent;
-  const arrays = decodeBlock(block);
+  const arrays = decodeBlock("data" in sent ? await unpack(sent) : sent);
   checkNumbers(arrays);
-  return [block, arrays];
+  return arrays;
 }
 
 /** The shapes of the arrays of a layer's block. */

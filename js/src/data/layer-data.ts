@@ -23,13 +23,6 @@ import {
   type Table,
 } from "./scores.ts";
 
-/** The arrays of a layer, to copy it. */
-export interface LayerContent {
-  readonly stack: StackInfo;
-  readonly info: LayerInfo;
-  readonly arrays: Arrays;
-}
-
 /** The most multiplications, of all heads together, to prepare columns without a pause. */
 const AT_ONCE = 8e6;
 
@@ -125,7 +118,7 @@ export class LayerData {
   }
 
   /** The arguments of the constructor, for a copy. */
-  get content(): LayerContent {
+  get content() {
     return { stack: this.stack, info: this.info, arrays: this.#arrays };
   }
 
@@ -140,7 +133,7 @@ export class LayerData {
 
   /** Query vector i of a head, [dim], or null if the layer has none. */
   query(head: number, i: number): Float32Array | null {
-    return this.#vector("queries", this.#queryHead(head), i, this.numQueries);
+    return this.#vectors("queries", this.#queryHead(head) * this.numQueries + i, 1);
   }
 
   /**
@@ -169,13 +162,12 @@ export class LayerData {
 
   /** Key vector j of the key head that this query head uses, [dim], or null. */
   key(head: number, j: number): Float32Array | null {
-    return this.#vector("keys", this.#keyHead(head), j, this.numKeys);
+    return this.#vectors("keys", this.#keyHead(head) * this.numKeys + j, 1);
   }
 
   /** All key vectors of the same key head, [Tk, dim] row by row, or null. */
   keys(head: number): Float32Array | null {
-    const { dim } = this.info;
-    return dim === null ? null : this.#slice("keys", this.#keyHead(head), this.numKeys * dim);
+    return this.#vectors("keys", this.#keyHead(head), this.numKeys);
   }
 
   /**
@@ -219,7 +211,7 @@ export class LayerData {
       return row;
     }
     const program = this.#programs[head];
-    if (!program) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
+    if (!program) return this.#kept(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
     const row = this.#scores(program, i, muted);
     const [first, end] = seenBy(program, i);
     // Skip the exponential of masked keys on both sides, in steps of the kernels' four numbers.
@@ -246,7 +238,7 @@ export class LayerData {
     }
     const program = this.#programs[head];
     if (!program) {
-      const weights = this.#weights(head);
+      const weights = this.#kept(head);
       return Float32Array.from(
         { length: this.numQueries },
         (_, i) => weights[i * this.numKeys + j],
@@ -418,12 +410,10 @@ export class LayerData {
     return Math.floor((head * this.info.key_heads) / this.info.heads);
   }
 
-  #weights(head: number): Float32Array {
-    return this.#slice(
-      this.info.signed ? "coefficients" : "weights",
-      head,
-      this.numQueries * this.numKeys,
-    );
+  /** The numbers of a head that are kept as such, row by row. */
+  #kept(head: number): Float32Array {
+    const name = this.info.signed ? "coefficients" : "weights";
+    return this.#slice(name, head, this.numQueries * this.numKeys);
   }
 
   #table(name: string, head: number): Table {
@@ -436,11 +426,10 @@ export class LayerData {
     return this.#slice(name, head % shape[0], values.length / shape[0]);
   }
 
-  #vector(name: string, head: number, position: number, tokens: number): Float32Array | null {
+  /** A group of so many vectors; null if the layer has none. */
+  #vectors(name: string, index: number, count: number): Float32Array | null {
     const { dim } = this.info;
-    if (dim === null) return null;
-    const start = (head * tokens + position) * dim;
-    return valuesOf(this.#arrays, name).subarray(start, start + dim);
+    return dim === null ? null : this.#slice(name, index, count * dim);
   }
 
   #slice(name: string, index: number, size: number): Float32Array {

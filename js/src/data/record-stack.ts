@@ -91,7 +91,7 @@ export class RecordStack extends StackStore {
     return this.cache.get(this.#key("text"), async (signal) => {
       const { info, source } = this;
       if (!source.text) throw new Absent("The running text is not in this page.");
-      const [, arrays] = await checked(await source.text(info.name, signal), () =>
+      const arrays = await checked(await source.text(info.name, signal), () =>
         textShapes(info, this.lenses),
       );
       const by = (of: string) => ({
@@ -115,7 +115,7 @@ export class RecordStack extends StackStore {
       const ask = this.source.numbers?.(info.name, layer, lens.name);
       if (!ask) throw new Absent(`${lens.label} of layer ${layer} is not in this page.`);
       const shapes = numbersShapes(info, layerOf(info, layer), lens);
-      const [, arrays] = await checked(await ask(signal), () => shapes);
+      const arrays = await checked(await ask(signal), () => shapes);
       const [values, steps] = ["numbers", "steps"].map((name) => valuesOf(arrays, name));
       const size = info.queries.labels.length * info.keys.labels.length;
       // Copies, because a part that is sent to the worker would take all of them along.
@@ -159,10 +159,8 @@ export class RecordStack extends StackStore {
     if (remote) return { data: remote, bytes: 0 };
     // A layer keeps the kernels that it was created with.
     const [sent] = await Promise.all([source.block(info.name, number, signal), compiled()]);
-    const [block, arrays] = await checked(sent, (parts) =>
-      layerShapes(info, layer, this.lenses, parts),
-    );
-    return { data: new LayerData(info, layer, arrays, block.error), bytes: bytesIn(arrays) };
+    const arrays = await checked(sent, (parts) => layerShapes(info, layer, this.lenses, parts));
+    return { data: new LayerData(info, layer, arrays, sent.error), bytes: bytesIn(arrays) };
   }
 
   /** The layer row by row; null if only its block can be had. */
@@ -174,7 +172,7 @@ export class RecordStack extends StackStore {
   }
 
   async #readCombined(sent: Block): Promise<Combined> {
-    const [, arrays] = await checked(sent, () => combinedShapes(this.info));
+    const arrays = await checked(sent, () => combinedShapes(this.info));
     const [mean, max, head] = ["mean", "max", "head"].map((name) => valuesOf(arrays, name));
     const rows = new Float32Array(this.info.queries.labels.length).fill(FLOAT16);
     return { mean, max, head, rounding: FLOAT16, rowRounding: { mean: rows, max: rows } };

@@ -101,7 +101,7 @@ export class RemoteLayer {
   async #fetch(side: Side, position: number, signal: AbortSignal): Promise<Float32Array> {
     const { stack, info } = this;
     const sent = await this.rows(side, position, signal);
-    const [, arrays] = await checked(sent, () => rowShapes(stack, info, side));
+    const arrays = await checked(sent, () => rowShapes(stack, info, side));
     const [{ values }] = arrays.values();
     return values;
   }
