@@ -41,14 +41,9 @@ interface Read {
 }
 
 /** A safetensors file of ours: what its JSON text says, and its arrays. */
-export interface OurFile {
-  readonly kind: "record" | "profile";
-  readonly content: Json;
-  read(name: string): Promise<Read>;
-  shapeOf(name: string | undefined): readonly number[] | null;
-}
+export type OurFile = Awaited<ReturnType<typeof readFile>>;
 
-export async function readFile(file: Blob): Promise<OurFile> {
+export async function readFile(file: Blob) {
   const size = Number(new DataView(await bytesOf(file, 0, 8)).getBigUint64(0, true));
   if (size > LARGEST_HEADER) throw new Error(NO_RECORD);
   const header = JSON.parse(new TextDecoder().decode(await bytesOf(file, 8, 8 + size)));
@@ -61,7 +56,7 @@ export async function readFile(file: Blob): Promise<OurFile> {
     throw new Error("A newer version of attnwidget wrote it.");
   return {
     ...{ kind: described, content },
-    async read(name) {
+    async read(name: string): Promise<Read> {
       const { dtype, shape, data_offsets }: FileArray = header[name];
       const [start, end] = data_offsets.map((at) => 8 + size + at);
       const bytes = new Uint8Array(await bytesOf(file, start, end));
@@ -69,7 +64,7 @@ export async function readFile(file: Blob): Promise<OurFile> {
       if (bytes.length < end - start) throw new RangeError();
       return { dtype, shape, bytes };
     },
-    shapeOf(name) {
+    shapeOf(name: string | undefined): readonly number[] | null {
       if (name === undefined) return null;
       const { shape, data_offsets }: FileArray = header[name];
       const [start, end] = data_offsets;
