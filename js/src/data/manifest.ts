@@ -466,7 +466,7 @@ const lens = (stacks: readonly StackInfo[]) =>
   );
 
 /** Lenses in the order of menus, of which the first is attention. */
-export const lenses = (stacks: readonly StackInfo[]) =>
+const lenses = (stacks: readonly StackInfo[]) =>
   where(list(lens(stacks), integer(1, MOST_LENSES)), (all) =>
     new Set(all.map(({ name }) => name)).size < all.length || all[0].kind !== "browser" ? "" : null,
   );
@@ -678,7 +678,7 @@ const scoreGrid = (stacks: readonly StackInfo[]) =>
     },
   );
 
-export const scoreGrids = (stacks: readonly StackInfo[]) =>
+const scoreGrids = (stacks: readonly StackInfo[]) =>
   list(scoreGrid(stacks), integer(0, MOST_SCORE_GRIDS));
 
 export type ScoreGrid = Read<ReturnType<typeof scoreGrid>>;
@@ -718,7 +718,7 @@ const kinds = fields({
 });
 
 /** The pattern of each head: what it looks at or rests on. */
-export const patterns = (stacks: readonly StackInfo[]) => {
+const patterns = (stacks: readonly StackInfo[]) => {
   const said = optional(byLayer(ofHeads(isolated(text())), stacks, true));
   return also(kinds, ({ kinds }) =>
     fields({
@@ -764,7 +764,7 @@ export type ImageFile = Read<typeof image>;
 
 type Peaks = readonly [lens: string, peaks: readonly number[] | null | undefined];
 
-export const peaksOf = (all: readonly Peaks[]): NonNullable<LayerInfo["peaks"]> =>
+const peaksOf = (all: readonly Peaks[]): NonNullable<LayerInfo["peaks"]> =>
   Object.fromEntries(all.flatMap(([name, peaks]) => (peaks ? [[name, peaks]] : [])));
 
 /** A layer without queries and keys. */
@@ -815,7 +815,7 @@ const comparedStack = (stacks: readonly StackInfo[]) => {
 export type ComparedStack = Read<ReturnType<typeof comparedStack>>;
 
 /** Two records that are compared: the stacks of both are in one manifest. */
-export const compared = (stacks: readonly StackInfo[]) => {
+const compared = (stacks: readonly StackInfo[]) => {
   const shape = fields({
     stacks: list(comparedStack(stacks), count),
     /** The name of each record, such as its text or its model, in parts: every second one differs. */
@@ -836,7 +836,7 @@ export const compared = (stacks: readonly StackInfo[]) => {
 export type Compared = Read<ReturnType<typeof compared>>;
 
 /** What a manifest says of a record, before the numbers of its heads. */
-export const about = where(
+const about = where(
   fields({
     version: number,
     model: text(),
@@ -860,15 +860,67 @@ export const about = where(
   },
 );
 
-export interface Manifest extends Read<typeof about> {
-  /** In the order of menus; the first is attention. */
-  readonly lenses: readonly LensInfo[];
-  /** Null for a single record. */
-  readonly compared: Compared | null;
-  readonly metrics: readonly Metric[];
-  readonly patterns: Patterns;
-  /** Numbers of layers and positions that were measured beside the record. */
-  readonly grids: readonly ScoreGrid[];
+export function manifest(sent: unknown) {
+  const record = about(sent);
+  const described = fields({ lenses: lenses(record.stacks) })(sent).lenses;
+  const stacks = record.stacks.map((stack) => withPeaks(stack, described));
+  const numbers = fields({
+    metrics: metrics(stacks),
+    patterns: patterns(stacks),
+    /** Numbers of layers and positions that were measured beside the record. */
+    grids: as(optional(scoreGrids(stacks)), (grids) => grids ?? []),
+    /** Null for a single record. */
+    compared: maybe(compared(stacks)),
+  });
+  const read = where(numbers, ({ metrics }) => {
+    // Every stack needs a metric, the default of the model view.
+    const all = stacks.every(({ layers }) => metrics.some(({ values }) => values.has(layers[0])));
+    return all ? null : ".metrics";
+  })(sent);
+  return {
+    ...record,
+    stacks: stacks as readonly StackInfo[],
+    /** In the order of menus; the first is attention. */
+    lenses: described.map(({ peaks, ...lens }) => lens) as readonly LensInfo[],
+    metrics: read.metrics,
+    grids: read.grids,
+    patterns: withDifferences(read.patterns, [...(read.compared?.stacks.values() ?? [])]),
+    compared: read.compared,
+  };
+}
+
+export type Manifest = Read<typeof manifest>;
+
+/** A stack whose layers have the scales of the lenses. */
+function withPeaks(stack: StackInfo, described: readonly SentLens[]): StackInfo {
+  const scaled = described.filter(({ peaks }) => peaks);
+  if (!scaled.length) return stack;
+  const layers = stack.layers.map((layer) => ({
+    ...layer,
+    peaks: peaksOf(scaled.map(({ name, peaks }) => [name, peaks?.get(layer)])),
+  }));
+  return { ...stack, layers };
+}
+
+type SentLens = Read<ReturnType<typeof lenses>>[number];
+
+/** The patterns, also of differences: they are coloured as A, and have words for both. */
+function withDifferences(patterns: Patterns, pairs: readonly ComparedStack[]): Patterns {
+  const [values, words] = [new Map(patterns.values), new Map(patterns.words)];
+  const said = (layer: LayerInfo, head: number) =>
+    words.get(layer)?.[head] ?? patterns.kinds[values.get(layer)?.[head] ?? 0];
+  for (const { a, b, difference } of pairs) {
+    difference.layers.forEach((layer, at) => {
+      const own = values.get(a.layers[at]) ?? [];
+      const both = own.map((_, head) => {
+        const [before, after] = [said(a.layers[at], head), said(b.layers[at], head)];
+        return before === after ? before : `${before} in A, ${after} in B`;
+      });
+      values.set(layer, own);
+      words.set(layer, both);
+    });
+  }
+  return { ...patterns, values, words };
 }
 
 /** The number of the grid that is shown: the one chosen, or else the whole image, or the first. */

@@ -1,25 +1,16 @@
-/** Reads a manifest, and what comes beside it: puts comparisons together, and says what is damaged. */
+/** Reads a manifest of this version, and what comes beside it, or says what is damaged. */
 
-import { fields, maybe, optional, type Read, type Reader, valid, where } from "../basics/reader.ts";
+import { maybe, type Reader, valid } from "../basics/reader.ts";
 import {
   type Arc,
-  about,
   arcs,
-  type ComparedStack,
-  compared,
   type Examples,
   examples,
-  type LayerInfo,
-  lenses,
   type Manifest,
   type Metric,
+  manifest,
   metrics,
-  type Patterns,
-  patterns,
-  peaksOf,
   type Similarity,
-  type StackInfo,
-  scoreGrids,
   similarity,
 } from "./manifest.ts";
 
@@ -60,63 +51,3 @@ export const readExamples = (sent: unknown, { stacks }: Manifest): Examples | nu
 
 const recorded = <Value>(name: string, read: Reader<Value>, sent: unknown): Value =>
   valid(`This record is damaged: its ${name}`, read, sent);
-
-function manifest(sent: unknown): Manifest {
-  const record = about(sent);
-  const described = fields({ lenses: lenses(record.stacks) })(sent).lenses;
-  const stacks = record.stacks.map((stack) => withPeaks(stack, described));
-  const numbers = fields({
-    metrics: metrics(stacks),
-    patterns: patterns(stacks),
-    /** Missing where there are none. */
-    grids: optional(scoreGrids(stacks)),
-    /** Null for a single record. */
-    compared: maybe(compared(stacks)),
-  });
-  const read = where(numbers, ({ metrics }) => {
-    // Every stack needs a metric, the default of the model view.
-    const all = stacks.every(({ layers }) => metrics.some(({ values }) => values.has(layers[0])));
-    return all ? null : ".metrics";
-  })(sent);
-  return {
-    ...record,
-    stacks,
-    lenses: described.map(({ peaks, ...lens }) => lens),
-    metrics: read.metrics,
-    grids: read.grids ?? [],
-    patterns: withDifferences(read.patterns, [...(read.compared?.stacks.values() ?? [])]),
-    compared: read.compared,
-  };
-}
-
-/** A stack whose layers have the scales of the lenses. */
-function withPeaks(stack: StackInfo, described: readonly SentLens[]): StackInfo {
-  const scaled = described.filter(({ peaks }) => peaks);
-  if (!scaled.length) return stack;
-  const layers = stack.layers.map((layer) => ({
-    ...layer,
-    peaks: peaksOf(scaled.map(({ name, peaks }) => [name, peaks?.get(layer)])),
-  }));
-  return { ...stack, layers };
-}
-
-type SentLens = Read<ReturnType<typeof lenses>>[number];
-
-/** The patterns, also of differences: they are coloured as A, and have words for both. */
-function withDifferences(patterns: Patterns, pairs: readonly ComparedStack[]): Patterns {
-  const [values, words] = [new Map(patterns.values), new Map(patterns.words)];
-  const said = (layer: LayerInfo, head: number) =>
-    words.get(layer)?.[head] ?? patterns.kinds[values.get(layer)?.[head] ?? 0];
-  for (const { a, b, difference } of pairs) {
-    difference.layers.forEach((layer, at) => {
-      const own = values.get(a.layers[at]) ?? [];
-      const both = own.map((_, head) => {
-        const [before, after] = [said(a.layers[at], head), said(b.layers[at], head)];
-        return before === after ? before : `${before} in A, ${after} in B`;
-      });
-      values.set(layer, own);
-      words.set(layer, both);
-    });
-  }
-  return { ...patterns, values, words };
-}
