@@ -1,10 +1,8 @@
 /** A matrix of attention weights, or of other numbers: of one head or several combined, between tokens or words. */
 
 import { largestOf } from "../basics/extremes.ts";
-import type { RecordLayer } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
 import { ATTENTION, type LensInfo, type Side } from "./manifest.ts";
-import { headLabel } from "./pairing.ts";
 import type { Pooled } from "./thumbnails.ts";
 import type { Units } from "./units.ts";
 
@@ -101,35 +99,6 @@ export function headsOf(spec: MatrixSpec): readonly number[] {
     case "words":
       return headsOf(spec.of);
   }
-}
-
-/**
- * The attention of a head.
- *
- * @param segments the queries and keys of its overview, as in `Choices`
- */
-export function headMatrix(
-  layer: RecordLayer,
-  head: number,
-  segments = "all",
-  lens = ATTENTION,
-): AttentionMatrix {
-  return {
-    name: headLabel(layer.info, head),
-    lens,
-    difference: false,
-    head,
-    spec: { kind: "lens", lens, head },
-    // A layer that is fetched row by row cannot be copied to the worker, which could not fetch.
-    source: layer.whole,
-    row: (query, passing) =>
-      passing ? layer.passingRow(head, query) : layer.weightRow(head, query),
-    column: (key) => layer.weightColumn(head, key),
-    hasColumns: () => layer.hasColumns(head),
-    rounding: (query) => layer.rowRounding(head, query),
-    largestRounding: layer.largestRounding,
-    overview: layer.overview(head, segments),
-  };
 }
 
 /** B − A of two matrices of one lens; a key is masked where either masks it. */

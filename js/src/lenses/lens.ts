@@ -2,7 +2,6 @@
 
 import {
   type AttentionMatrix,
-  headMatrix,
   type Quantity,
   storedMatrix,
   sumsOf,
@@ -23,19 +22,21 @@ export function attentionMatrix(
   head: number,
   segments: string,
 ): AttentionMatrix {
-  const matrix = headMatrix(layer, head, segments, lens);
-  if (lens.signed) {
-    const known = layer.info.peaks?.[lens.name]?.[head];
-    return {
-      ...matrix,
-      name: `${matrix.name}, ${lens.many}`,
-      peak: known ?? peakOf(lens, layer, head, (query) => layer.passingRow(head, query)),
-      beside: (query) => sumsOf(layer.weightRow(head, query), layer.rowRounding(head, query)),
-    };
-  }
+  const label = headLabel(layer.info, head);
+  const row = (query: number) => layer.passingRow(head, query);
+  const peak = () => layer.info.peaks?.[lens.name]?.[head] ?? peakOf(lens, layer, head, row);
   return {
-    ...matrix,
+    ...ofWeights(lens, layer, head),
+    name: lens.signed ? `${label}, ${lens.many}` : label,
+    peak: lens.signed ? peak() : undefined,
+    row: (query, passing) => (passing ? row(query) : layer.weightRow(head, query)),
+    column: (key) => layer.weightColumn(head, key),
+    hasColumns: () => layer.hasColumns(head),
+    rounding: (query) => layer.rowRounding(head, query),
+    largestRounding: layer.largestRounding,
+    overview: layer.overview(head, segments),
     beside(query, key) {
+      if (lens.signed) return sumsOf(layer.weightRow(head, query), layer.rowRounding(head, query));
       const value = layer.scoreRow(head, query)?.[key];
       const error = layer.scoreRounding;
       return value === undefined ? [] : [{ name: "score", value, error, as: "number" }];
@@ -117,7 +118,9 @@ export function numbersMatrix(
 
 /** The common part of a head's matrices by lenses: its name, and the weight beside a number. */
 const ofWeights = (lens: LensInfo, layer: RecordLayer, head: number) => ({
-  ...{ lens, head, difference: false, source: layer.whole },
+  ...{ lens, head, difference: false },
+  // A layer that is fetched row by row cannot be copied to the worker, which could not fetch.
+  source: layer.whole,
   name: `${headLabel(layer.info, head)}, ${lens.label.toLowerCase()}`,
   spec: { kind: "lens", lens, head } as const,
   beside: (query: number, key: number) => [weightBeside(layer, head, query, key)],

@@ -2,13 +2,14 @@
 
 import { computed } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
-import { combinedMatrix, headMatrix, wordMatrix } from "../../src/data/attention-matrix.ts";
+import { combinedMatrix, wordMatrix } from "../../src/data/attention-matrix.ts";
 import type { Block } from "../../src/data/codec.ts";
 import type { Side } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
 import { RemoteLayer, type RowCache } from "../../src/data/remote-layer.ts";
 import { ResourceCache } from "../../src/data/resource-cache.ts";
 import { eventually } from "../support/eventually.ts";
+import { headMatrix } from "../support/lenses.ts";
 import { expectClose, type Numbers, RECORD } from "../support/vectors.ts";
 import { watch } from "../support/watch.ts";
 

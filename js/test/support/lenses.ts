@@ -1,10 +1,11 @@
 /** Lenses as a record has them. */
 
 import type { AttentionMatrix } from "../../src/data/attention-matrix.ts";
-import type { Layer } from "../../src/data/layer.ts";
-import type { LensInfo } from "../../src/data/manifest.ts";
+import type { Layer, RecordLayer } from "../../src/data/layer.ts";
+import { ATTENTION, type LensInfo } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
 import { lensMatrix } from "../../src/lenses/index.ts";
+import { attentionMatrix } from "../../src/lenses/lens.ts";
 import { RECORD } from "./vectors.ts";
 
 /** A lens of the record of the vectors, with other fields. */
@@ -19,3 +20,6 @@ export function matrixBy(name: string, layer: Layer, head: number): AttentionMat
   if (!matrix) throw new Error(`no ${name}`);
   return matrix;
 }
+
+export const headMatrix = (layer: RecordLayer, head: number): AttentionMatrix =>
+  attentionMatrix(ATTENTION, layer, head, "all");
