@@ -43,14 +43,11 @@ export const blockError = fields({
 
 export type BlockError = Read<typeof blockError>;
 
-export interface PackedHeader {
+/** A packed block: the bytes of its arrays, one after the other, compressed with zlib. */
+export interface PackedBlock<Data = Uint8Array> {
   readonly parts: readonly Part[];
   readonly error: BlockError | null;
-}
-
-/** A packed block: the bytes of its arrays, one after the other, compressed with zlib. */
-export interface PackedBlock extends PackedHeader {
-  readonly data: Uint8Array;
+  readonly data: Data;
 }
 
 export const count = (shape: readonly number[]) => shape.reduce((product, n) => product * n, 1);

@@ -57,12 +57,6 @@ export interface Cut {
   readonly heads: readonly (readonly [layer: number, head: number])[] | null;
 }
 
-/** A record's manifest, not yet checked, and its overview. */
-export interface SentRecord {
-  readonly manifest: unknown;
-  readonly overview: Uint8Array;
-}
-
 /** Bytes in any form that a host delivers: DataView, typed array or ArrayBuffer. */
 export function bytesOf(data: unknown): Uint8Array {
   if (ArrayBuffer.isView(data))
@@ -180,8 +174,8 @@ export class Requests {
     return this.#run({ op: "shuffled", stack }, "other orders", read, signal);
   }
 
-  /** Request the attention without some heads and links. */
-  changed(off: Off, signal: AbortSignal): Promise<SentRecord> {
+  /** Request the attention without some heads and links, whose manifest is not yet checked. */
+  changed(off: Off, signal: AbortSignal) {
     const read = ({ manifest }: Reply, [overview]: Iterable<unknown>) => ({
       manifest,
       overview: bytesOf(overview),

@@ -28,13 +28,6 @@ export interface Thumbnail {
   readonly signed: boolean;
 }
 
-/** A pooled matrix: the largest weight of each cell, [rows, columns]. */
-export interface Pooled {
-  readonly rows: number;
-  readonly columns: number;
-  readonly values: Float32Array;
-}
-
 /** Thumbnails by layer and head; none of a layer that lacks the lens. */
 type OfLayers = readonly (readonly Thumbnail[])[];
 
@@ -183,6 +176,9 @@ export function cropped(thumbnail: Thumbnail, sides: Sides, segments: string): T
   return { ...thumbnail, rows: rows.length, columns: columns.length, levels };
 }
 
+/** A pooled matrix: the largest weight of each cell, [rows, columns]. */
+export type Pooled = ReturnType<typeof pooled>;
+
 /**
  * The numbers for which a thumbnail's cells stand, of the chosen segments.
  *
@@ -194,9 +190,9 @@ export function pooled(
   segments: string,
   peak: number,
   most = MOST,
-): Pooled {
+) {
   const { rows, columns, levels } = cropped(thumbnail, sides, segments);
-  const values = Float32Array.from(
+  const values: Float32Array = Float32Array.from(
     levels,
     (level) => Math.sign(level) * peak * (level / most) ** 2,
   );

@@ -17,7 +17,7 @@ import {
   text,
   valid,
 } from "../basics/reader.ts";
-import type { PackedBlock, PackedHeader } from "../data/codec.ts";
+import type { PackedBlock } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
 import {
   readArcs,
@@ -68,19 +68,12 @@ const CONTENT = fields({
 
 type Content = Read<typeof CONTENT>;
 
-interface Opened extends Content {
-  /** The thumbnails of each record, or why there are none; null where no view needs them. */
-  thumbnails: readonly PromiseSettledResult<Uint8Array | null>[];
-}
+type Opened = Awaited<ReturnType<typeof opened>>;
 
 /** The padding of the page above and below, as `attnwidget/page/document.py` has it. */
 const MARGIN = 32;
 /** The bars of the program around a frame. */
 const BARS = 150;
-
-interface Embedded extends PackedHeader {
-  data: string;
-}
 
 async function start(): Promise<void> {
   const main = document.querySelector<HTMLElement>("[data-attnwidget]");
@@ -118,8 +111,9 @@ async function start(): Promise<void> {
   }
 }
 
-async function opened(sent: unknown): Promise<Opened> {
+async function opened(sent: unknown) {
   const content = valid("its content", CONTENT, sent);
+  /** The thumbnails of each record, or why there are none; null where no view needs them. */
   const thumbnails = content.records.map(({ overview }) => overview && unpacked(overview));
   // The other records can be shown if one is damaged.
   return { ...content, thumbnails: await Promise.allSettled(thumbnails) };
@@ -316,7 +310,7 @@ function followFrame(content: HTMLElement): void {
 }
 
 function embedded(script: Element): PackedBlock {
-  const { data, ...packed } = read<Embedded>(script);
+  const { data, ...packed } = read<PackedBlock<string>>(script);
   return { ...packed, data: fromBase85(data) };
 }
 

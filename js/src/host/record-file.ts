@@ -30,9 +30,6 @@ interface FileArray {
 // biome-ignore lint/suspicious/noExplicitAny: the page checks the manifest and the blocks made of it.
 type Json = any;
 
-/** A lens, as Python describes it. */
-type Lens = Readonly<Record<string, unknown>>;
-
 /** An array of a file. */
 interface Read {
   readonly dtype: string;
@@ -77,7 +74,7 @@ export async function readFile(file: Blob) {
 }
 
 /** @param lenses those that the browser computes, as `attnwidget/page/viewer.py` writes them */
-export async function readRecord(file: OurFile, lenses: readonly Lens[]) {
+export async function readRecord(file: OurFile, lenses: readonly object[]) {
   const { content } = file;
   /** By the name of a stack and the number of a layer, "self.0". */
   const blocks = new Map<string, () => Promise<Block>>();

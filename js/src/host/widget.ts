@@ -3,7 +3,7 @@
 import type { Signal } from "@preact/signals-core";
 import { focusView, mount } from "../app.ts";
 import { same } from "../basics/same.ts";
-import type { PackedHeader } from "../data/codec.ts";
+import type { PackedBlock } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
 import {
   readArcs,
@@ -127,9 +127,6 @@ function openExamples(model: Model, state: State, scope: Scope, connected: () =>
   });
 }
 
-/** A layer saved in the widget's state. */
-type Saved = PackedHeader & { readonly data: ArrayBufferView };
-
 /** The source of layers: the widget's state for embedded ones, else the kernel. */
 function sourceOf(
   model: Model,
@@ -141,7 +138,7 @@ function sourceOf(
   const live = requests.source();
   /** Gives a part of the record that the widget's state has; undefined if it has not. */
   const saved = (stack: string, part: number | string) => {
-    const blocks = model.get("_blocks") as Record<string, Saved | undefined> | null;
+    const blocks = model.get("_blocks") as Record<string, PackedBlock<ArrayBufferView>> | null;
     const block = blocks?.[`${stack}.${part}`];
     return block && (async () => ({ ...block, data: bytesOf(block.data) }));
   };
