@@ -155,13 +155,41 @@ function show(
   const placeOf = (text: number) => widget.examples?.records[text];
   /** The choices with which the page opens. */
   let opening: Choices | undefined;
+  /** @param ready is called before anything is drawn */
   function open(text: number | null, choices: Partial<Choices>, ready?: (state: State) => void) {
     const place = text === null ? widget.record : (placeOf(text) as number);
+    const [own, recorded] = [content.records[widget.record], content.records[place]];
+    if (!own || !recorded) throw new Error(`it has no record ${place}`);
     const focused = parent.matches(":focus-within");
     scope.end();
     scope = new Scope();
     example.value = text;
-    const state = showRecord(scope, parent, content, widget, place, choices, link, ready);
+    // An example has the numbers of the profile, which are in the page once.
+    const manifest = readManifest({
+      ...(own.manifest as object),
+      ...(recorded.manifest as object),
+    });
+    const thumbnails = content.thumbnails[widget.record];
+    if (thumbnails.status === "rejected") throw thumbnails.reason;
+    // The page has no effects of its examples, and links are of the widget's own text.
+    const isOwn = place === widget.record;
+    const effects = isOwn ? savedEffects(widget.effects) : null;
+    const source = { ...sourceOf(content, place, manifest), effects };
+    const state = createState(manifest, choices, content.views);
+    state.ownMetrics.value = readMetrics(widget.metrics, manifest);
+    if (isOwn) state.arcs.value = readArcs(widget.arcs, manifest);
+    state.similarity.value = readSimilarity(widget.similarity, manifest);
+    state.examples.value = readExamples(widget.examples, manifest);
+    state.note.value = widget.note;
+    ready?.(state);
+    mount(scope, parent, new Store(manifest, thumbnails.value, source), state, {
+      height: window.parent === window ? MARGIN : isFramed() ? 0 : BARS,
+      alone: content.widgets.length === 1,
+      link,
+    });
+    // All errors in this page come from its widgets.
+    const inUse = () => isInUse(parent, [...document.querySelectorAll("[data-attnwidget] > div")]);
+    watchErrors(state, inUse, { signal: scope.signal });
     if (focused) focusView(parent);
     return state;
   }
@@ -202,50 +230,6 @@ function show(
     },
   };
   return { state: shown, view };
-}
-
-/**
- * @param place of the record in the page: the widget's own, or that of an example
- * @param ready is called before anything is drawn
- */
-function showRecord(
-  scope: Scope,
-  parent: HTMLElement,
-  content: Opened,
-  widget: Content["widgets"][number],
-  place: number,
-  choices: Partial<Choices>,
-  link: Link,
-  ready?: (state: State) => void,
-): State {
-  const [own, recorded] = [content.records[widget.record], content.records[place]];
-  if (!own || !recorded) throw new Error(`it has no record ${place}`);
-  // An example has the numbers of the profile, which are in the page once.
-  const manifest = readManifest({ ...(own.manifest as object), ...(recorded.manifest as object) });
-  const thumbnails = content.thumbnails[widget.record];
-  if (thumbnails.status === "rejected") throw thumbnails.reason;
-  const store = new Store(manifest, thumbnails.value, {
-    ...sourceOf(content, place, manifest),
-    // The page has none for its examples.
-    effects: place === widget.record ? savedEffects(widget.effects) : null,
-  });
-  const state = createState(manifest, choices, content.views);
-  state.ownMetrics.value = readMetrics(widget.metrics, manifest);
-  // They are of the widget's own text.
-  if (place === widget.record) state.arcs.value = readArcs(widget.arcs, manifest);
-  state.similarity.value = readSimilarity(widget.similarity, manifest);
-  state.examples.value = readExamples(widget.examples, manifest);
-  state.note.value = widget.note;
-  ready?.(state);
-  mount(scope, parent, store, state, {
-    height: window.parent === window ? MARGIN : isFramed() ? 0 : BARS,
-    alone: content.widgets.length === 1,
-    link,
-  });
-  // All errors in this page come from its widgets.
-  const inUse = () => isInUse(parent, [...document.querySelectorAll("[data-attnwidget] > div")]);
-  watchErrors(state, inUse, { signal: scope.signal });
-  return state;
 }
 
 /** The source of blocks, which stay text until a layer is opened. */
