@@ -4,8 +4,7 @@ import type { AttentionMatrix } from "../../src/data/attention-matrix.ts";
 import type { Layer, RecordLayer } from "../../src/data/layer.ts";
 import { ATTENTION, type LensInfo } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
-import { lensMatrix } from "../../src/lenses/index.ts";
-import { attentionMatrix } from "../../src/lenses/lens.ts";
+import { attentionMatrix, lensMatrix } from "../../src/lenses/index.ts";
 import { RECORD } from "./vectors.ts";
 
 /** A lens of the record of the vectors, with other fields. */
