@@ -143,6 +143,22 @@ test("why a row does not come is said in its place", async () => {
   expect(made.weightColumn(0, 0)[0]).toBeNaN();
 });
 
+test("a row that is not of numbers is refused", async () => {
+  const { parts, buffers } = answerOf(0, "query", 0);
+  const damaged = buffers.map((bytes) => new Uint8Array(bytes.length).fill(255));
+  const rows = async () => ({ parts, buffers: damaged });
+  const layer = new RemoteLayer(
+    STACK,
+    STACK.layers[0],
+    () => BLANK,
+    rows,
+    new ResourceCache(ROOMY),
+  );
+  const missing = computed(() => layer.pending("query", 0));
+  watch(missing);
+  await expect.poll(() => missing.value).toMatch(/^The (scores|weights) of this layer are damaged/);
+});
+
 test("layers share the room for rows, and never take one another's for their own", async () => {
   const row = 4 * COUNT * STACK.layers[0].heads;
   const cache: RowCache = new ResourceCache(row);
