@@ -83,10 +83,9 @@ const brief = (words: Reader<string>): Reader<string> =>
 /** The words in order, and the word of each token. */
 const words = where(fields({ labels: list(text()), of: list(index) }), ({ labels, of }) => {
   // The tokens of a word are consecutive, and each word has at least one.
-  const step = (at: number) => of[at] - (at ? of[at - 1] : -1);
-  const begins = of.filter((_, at) => step(at) === 1).length;
-  const steady = of.every((_, at) => step(at) === 1 || (at > 0 && step(at) === 0));
-  return steady && begins === labels.length ? null : ".of";
+  const follows = (word: number, at: number) =>
+    at ? word === of[at - 1] || word === of[at - 1] + 1 : word === 0;
+  return of.every(follows) && (of.at(-1) ?? -1) === labels.length - 1 ? null : ".of";
 });
 
 const patchSide = integer(1, MOST_PATCHES);
@@ -276,9 +275,9 @@ const layer = also(
 export interface LayerInfo extends Read<typeof layer> {
   /**
    * By lens, the largest magnitude of the numbers of each head, or of the layer: of B − A, and of
-   * lenses with a scale of their own. Missing where there are none.
+   * lenses with a scale of their own. Missing or null where there are none.
    */
-  readonly peaks?: Readonly<Record<string, readonly number[]>>;
+  readonly peaks?: Readonly<Record<string, readonly number[] | null | undefined>>;
 }
 
 /** Two positions per token: its start and its end in a text; -1 for none. */
@@ -762,11 +761,6 @@ const image = where(
 
 export type ImageFile = Read<typeof image>;
 
-type Peaks = readonly [lens: string, peaks: readonly number[] | null | undefined];
-
-const peaksOf = (all: readonly Peaks[]): NonNullable<LayerInfo["peaks"]> =>
-  Object.fromEntries(all.flatMap(([name, peaks]) => (peaks ? [[name, peaks]] : [])));
-
 /** A layer without queries and keys. */
 const WEIGHTS = {
   bare: true,
@@ -803,7 +797,7 @@ const comparedStack = (stacks: readonly StackInfo[]) => {
     const layers = a.layers.map((layer, at) => ({
       ...layer,
       ...WEIGHTS,
-      peaks: peaksOf(all.map(([name, of]) => [name, of[at]])),
+      peaks: Object.fromEntries(all.map(([name, of]) => [name, of[at]])),
     }));
     const name = `${a.name}, B − A`;
     /** It is in no record: its layers have weights alone, B − A. */
@@ -860,6 +854,7 @@ const about = where(
   },
 );
 
+/** A manifest of this version: what a record is, and numbers of its heads. */
 export function manifest(sent: unknown) {
   const record = about(sent);
   const described = fields({ lenses: lenses(record.stacks) })(sent).lenses;
@@ -897,7 +892,7 @@ function withPeaks(stack: StackInfo, described: readonly SentLens[]): StackInfo 
   if (!scaled.length) return stack;
   const layers = stack.layers.map((layer) => ({
     ...layer,
-    peaks: peaksOf(scaled.map(({ name, peaks }) => [name, peaks?.get(layer)])),
+    peaks: Object.fromEntries(scaled.map(({ name, peaks }) => [name, peaks?.get(layer)])),
   }));
   return { ...stack, layers };
 }

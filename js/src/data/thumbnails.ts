@@ -80,7 +80,7 @@ export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview 
       read(stack, lens, lens.signed, ({ number }) => !whyNot(lens, stack.name, number));
   for (const lens of [ATTENTION, ...travelling])
     for (const { difference } of compared?.stacks.values() ?? [])
-      read(difference, lens, true, ({ peaks }) => peaks?.[lens.name] !== undefined);
+      read(difference, lens, true, ({ peaks }) => Boolean(peaks?.[lens.name]));
   return overview;
 }
 
