@@ -12,13 +12,13 @@ import {
   type Metric,
   type StackInfo,
 } from "./manifest.ts";
-import type { Loaded } from "./resource-cache.ts";
-import { type Cache, type LensNumbers, StackStore, type Thumbnails } from "./stack-store.ts";
+import type { Loaded, ResourceCache } from "./resource-cache.ts";
+import { type LensNumbers, StackStore, type Thumbnails } from "./stack-store.ts";
 
 export class DifferenceStack extends StackStore {
   constructor(
     info: StackInfo,
-    cache: Cache,
+    cache: ResourceCache,
     thumbnails: Thumbnails,
     private readonly a: StackStore,
     private readonly b: StackStore,

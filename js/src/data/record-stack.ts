@@ -9,15 +9,9 @@ import { type Combined, combine } from "./combine.ts";
 import type { Layer, RecordLayer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
 import { type LayerInfo, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
-import { RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
-import { Absent, type Delivery, type Loaded } from "./resource-cache.ts";
-import {
-  type Cache,
-  type LensNumbers,
-  StackStore,
-  type TextShares,
-  type Thumbnails,
-} from "./stack-store.ts";
+import { RemoteLayer, type Rows } from "./remote-layer.ts";
+import { Absent, type Delivery, type Loaded, type ResourceCache } from "./resource-cache.ts";
+import { type LensNumbers, StackStore, type TextShares, type Thumbnails } from "./stack-store.ts";
 
 /** The source of a stack's numbers. Rejects with a message for the reader; the store checks what comes. */
 export interface StackSource {
@@ -57,11 +51,11 @@ export class RecordStack extends StackStore {
    */
   constructor(
     info: StackInfo,
-    cache: Cache,
+    cache: ResourceCache,
     thumbnails: Thumbnails,
     private readonly lenses: readonly LensInfo[],
     private readonly source: StackSource,
-    private readonly rows: RowCache,
+    private readonly rows: ResourceCache,
     private readonly seen: (stack: RecordStack, layer: number) => void,
   ) {
     super(info, cache, thumbnails);

@@ -14,9 +14,6 @@ import { type Pooled, pooled, type Thumbnail } from "./thumbnails.ts";
  */
 export type Rows = (side: Side, position: number, signal: AbortSignal) => Promise<Block>;
 
-/** Rows and columns, of all heads one after the other. */
-export type RowCache = ResourceCache<Float32Array>;
-
 /**
  * Has what `LayerData` has. Numbers that have not arrived are NaN. They are fetched while a `computed` or an `effect` depends
  * on them, which runs again when they arrive.
@@ -31,7 +28,7 @@ export class RemoteLayer {
     readonly info: LayerInfo,
     private readonly thumbnailOf: (head: number) => Thumbnail,
     private readonly rows: Rows,
-    private readonly cache: RowCache,
+    private readonly cache: ResourceCache,
   ) {
     this.numQueries = stack.queries.labels.length;
     this.numKeys = stack.keys.labels.length;

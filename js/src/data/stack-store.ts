@@ -43,11 +43,6 @@ export interface TextShares extends Shares {
 /** The weight of one pair of tokens in every head, by the number of its layer. */
 export type PairWeights = ReadonlyMap<number, readonly number[]>;
 
-/** Keeps all that is fetched or computed within a budget of bytes, for all stacks together. */
-export type Cache = ResourceCache<
-  Layer | Combined | TextShares | readonly LensNumbers[] | PairWeights | ComputedThumbnails
->;
-
 export type Thumbnails = ReturnType<Overview["get"]>;
 
 /** A stack of a record, or the difference of two, which fetches its numbers while they are watched. */
@@ -60,7 +55,8 @@ export abstract class StackStore {
   /** @param thumbnails by the name of a lens; undefined if there are none */
   constructor(
     readonly info: StackInfo,
-    protected readonly cache: Cache,
+    /** Keeps all that is fetched or computed, for all stacks together. */
+    protected readonly cache: ResourceCache,
     protected readonly thumbnails: Thumbnails,
   ) {
     this.cuts = signal(info.text?.cuts ?? []);

@@ -4,10 +4,9 @@ import { compiled } from "../kernels/compiled.ts";
 import { DifferenceStack } from "./difference-stack.ts";
 import type { LayerInfo, Manifest } from "./manifest.ts";
 import { LARGEST_BLOCK, RecordStack, type StackSource } from "./record-stack.ts";
-import type { RowCache } from "./remote-layer.ts";
 import type { Off, Requests } from "./requests.ts";
 import { ResourceCache } from "./resource-cache.ts";
-import type { Cache, StackStore } from "./stack-store.ts";
+import type { StackStore } from "./stack-store.ts";
 import { decodeOverview } from "./thumbnails.ts";
 
 /** The source of numbers: a kernel, or the page. */
@@ -52,7 +51,7 @@ interface Near {
 }
 
 export class Store {
-  readonly #cache: Cache = new ResourceCache(BUDGET, () => this.#planPrefetch());
+  readonly #cache = new ResourceCache(BUDGET, () => this.#planPrefetch());
   readonly #stacks = new Map<string, StackStore>();
   /** The neighbours of the layer requested last, which is the one in view. */
   #near: Near | null = null;
@@ -67,7 +66,7 @@ export class Store {
   ) {
     const { stacks, lenses, compared } = manifest;
     const thumbnails = overview && decodeOverview(manifest, overview);
-    const rows: RowCache = new ResourceCache(ROWS_BUDGET);
+    const rows = new ResourceCache(ROWS_BUDGET);
     const see = (stack: RecordStack, layer: number) => this.#see(stack, layer);
     for (const info of stacks) {
       const own = thumbnails?.get(info.name);

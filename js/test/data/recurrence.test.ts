@@ -145,7 +145,7 @@ test("thumbnails have signs, and the scale of their head", () => {
   expect([...own.thumbnail(0, 1).levels].slice(0, 2)).toEqual([9, 0]);
   const [layer] = manifest.stacks[0].layers;
   const thumbnailOf = (head: number) => own.thumbnail(0, head);
-  const rows = new ResourceCache<Float32Array>(1000);
+  const rows = new ResourceCache(1000);
   const remote = new RemoteLayer(manifest.stacks[0], layer, thumbnailOf, none, rows);
   expect([...remote.overview(0, "all").values].slice(0, 3)).toEqual([-4, 4, 0]);
 });

@@ -6,7 +6,7 @@ import { combinedMatrix, wordMatrix } from "../../src/data/attention-matrix.ts";
 import type { Block } from "../../src/data/codec.ts";
 import type { Side } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
-import { RemoteLayer, type RowCache } from "../../src/data/remote-layer.ts";
+import { RemoteLayer } from "../../src/data/remote-layer.ts";
 import { ResourceCache } from "../../src/data/resource-cache.ts";
 import { eventually } from "../support/eventually.ts";
 import { headMatrix } from "../support/lenses.ts";
@@ -36,7 +36,7 @@ function answerOf(layer: number, side: Side, position: number): Block {
 const ROOMY = 2 ** 20;
 const BLANK = { rows: 1, columns: 1, levels: new Int8Array(1), signed: false };
 
-function remote(layer: number, cache: RowCache = new ResourceCache(ROOMY)) {
+function remote(layer: number, cache = new ResourceCache(ROOMY)) {
   const asked: { place: string; give(): void; fail(reason: unknown): void }[] = [];
   const made = new RemoteLayer(
     STACK,
@@ -161,7 +161,7 @@ test("a row that is not of numbers is refused", async () => {
 
 test("layers share the room for rows, and never take one another's for their own", async () => {
   const row = 4 * COUNT * STACK.layers[0].heads;
-  const cache: RowCache = new ResourceCache(row);
+  const cache = new ResourceCache(row);
   const layers = [0, 2].map((layer) => remote(layer, cache));
   const rows = layers.map(({ made }) => computed(() => made.weightRow(1, 4)));
   for (const [n, row] of rows.entries()) {
