@@ -887,7 +887,7 @@ export function manifest(sent: unknown) {
 export type Manifest = Read<typeof manifest>;
 
 /** A stack whose layers have the scales of the lenses. */
-function withPeaks(stack: StackInfo, described: readonly SentLens[]): StackInfo {
+function withPeaks(stack: StackInfo, described: Read<ReturnType<typeof lenses>>): StackInfo {
   const scaled = described.filter(({ peaks }) => peaks);
   if (!scaled.length) return stack;
   const layers = stack.layers.map((layer) => ({
@@ -896,8 +896,6 @@ function withPeaks(stack: StackInfo, described: readonly SentLens[]): StackInfo 
   }));
   return { ...stack, layers };
 }
-
-type SentLens = Read<ReturnType<typeof lenses>>[number];
 
 /** The patterns, also of differences: they are coloured as A, and have words for both. */
 function withDifferences(patterns: Patterns, pairs: readonly ComparedStack[]): Patterns {

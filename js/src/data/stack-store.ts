@@ -40,9 +40,6 @@ export interface TextShares extends Shares {
   readonly sinks: Float32Array;
 }
 
-/** The weight of one pair of tokens in every head, by the number of its layer. */
-export type PairWeights = ReadonlyMap<number, readonly number[]>;
-
 export type Thumbnails = ReturnType<Overview["get"]>;
 
 /** A stack of a record, or the difference of two, which fetches its numbers while they are watched. */
@@ -88,8 +85,8 @@ export abstract class StackStore {
   /** The layer of this number, asked for at once; null if it cannot be had. */
   abstract fetch(number: number, signal: AbortSignal): Promise<Layer | null>;
 
-  /** The weight from a query to a key in all heads. */
-  pair(query: number, key: number): ReadonlySignal<Loaded<PairWeights>> {
+  /** The weight from a query to a key in all heads, by the number of their layer. */
+  pair(query: number, key: number) {
     const { name, layers } = this.info;
     return this.cache.get(`${name}.pair ${query} ${key}`, async (signal) => {
       const data = new Map<number, readonly number[]>();

@@ -21,12 +21,6 @@ export interface Elsewhere extends Element {
   block?: () => Promise<Block>;
 }
 
-interface FileArray {
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly data_offsets: readonly [number, number];
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: the page checks the manifest and the blocks made of it.
 type Json = any;
 
@@ -54,8 +48,8 @@ export async function readFile(file: Blob) {
   return {
     ...{ kind: described, content },
     async read(name: string): Promise<Read> {
-      const { dtype, shape, data_offsets }: FileArray = header[name];
-      const [start, end] = data_offsets.map((at) => 8 + size + at);
+      const { dtype, shape, data_offsets } = header[name];
+      const [start, end] = data_offsets.map((at: number) => 8 + size + at);
       const bytes = new Uint8Array(await bytesOf(file, start, end));
       // A part of a file ends early.
       if (bytes.length < end - start) throw new RangeError();
@@ -63,10 +57,10 @@ export async function readFile(file: Blob) {
     },
     shapeOf(name: string | undefined): readonly number[] | null {
       if (name === undefined) return null;
-      const { shape, data_offsets }: FileArray = header[name];
+      const { shape, data_offsets } = header[name];
       const [start, end] = data_offsets;
       // Heads are counted before the array is read: as many as the file can have.
-      const least = shape.reduce((all, length) => all * Math.max(1, length), 1);
+      const least = shape.reduce((all: number, length: number) => all * Math.max(1, length), 1);
       if (!(least <= end - start && end <= file.size)) throw new RangeError();
       return shape;
     },
