@@ -25,7 +25,6 @@ import {
   where,
 } from "../basics/reader.ts";
 import { same } from "../basics/same.ts";
-import { readRatios } from "./effect.ts";
 
 /** The most heads of a record: each is a cell of the model view. */
 const MOST_HEADS = 2 ** 15;
@@ -280,94 +279,90 @@ export interface LayerInfo extends Read<typeof layer> {
   readonly peaks?: Readonly<Record<string, readonly number[] | null | undefined>>;
 }
 
-/** Two positions per token: its start and its end in a text; -1 for none. */
-const offsets = list(integer(-1));
-
 /** A prompt as running text, and the answer to it: see `attnwidget/wire/running_text.py`. */
-const runningText = fields({
-  text: text(),
-  /** The places of the keys in `text`. */
-  offsets,
-  messages: list(fields({ role: text(), start: integer(0), end: integer(0) })),
-  template: list(integer(0)),
-  sentences: list(tuple(integer(0), integer(0))),
-  /** The query that wrote the first token of the answer, or is the first that is looked at. */
-  first: integer(0),
-  answer: maybe(
+const runningText = (queries: number, keys: number) => {
+  /** Two positions per token: its start and its end in a text; -1 for none. */
+  const offsets = (tokens: number) => list(integer(-1), exactly(2 * tokens));
+  const end = integer(1, keys);
+  return also(
     fields({
       text: text(),
-      labels: list(text()),
-      offsets,
-      p: list(number),
-      likeliest: list(list(tuple(text(), number))),
+      /** The places of the keys in `text`. */
+      offsets: offsets(keys),
+      messages: list(
+        where(fields({ role: text(), start: index, end }), ({ start, end }) =>
+          start < end ? null : "",
+        ),
+      ),
+      template: list(integer(0, keys - 1)),
+      sentences: list(where(tuple(index, end), ([start, end]) => (start < end ? null : ""))),
+      answer: maybe(
+        also(fields({ text: text(), labels: list(text(), count) }), ({ labels: { length } }) =>
+          fields({
+            offsets: offsets(length),
+            p: list(number, exactly(length)),
+            likeliest: list(list(tuple(text(), number)), exactly(length)),
+          }),
+        ),
+      ),
     }),
-  ),
-  /** The effects of cutting parts, as far as a page has them; missing where none was measured. */
-  cuts: optional(
-    list(
-      fields({
-        /** The tokens of the part. */
-        start: integer(0),
-        end: integer(0),
-        /** Those of a region of an image, which are not in a row, as far as they are here. */
-        keys: optional(list(integer(0))),
-        /** Those whose links are cut, as [layer, head]; null for all. */
-        heads: orNull(list(tuple(integer(0), integer(0)))),
-        /** The change of the log probability of each token of the answer, in nats. */
-        changes: list(number),
-        /** What the model then writes; null if that was not asked for. */
-        answer: orNull(text()),
-      }),
-    ),
-  ),
-  /** What places get in other orders of the sentences, if a page has that. */
-  shuffled: maybe(readRatios),
-});
+    ({ answer, sentences }) => {
+      const rows = answer?.labels.length ?? queries;
+      return fields({
+        /** The query that wrote the first token of the answer, or is the first that is looked at. */
+        first: integer(0, queries - rows),
+        /** The effects of cutting parts, as far as a page has them; missing where none was measured. */
+        cuts: optional(
+          list(
+            fields({
+              /** The tokens of the part. */
+              start: index,
+              end: index,
+              /** Those of a region of an image, which are not in a row, as far as they are here. */
+              keys: optional(list(index)),
+              /** Those whose links are cut, as [layer, head]; null for all. */
+              heads: orNull(list(tuple(index, index))),
+              /** The change of the log probability of each token of the answer, in nats. */
+              changes: list(number, exactly(rows)),
+              /** What the model then writes; null if that was not asked for. */
+              answer: orNull(text()),
+            }),
+          ),
+        ),
+        /** What places get in other orders of the sentences, if a page has that. */
+        shuffled: maybe(list(list(orNull(number), exactly(sentences.length)), exactly(rows))),
+      });
+    },
+  );
+};
 
-export type RunningText = Read<typeof runningText>;
+export type RunningText = Read<ReturnType<typeof runningText>>;
 export type MeasuredCut = NonNullable<RunningText["cuts"]>[number];
 
-/** True if a running text is one of so many queries and keys. */
-function fits(of: RunningText, queries: number, keys: number): boolean {
-  const { answer } = of;
-  const spans = [...of.sentences, ...of.messages.map(({ start, end }) => [start, end])];
-  const rows = answer?.labels.length ?? queries;
-  return (
-    of.offsets.length === 2 * keys &&
-    spans.every(([start, end]) => start < end && end <= keys) &&
-    of.template.every((key) => key < keys) &&
-    rows > 0 &&
-    (of.cuts ?? []).every(({ changes }) => changes.length === rows) &&
-    (!of.shuffled || of.shuffled.length === rows) &&
-    (of.shuffled ?? []).every((row) => row.length === of.sentences.length) &&
-    of.first + rows <= queries &&
-    (!answer ||
-      [answer.offsets.length / 2, answer.p.length, answer.likeliest.length].every(
-        (length) => length === rows,
-      ))
-  );
-}
-
 const stack = as(
-  where(
-    fields({
-      name,
-      queries: tokens,
-      /** Null if the keys are the queries' own tokens. */
-      keys: maybe(tokens),
-      /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */
-      sampled: maybe(count),
-      /** Null where there is none. */
-      text: maybe(runningText),
-      layers: list<LayerInfo>(layer, count),
-    }),
-    ({ layers, queries, keys, text }) => {
-      const next = layers.findIndex(({ number }, at) => at > 0 && number <= layers[at - 1].number);
-      if (next >= 0) return `.layers[${next}].number`;
-      return text && !fits(text, queries.labels.length, (keys ?? queries).labels.length)
-        ? ".text"
-        : null;
-    },
+  also(
+    where(
+      fields({
+        name,
+        queries: tokens,
+        /** Null if the keys are the queries' own tokens. */
+        keys: maybe(tokens),
+        /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */
+        sampled: maybe(count),
+        layers: list<LayerInfo>(layer, count),
+      }),
+      ({ layers }) => {
+        const next = layers.findIndex(
+          ({ number }, at) => at > 0 && number <= layers[at - 1].number,
+        );
+        return next >= 0 ? `.layers[${next}].number` : null;
+      },
+    ),
+    ({ queries, keys }) =>
+      fields({
+        /** Null where there is none. */
+        text: maybe(runningText(queries.labels.length, (keys ?? queries).labels.length)),
+      }),
   ),
   ({ keys, ...others }) => ({ ...others, keys: keys ?? others.queries }),
 );
