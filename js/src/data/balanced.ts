@@ -33,12 +33,8 @@ export function unrounded(parts: Arrays): Arrays {
   const matrices = Array.from({ length: groups }, (_, group) => matrix(parts, group, dim));
   // The encoder multiplied queries by the matrix, and keys by its inverse transposed.
   const back = matrices.map((own) => transposed(inverse(own, dim), dim));
-  for (const [name, turns] of [
-    ["queries", back],
-    ["keys", matrices],
-  ] as const) {
-    out.set(name, turned(arrayOf(parts, name), turns, step));
-  }
+  out.set("queries", turned(arrayOf(parts, "queries"), back, step));
+  out.set("keys", turned(arrayOf(parts, "keys"), matrices, step));
   return out;
 }
 
