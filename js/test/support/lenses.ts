@@ -4,7 +4,7 @@ import type { AttentionMatrix } from "../../src/data/attention-matrix.ts";
 import type { Layer, RecordLayer } from "../../src/data/layer.ts";
 import { ATTENTION, type LensInfo } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
-import { attentionMatrix, lensMatrix } from "../../src/lenses/index.ts";
+import { lensMatrix } from "../../src/lenses/index.ts";
 import { RECORD } from "./vectors.ts";
 
 /** A lens of the record of the vectors, with other fields. */
@@ -20,5 +20,8 @@ export function matrixBy(name: string, layer: Layer, head: number): AttentionMat
   return matrix;
 }
 
-export const headMatrix = (layer: RecordLayer, head: number): AttentionMatrix =>
-  attentionMatrix(ATTENTION, layer, head, "all");
+export function headMatrix(layer: RecordLayer, head: number): AttentionMatrix {
+  const matrix = lensMatrix(ATTENTION, layer, head);
+  if (!matrix) throw new Error("no attention");
+  return matrix;
+}
