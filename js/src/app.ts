@@ -1,6 +1,6 @@
 /** The whole app in one element: header, current view and footer. It knows nothing of notebooks. */
 
-import { batch, computed, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
+import { computed, type ReadonlySignal, signal, untracked } from "@preact/signals-core";
 import type { Manifest } from "./data/manifest.ts";
 import type { Store } from "./data/store.ts";
 import { canvasFigure, type FigureOptions, figure } from "./painting/figure.ts";
@@ -151,25 +151,12 @@ function frame(scope: Scope, host: HTMLElement, { theme }: State, around: Around
 function mountViews(scope: Scope, frame: Frame, state: State, store: Store) {
   const { shadow, root, body, tools, palette, onPaper, width, height } = frame;
   const view = signal<View | null>(null);
-  const shownStore = signal(store);
+  const changed = changedStore(scope, state, store);
+  const shownStore = computed(() => changed.value ?? store);
   /** Where each view was scrolled to, from left and top. */
   const scrolled = new Map<ViewName, readonly [number, number]>();
   let shown = state.view.peek();
   let viewScope = scope.child();
-  const changed = changedStore(scope, state, store);
-  scope.effect(() => {
-    const next = changed.value ?? store;
-    untracked(() => {
-      if (next === shownStore.peek()) return;
-      // A view must not meet layers of another manifest.
-      viewScope.end();
-      view.value = null;
-      batch(() => {
-        state.manifest.value = next.manifest;
-        shownStore.value = next;
-      });
-    });
-  });
   scope.effect(() => {
     const name = state.view.value;
     const source = shownStore.value;
@@ -184,6 +171,8 @@ function mountViews(scope: Scope, frame: Frame, state: State, store: Store) {
       const focused = body.contains(active) || tools.contains(active);
       viewScope.end();
       viewScope = scope.child();
+      // No view is left that would meet layers of another manifest.
+      state.manifest.value = source.manifest;
       const space = { palette, width, height, onPaper };
       const next = VIEWS[name].mount({ scope: viewScope, store: source, state, ...space });
       scrolled.set(shown, [body.scrollLeft, body.scrollTop]);
@@ -275,7 +264,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
   const painted = figures(framed, manifest, view, legend);
   const save = saveMenu(scope, {
     figure: (kind) => painted((options) => ({ name: options.name, file: figure(kind, options) })),
-    keep: () => store.keep,
+    keep: () => store.source.keep,
     live: () => store.live,
     say,
   });

@@ -79,8 +79,7 @@ def _check_heads(page: Page, manifest: dict[str, Any], overview: bytes) -> None:
         assert own["values"].keys() == other["values"].keys()
         for stack, layers in other["values"].items():
             for row, numbers in zip(own["values"][stack], layers, strict=True):
-                # Kept coefficients are rounded, to 1/32,767 of the largest.
-                np.testing.assert_allclose(row, numbers, atol=1e-4, err_msg=own["name"])
+                np.testing.assert_allclose(row, numbers, atol=2e-5, err_msg=own["name"])
     peaks, known = (each["lenses"][0]["peaks"] or {} for each in (found, expected))
     assert peaks.keys() == known.keys()
     for stack, layers in known.items():
@@ -136,7 +135,7 @@ def test_layers_without_a_softmax(page: Page, tmp_path: Path) -> None:
         layer = record.layer(number, stack)
         expected = layer.head_coefficients(1) if layer.signed else layer.head_weights(1)
         found = _matrix(view, f"stack={stack}&layer={number}&head=1")
-        np.testing.assert_allclose(found, expected, atol=1e-3, err_msg=stack)
+        np.testing.assert_allclose(found, expected, atol=1e-5, err_msg=stack)
 
 
 def test_an_earlier_record(page: Page) -> None:

@@ -1,10 +1,8 @@
 /** A matrix of attention weights, or of other numbers: of one head or several combined, between tokens or words. */
 
 import { largestOf } from "../basics/extremes.ts";
-import type { RecordLayer } from "./layer.ts";
 import type { LayerData } from "./layer-data.ts";
 import { ATTENTION, type LensInfo, type Side } from "./manifest.ts";
-import { headLabel } from "./pairing.ts";
 import type { Pooled } from "./thumbnails.ts";
 import type { Units } from "./units.ts";
 
@@ -101,35 +99,6 @@ export function headsOf(spec: MatrixSpec): readonly number[] {
     case "words":
       return headsOf(spec.of);
   }
-}
-
-/**
- * The attention of a head.
- *
- * @param segments the queries and keys of its overview, as in `Choices`
- */
-export function headMatrix(
-  layer: RecordLayer,
-  head: number,
-  segments = "all",
-  lens = ATTENTION,
-): AttentionMatrix {
-  return {
-    name: headLabel(layer.info, head),
-    lens,
-    difference: false,
-    head,
-    spec: { kind: "lens", lens, head },
-    // A layer that is fetched row by row cannot be copied to the worker, which could not fetch.
-    source: layer.whole,
-    row: (query, passing) =>
-      passing ? layer.passingRow(head, query) : layer.weightRow(head, query),
-    column: (key) => layer.weightColumn(head, key),
-    hasColumns: () => layer.hasColumns(head),
-    rounding: (query) => layer.rowRounding(head, query),
-    largestRounding: layer.largestRounding,
-    overview: layer.overview(head, segments),
-  };
 }
 
 /** B − A of two matrices of one lens; a key is masked where either masks it. */
@@ -307,14 +276,15 @@ export function wordMatrix(
   keys: Joined,
   how: "attention" | "largest" = "attention",
 ): AttentionMatrix {
-  const from = (rows: readonly Float32Array[]) => join(rows, how === "largest" ? largestOf : mean);
-  const to = (row: Float32Array) =>
-    Float32Array.from(keys.tokens, (tokens) => {
-      const parts = tokens.map((key) => row[key]);
-      return how === "largest" ? largestOf(parts) : sum(parts);
-    });
-  const row = (query: number) =>
-    to(from(queries.tokens[query].map((position) => matrix.row(position))));
+  /** How tokens of a query are taken together, and those of a key. */
+  const [fold, total] = how === "largest" ? [largestOf, largestOf] : [mean, sum];
+  const row = (query: number) => {
+    const own = join(
+      queries.tokens[query].map((position) => matrix.row(position)),
+      fold,
+    );
+    return Float32Array.from(keys.tokens, (tokens) => total(tokens.map((key) => own[key])));
+  };
   const perKey = how === "largest" ? 1 : largestOf(keys.tokens.map(({ length }) => length));
   let peak: number | undefined;
   const peakOfWords = (): number => {
@@ -324,17 +294,15 @@ export function wordMatrix(
     if (!isHere) return matrix.lens.signed ? most : Math.min(1, most);
     return largestOf(queries.tokens.map((_, query) => largestOf(row(query).map(Math.abs))));
   };
+  const { name, lens, difference, head, source, overview } = matrix;
   return {
-    name: matrix.name,
-    lens: matrix.lens,
-    difference: matrix.difference,
+    ...{ name, lens, difference, head, source, overview },
     sides: sidesOf([matrix], ([side]) => wordMatrix(side, queries, keys, how)),
     get peak() {
       if (matrix.peak === undefined) return undefined;
       peak ??= peakOfWords();
       return peak;
     },
-    head: matrix.head,
     spec: {
       kind: "words",
       of: matrix.spec,
@@ -342,20 +310,16 @@ export function wordMatrix(
       keys: { tokens: keys.tokens },
       how,
     },
-    source: matrix.source,
-    overview: matrix.overview,
     row,
     column(key) {
-      const columns = keys.tokens[key].map((position) => matrix.column(position));
-      const total = join(columns, how === "largest" ? largestOf : sum);
-      return Float32Array.from(queries.tokens, (tokens) => {
-        const parts = tokens.map((query) => total[query]);
-        return how === "largest" ? largestOf(parts) : mean(parts);
-      });
+      const own = join(
+        keys.tokens[key].map((position) => matrix.column(position)),
+        total,
+      );
+      return Float32Array.from(queries.tokens, (tokens) => fold(tokens.map((query) => own[query])));
     },
     hasColumns: () => matrix.hasColumns(),
     rounding(query, key) {
-      const [fold, total] = how === "largest" ? [largestOf, largestOf] : [mean, sum];
       return fold(
         queries.tokens[query].map((own) =>
           total(keys.tokens[key].map((other) => matrix.rounding(own, other))),

@@ -1,7 +1,7 @@
 /** Restores rounded queries and keys: mirrors `attnwidget/wire/compression/balanced.py`. */
 
 import { workspace } from "../kernels/workspace.ts";
-import type { Arrays, NumberArray } from "./arrays.ts";
+import { type Arrays, arrayOf, type NumberArray } from "./arrays.ts";
 
 /** The exponents of the diagonals count quarters of an octave. */
 const PER_OCTAVE = 4;
@@ -13,12 +13,12 @@ export function unrounded(parts: Arrays): Arrays {
     ["queries", "query_steps"],
     ["keys", "key_steps"],
   ]) {
-    if (parts.has(steps)) out.set(name, multiplied(part(parts, name), part(parts, steps)));
+    if (parts.has(steps)) out.set(name, multiplied(arrayOf(parts, name), arrayOf(parts, steps)));
     out.delete(steps);
   }
-  if (parts.has("coefficients")) {
-    const { shape, values } = part(parts, "coefficients");
-    const [steps, size] = [part(parts, "steps").values, shape[1] * shape[2]];
+  if (parts.has("coefficients") && parts.has("steps")) {
+    const { shape, values } = arrayOf(parts, "coefficients");
+    const [steps, size] = [arrayOf(parts, "steps").values, shape[1] * shape[2]];
     out.set("coefficients", {
       shape,
       values: values.map((n, at) => n * steps[Math.floor(at / size)]),
@@ -28,17 +28,13 @@ export function unrounded(parts: Arrays): Arrays {
   if (step === undefined) return out;
   for (const name of ["step", "inner", "outer", "turns"]) out.delete(name);
   const inner = parts.get("inner");
-  if (!inner) return out.set("weights", squared(part(parts, "weights"), step));
+  if (!inner) return out.set("weights", squared(arrayOf(parts, "weights"), step));
   const [groups, dim] = inner.shape;
   const matrices = Array.from({ length: groups }, (_, group) => matrix(parts, group, dim));
   // The encoder multiplied queries by the matrix, and keys by its inverse transposed.
   const back = matrices.map((own) => transposed(inverse(own, dim), dim));
-  for (const [name, turns] of [
-    ["queries", back],
-    ["keys", matrices],
-  ] as const) {
-    out.set(name, turned(part(parts, name), turns, step));
-  }
+  out.set("queries", turned(arrayOf(parts, "queries"), back, step));
+  out.set("keys", turned(arrayOf(parts, "keys"), matrices, step));
   return out;
 }
 
@@ -66,7 +62,7 @@ function squared({ shape: [heads, keys, queries], values }: NumberArray, step: n
 
 /** The matrix W of a group of heads, [dim, dim]. */
 function matrix(parts: Arrays, group: number, dim: number): Float64Array {
-  const inner = part(parts, "inner").values;
+  const inner = arrayOf(parts, "inner").values;
   const outer = parts.get("outer")?.values;
   const turns = parts.get("turns")?.values;
   const out = new Float64Array(dim * dim);
@@ -139,10 +135,4 @@ function inverse(matrix: Float64Array, dim: number): Float64Array {
 
 function transposed(matrix: Float64Array, dim: number): Float64Array {
   return matrix.map((_, at) => matrix[(at % dim) * dim + Math.floor(at / dim)]);
-}
-
-function part(parts: Arrays, name: string): NumberArray {
-  const array = parts.get(name);
-  if (!array) throw new Error(`This layer has no ${name}.`);
-  return array;
 }

@@ -2,7 +2,15 @@
 
 import { fields, integer, isValid, list, maybe, text } from "../basics/reader.ts";
 import type { Arrays } from "./arrays.ts";
-import { blockError, checkPart, type Part } from "./codec.ts";
+import {
+  type Block,
+  blockError,
+  checkPart,
+  decodeBlock,
+  type PackedBlock,
+  type Part,
+  unpack,
+} from "./codec.ts";
 import { CHANNELS, LOW, MOST_LOW } from "./integers.ts";
 import { type LayerInfo, type LensInfo, type Side, type StackInfo, whyNot } from "./manifest.ts";
 
@@ -44,19 +52,30 @@ export function checkParts(
 }
 
 /** Arrays that only some rounded layers have. */
-const OPTIONAL = ["step", "outer", "turns", "decimals"];
+const OPTIONAL = ["step", "steps", "outer", "turns", "decimals"];
 
 /** Throw if an array holds NaN or infinity, which would spoil the attention of a layer. */
 export function checkNumbers(arrays: Arrays): void {
   for (const [name, { values }] of arrays) {
-    // A bias may be -Infinity, which masks a key.
-    const masks = name === "bias" || name === "relative";
+    // A bias or a score may be -Infinity, which masks a key.
+    const masks = ["bias", "relative", "scores"].includes(name);
     let sum = 0;
     if (masks) for (let n = 0; n < values.length; n++) sum += Number(!(values[n] < Infinity));
     // The sum is 0 for finite numbers, else NaN.
     else for (let n = 0; n < values.length; n++) sum += values[n] * 0;
     if (sum !== 0) throw new Error(`The ${name} of this layer are damaged.`);
   }
+}
+
+/** The arrays of a block that was sent, which have the shapes that they should have. */
+export async function checked(
+  sent: Block | PackedBlock,
+  shapes: (parts: Block["parts"]) => Shapes,
+): Promise<Arrays> {
+  checkParts(sent.parts, sent.error, shapes);
+  const arrays = decodeBlock("data" in sent ? await unpack(sent) : sent);
+  checkNumbers(arrays);
+  return arrays;
 }
 
 /** The shapes of the arrays of a layer's block. */

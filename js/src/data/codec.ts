@@ -43,14 +43,11 @@ export const blockError = fields({
 
 export type BlockError = Read<typeof blockError>;
 
-export interface PackedHeader {
+/** A packed block: the bytes of its arrays, one after the other, compressed with zlib. */
+export interface PackedBlock<Data = Uint8Array> {
   readonly parts: readonly Part[];
   readonly error: BlockError | null;
-}
-
-/** A packed block: the bytes of its arrays, one after the other, compressed with zlib. */
-export interface PackedBlock extends PackedHeader {
-  readonly data: Uint8Array;
+  readonly data: Data;
 }
 
 export const count = (shape: readonly number[]) => shape.reduce((product, n) => product * n, 1);
@@ -103,26 +100,18 @@ export function decodeBlock(block: Block): Arrays {
   return unrounded(withIntegers(parts));
 }
 
-function decode(part: Part, bytes: Uint8Array): Float32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const out = new Float32Array(count(part.shape));
-  switch (part.dtype) {
-    case "f16":
-      for (let i = 0; i < out.length; i++) out[i] = float16(view.getUint16(2 * i, true));
-      return out;
-    case "f32":
-      for (let i = 0; i < out.length; i++) out[i] = view.getFloat32(4 * i, true);
-      return out;
-    case "i8":
-      for (let i = 0; i < out.length; i++) out[i] = view.getInt8(i);
-      return out;
-    case "i16":
-      for (let i = 0; i < out.length; i++) out[i] = view.getInt16(2 * i, true);
-      return out;
-    case "bits":
-      for (let i = 0; i < out.length; i++) out[i] = (bytes[i >> 3] >> (7 - (i & 7))) & 1;
-      return out;
-  }
+function decode({ dtype, shape }: Part, bytes: Uint8Array): Float32Array {
+  // A copy begins where numbers of any size may begin. They come as all browsers' machines have them.
+  const { buffer } = bytes.slice();
+  if (dtype === "f32") return new Float32Array(buffer);
+  if (dtype === "i8") return new Float32Array(new Int8Array(buffer));
+  if (dtype === "i16") return new Float32Array(new Int16Array(buffer));
+  const out = new Float32Array(count(shape));
+  if (dtype === "f16") {
+    const halves = new Uint16Array(buffer);
+    for (let i = 0; i < out.length; i++) out[i] = float16(halves[i]);
+  } else for (let i = 0; i < out.length; i++) out[i] = (bytes[i >> 3] >> (7 - (i & 7))) & 1;
+  return out;
 }
 
 /** The value of an IEEE 754 half-precision number. */

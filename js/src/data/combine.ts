@@ -4,17 +4,7 @@ import { largestOf } from "../basics/extremes.ts";
 import type { LayerData } from "./layer-data.ts";
 import type { StackInfo } from "./manifest.ts";
 
-/** All heads of a stack as one, [Tq, Tk] row by row. */
-export interface Combined {
-  readonly mean: Float32Array;
-  readonly max: Float32Array;
-  /** The first head with the maximum, counted through all layers from 0. */
-  readonly head: Float32Array;
-  /** The largest difference of a weight from the record's. */
-  readonly rounding: number;
-  /** Bounds of the differences of the weights of each query. */
-  readonly rowRounding: { readonly mean: Float32Array; readonly max: Float32Array };
-}
+export type Combined = Awaited<ReturnType<typeof combine>>;
 
 /** The longest time without a pause for the page. */
 const SLICE_MS = 12;
@@ -36,33 +26,36 @@ export function pauses(): () => Promise<void> | null {
 /** The largest matrix: two larger ones would fill the memory of a page. */
 const LARGEST_BYTES = 2 ** 28;
 
-/** @param layers in turn, so that no more than one needs to be in memory */
-export async function combine(
-  { queries, keys }: StackInfo,
-  layers: AsyncIterable<LayerData>,
-): Promise<Combined> {
+/**
+ * All heads of a stack as one, [Tq, Tk] row by row.
+ *
+ * @param layers in turn, so that no more than one needs to be in memory
+ */
+export async function combine({ queries, keys }: StackInfo, layers: AsyncIterable<LayerData>) {
   const [rows, columns] = [queries.labels.length, keys.labels.length];
   if (4 * rows * columns > LARGEST_BYTES) {
     throw new Error(`${rows} × ${columns} tokens are too many to show all layers as one.`);
   }
-  const mean = new Float32Array(rows * columns);
-  const max = new Float32Array(rows * columns);
-  const strongest = new Float32Array(rows * columns);
+  const matrix = (): Float32Array => new Float32Array(rows * columns);
+  const [mean, max] = [matrix(), matrix()];
+  /** The first head with the maximum, counted through all layers from 0. */
+  const head = matrix();
   let heads = 0;
+  /** Bounds of the differences of the weights of each query from the record's. */
   const rowRounding = { mean: new Float32Array(rows), max: new Float32Array(rows) };
   const pause = pauses();
   for await (const layer of layers) {
-    for (let head = 0; head < layer.info.heads; head++, heads++) {
+    for (let own = 0; own < layer.info.heads; own++, heads++) {
       for (let query = 0; query < rows; query++) {
-        const row = layer.weightRow(head, query);
-        const error = layer.rowRounding(head, query);
+        const row = layer.weightRow(own, query);
+        const error = layer.rowRounding(own, query);
         rowRounding.mean[query] += error;
         rowRounding.max[query] = Math.max(rowRounding.max[query], error);
         for (let key = 0, at = query * columns; key < columns; key++, at++) {
           mean[at] += row[key];
           if (row[key] <= max[at]) continue;
           max[at] = row[key];
-          strongest[at] = heads;
+          head[at] = heads;
         }
         const paused = pause();
         if (paused) await paused;
@@ -72,5 +65,5 @@ export async function combine(
   for (let at = 0; at < mean.length; at++) mean[at] /= heads;
   for (let query = 0; query < rows; query++) rowRounding.mean[query] /= heads;
   // The error of a maximum is at most the largest error of its values.
-  return { mean, max, head: strongest, rounding: largestOf(rowRounding.max), rowRounding };
+  return { mean, max, head, rounding: largestOf(rowRounding.max), rowRounding };
 }

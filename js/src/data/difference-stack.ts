@@ -7,19 +7,19 @@ import {
   ATTENTION,
   type ByHead,
   type ComparedStack,
+  type LayerInfo,
   type LensInfo,
   type Metric,
   type StackInfo,
 } from "./manifest.ts";
-import type { Loaded } from "./resource-cache.ts";
-import { type Cache, type LensNumbers, StackStore } from "./stack-store.ts";
-import type { SignedThumbnail, Thumbnail } from "./thumbnails.ts";
+import type { Loaded, ResourceCache } from "./resource-cache.ts";
+import { type LensNumbers, StackStore, type Thumbnails } from "./stack-store.ts";
 
 export class DifferenceStack extends StackStore {
   constructor(
     info: StackInfo,
-    cache: Cache,
-    thumbnails: (lens: string) => readonly (readonly Thumbnail[])[] | undefined,
+    cache: ResourceCache,
+    thumbnails: Thumbnails,
     private readonly a: StackStore,
     private readonly b: StackStore,
   ) {
@@ -66,13 +66,11 @@ export class DifferenceStack extends StackStore {
 
   #layer(number: number, ...sides: [a: Layer, b: Layer]): DifferenceLayer {
     const at = this.info.layers.findIndex((layer) => layer.number === number);
-    const thumbnails = this.thumbnails(ATTENTION.name)?.[at] ?? [];
-    const signed = thumbnails as readonly SignedThumbnail[];
     return new DifferenceLayer(
       this.info,
       this.info.layers[at],
       sides as [RecordLayer, RecordLayer],
-      signed,
+      (head) => (this.thumbnails?.get(ATTENTION.name) ?? [])[at][head],
     );
   }
 
@@ -108,39 +106,39 @@ const differenceOfMeans = (a: Combined, b: Combined): Combined => ({
 /** A metric of a comparison, as the share of attention that moves, for the heads of the difference. */
 export function onDifference(metric: Metric, pair: ComparedStack): Metric {
   const { values, null: random, interval } = metric;
+  const moved = <Value>(of: ByHead<Value>) => onLayers(pair, (a) => of.get(a));
   return {
     ...metric,
-    values: moved(values, pair),
-    null: random && { ...random, values: moved(random.values, pair) },
-    interval: interval && { low: moved(interval.low, pair), high: moved(interval.high, pair) },
+    values: moved(values),
+    null: random && { ...random, values: moved(random.values) },
+    interval: interval && { low: moved(interval.low), high: moved(interval.high) },
   };
 }
 
 /** B − A of a metric of either record. */
-export function differenceOf(metric: Metric, { a, b, difference }: ComparedStack): Metric {
-  const values = difference.layers.flatMap((layer, at) => {
-    const [before, after] = [metric.values.get(a.layers[at]), metric.values.get(b.layers[at])];
-    if (!before || !after) return [];
-    const differences = before.map((value, head) => {
-      const other = after[head];
-      return value === null || other === null ? null : other - value;
-    });
-    return [[layer, differences] as const];
+export function differenceOf(metric: Metric, pair: ComparedStack): Metric {
+  const values = onLayers(pair, (a, b) => {
+    const [before, after] = [metric.values.get(a), metric.values.get(b)];
+    return (
+      after &&
+      before?.map((value, head) => {
+        const other = after[head];
+        return value === null || other === null ? null : other - value;
+      })
+    );
   });
-  return {
-    ...metric,
-    label: `${metric.label}, B − A`,
-    signed: true,
-    directions: null,
-    values: new Map(values),
-    null: null,
-    interval: null,
-  };
+  const label = `${metric.label}, B − A`;
+  return { ...metric, label, signed: true, directions: null, values, null: null, interval: null };
 }
 
-function moved<Value>(values: ByHead<Value>, { a, difference }: ComparedStack): ByHead<Value> {
-  const entries = difference.layers.map((layer, at) => [layer, values.get(a.layers[at])] as const);
-  return new Map(
-    entries.filter((entry): entry is [(typeof entry)[0], readonly Value[]] => !!entry[1]),
+/** Values for the layers of a difference, of those that have some. */
+const onLayers = <Value>(
+  { a, b, difference }: ComparedStack,
+  valuesOf: (a: LayerInfo, b: LayerInfo) => readonly Value[] | undefined,
+): ByHead<Value> =>
+  new Map(
+    difference.layers.flatMap((layer, at) => {
+      const values = valuesOf(a.layers[at], b.layers[at]);
+      return values ? [[layer, values] as const] : [];
+    }),
   );
-}

@@ -9,45 +9,30 @@ import type { LayerData } from "./layer-data.ts";
 import { dot, without } from "./neurons.ts";
 import { headScale, logSumExp } from "./scores.ts";
 
-export interface Reading {
-  /** q · k; with a recurrence, of the query as it is walked back to each key. */
-  readonly dots: Float64Array;
-  /** The scores before the softmax; null where they are not recorded. */
-  readonly scores: Float32Array | null;
-  /** Without a softmax, coefficients. */
-  readonly weights: Float32Array;
-  /** The weight of the sink, or null. */
-  readonly sink: number | null;
-}
-
-export interface Explanation {
-  readonly query: number;
-  /** True for coefficients, of which later keys have none. */
-  readonly signed: boolean;
-  /** The number with the full bar, or curve: the largest magnitude of coefficients, or 1. */
-  readonly peak: number;
-  readonly original: Reading;
-  /** Without the muted neurons; the same object as `original` if there are none. */
-  readonly shown: Reading;
-  /** The bias added to the scaled products, or null. */
-  readonly bias: Float32Array | null;
-}
+export type Explanation = ReturnType<typeof explain>;
 
 /** @param muted components left out of q · k; weights without a score program stay as recorded */
-export function explain(
-  data: LayerData,
-  head: number,
-  query: number,
-  muted: readonly number[],
-): Explanation {
+export function explain(data: LayerData, head: number, query: number, muted: readonly number[]) {
   const original = read(data, head, query, []);
-  const shown = muted.length ? read(data, head, query, muted) : original;
+  /** True for coefficients, of which later keys have none. */
   const signed = data.info.signed !== undefined;
-  const peak = signed ? largestOf(original.weights.map(Math.abs)) || 1 : 1;
-  return { query, signed, peak, original, shown, bias: data.biasRow(head, query) };
+  return {
+    query,
+    signed,
+    /** The number with the full bar, or curve: the largest magnitude of coefficients, or 1. */
+    peak: signed ? largestOf(original.weights.map(Math.abs)) || 1 : 1,
+    original,
+    /** Without the muted neurons; the same object as `original` if there are none. */
+    shown: muted.length ? read(data, head, query, muted) : original,
+    /** The bias added to the scaled products, or null. */
+    bias: data.biasRow(head, query),
+  };
 }
 
-function read(data: LayerData, head: number, query: number, muted: readonly number[]): Reading {
+export type Reading = ReturnType<typeof read>;
+
+function read(data: LayerData, head: number, query: number, muted: readonly number[]) {
+  /** q · k; with a recurrence, of the query as it is walked back to each key. */
   const dots = new Float64Array(data.numKeys);
   const keys = data.keys(head) as Float32Array;
   const { recurrence } = data.info;
@@ -56,12 +41,21 @@ function read(data: LayerData, head: number, query: number, muted: readonly numb
     if (!j || recurrence) q = without(data.queryAt(head, query, j) as Float32Array, muted);
     dots[j] = dot(q, keys, j * q.length);
   }
+  /** The scores before the softmax; null where they are not recorded. */
   const scores = data.scoreRow(head, query, muted);
-  if (!scores) return { dots, scores, weights: data.weightRow(head, query, muted), sink: null };
   const logit = data.sink(head);
-  const normalizer = logSumExp(scores, logit ?? Number.NEGATIVE_INFINITY);
-  const weights = scores.map((score) => Math.exp(score - normalizer));
-  return { dots, scores, weights, sink: logit === null ? null : Math.exp(logit - normalizer) };
+  const normalizer = scores && logSumExp(scores, logit ?? Number.NEGATIVE_INFINITY);
+  return {
+    dots,
+    scores,
+    /** Without a softmax, coefficients. */
+    weights:
+      scores && normalizer !== null
+        ? scores.map((score) => Math.exp(score - normalizer))
+        : data.weightRow(head, query, muted),
+    /** The weight of the sink, or null. */
+    sink: logit === null || normalizer === null ? null : Math.exp(logit - normalizer),
+  };
 }
 
 /** True if the query can see the key. */
@@ -72,50 +66,37 @@ export function sees({ original, signed, query }: Explanation, key: number): boo
     : original.weights[key] > 0;
 }
 
-export interface ExplanationErrors {
-  /** The bound for a component of a query or key. */
-  readonly component: number;
-  /** The bound for a product of two components. */
-  product(q: number, k: number): number;
-  /** The bound for q · k, also without muted components. */
-  dot(key: number): number;
-  /** The bound for a score, also without muted components. */
-  readonly score: number;
-  /** The bound for a weight; with muted components, for the weight without them. */
-  readonly weight: number;
-  /** The bound for the weight of the sink. */
-  readonly sink: number;
-}
+export type ExplanationErrors = ReturnType<typeof explanationErrors>;
 
 /**
+ * Bounds of the differences from the record's numbers.
+ *
  * @param muted true if components are muted. The errors of components are taken for independent, so
  * that those of fewer add up to no more than the largest of all that was measured; but a row's
  * weights may follow the scores more closely.
  */
-export function explanationErrors(
-  data: LayerData,
-  head: number,
-  query: number,
-  muted: boolean,
-): ExplanationErrors {
-  const { vectorRounding: component, scoreRounding } = data;
+export function explanationErrors(data: LayerData, head: number, query: number, muted: boolean) {
+  const { vectorRounding: component, scoreRounding: score } = data;
   const { program } = data.info;
   const scale = program && program.softcap === null ? Math.abs(headScale(program, head)) : 0;
+  /** The bound for a product of two components. */
   const product = (q: number, k: number) =>
     component * (Math.abs(q) + Math.abs(k)) + component * component;
-  // If no score differs by more, the odds of a weight differ by up to exp(2 · this).
-  const followed = Math.tanh(scoreRounding / 2);
+  /** For the weight of the sink: if no score differs by more, the odds of a weight differ by up to exp(2 · this). */
+  const sink = Math.tanh(score / 2);
   return {
     component,
     product,
-    dot(key) {
+    /** The bound for q · k, also without muted components. */
+    dot(key: number) {
       const [q, k] = [data.query(head, query), data.key(head, key)];
       const sum = q && k ? q.reduce((total, value, n) => total + product(value, k[n]), 0) : 0;
-      return scale > 0 ? Math.min(sum, scoreRounding / scale) : sum;
+      return scale > 0 ? Math.min(sum, score / scale) : sum;
     },
-    score: scoreRounding,
-    weight: muted && program ? followed : data.rowRounding(head, query),
-    sink: followed,
+    score,
+    /** The bound for a weight; with muted components, for the weight without them. */
+    weight: muted && program ? sink : data.rowRounding(head, query),
+    sink,
   };
 }
 

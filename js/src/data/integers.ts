@@ -1,6 +1,6 @@
 /** Restores coded integers: mirrors `attnwidget/wire/compression/integers.py`. */
 
-import type { Arrays, NumberArray } from "./arrays.ts";
+import { type Arrays, arrayOf, type NumberArray } from "./arrays.ts";
 
 /** Each array of coded integers has these parts beside its symbols. */
 export const CHANNELS = "_channels";
@@ -17,11 +17,7 @@ export function withIntegers(parts: Arrays): Arrays {
   for (const coded of parts.keys()) {
     if (!coded.endsWith(CHANNELS)) continue;
     const name = coded.slice(0, -CHANNELS.length);
-    const [symbols, channels, low] = [name, coded, name + LOW].map((part) => {
-      const array = parts.get(part);
-      if (!array) throw new Error(`This layer has no ${part}.`);
-      return array;
-    });
+    const [symbols, channels, low] = [name, coded, name + LOW].map((part) => arrayOf(parts, part));
     out.set(name, integers(symbols, channels.values, low.values));
     out.delete(coded);
     out.delete(name + LOW);

@@ -5,11 +5,11 @@ import { kernelsFor, scriptKernels } from "../kernels/compiled.ts";
 import type { Kernels } from "../kernels/kernels.ts";
 import { nextFrame } from "../scheduling/frame.ts";
 import { sliced } from "../scheduling/slices.ts";
-import type { Arrays, NumberArray } from "./arrays.ts";
+import { type Arrays, arrayOf, type NumberArray, valuesOf } from "./arrays.ts";
 import { FACTORS, factorsOf } from "./check-block.ts";
 import type { BlockError } from "./codec.ts";
 import type { LayerInfo, LensInfo, Side, StackInfo } from "./manifest.ts";
-import { without } from "./neurons.ts";
+import { dot, without } from "./neurons.ts";
 import { type Normalized, Normalizers } from "./normalizers.ts";
 import { coefficientColumn, coefficientRow, type HeadRecurrence, walkBack } from "./recurrence.ts";
 import {
@@ -23,22 +23,8 @@ import {
   type Table,
 } from "./scores.ts";
 
-/** The arrays of a layer, to copy it. */
-export interface LayerContent {
-  readonly stack: StackInfo;
-  readonly info: LayerInfo;
-  readonly arrays: Arrays;
-}
-
 /** The most multiplications, of all heads together, to prepare columns without a pause. */
 const AT_ONCE = 8e6;
-
-/** The sum of the products of two arrays' numbers. */
-function product(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let n = 0; n < a.length; n++) sum += a[n] * b[n];
-  return sum;
-}
 
 /** Kernels process four numbers at a time, and may write three more. */
 const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
@@ -47,6 +33,16 @@ const padded = (count: number) => Math.ceil(count / 4) * 4 + 4;
 export class LayerData {
   readonly numQueries: number;
   readonly numKeys: number;
+  /** The largest difference of a weight, or coefficient, from the record's. */
+  readonly rounding: number;
+  /** The number of sampled rows that `rounding` was measured in; null if in all. */
+  readonly roundingRows: number | null;
+  /** The largest difference of a component of q or k. */
+  readonly vectorRounding: number;
+  /** Bounds of the differences of all weights, of scores, and of shares by lenses of factors. */
+  readonly largestRounding: number;
+  readonly scoreRounding: number;
+  readonly shareRounding: number;
   readonly #arrays: Arrays;
   readonly #kernels: Kernels;
   readonly #programs: (HeadProgram | null)[] = [];
@@ -72,8 +68,17 @@ export class LayerData {
     readonly stack: StackInfo,
     readonly info: LayerInfo,
     arrays: Arrays,
-    private readonly error: BlockError | null = null,
+    error?: BlockError | null,
   ) {
+    const measured: Partial<BlockError> = error ?? {};
+    // Rows that were not measured may differ more, and encoders allow for twice as much.
+    const margin = measured.rows === undefined ? 1 : 2;
+    this.rounding = measured.largest ?? 0;
+    this.roundingRows = measured.rows ?? null;
+    this.vectorRounding = measured.vectors ?? 0;
+    this.largestRounding = margin * this.rounding;
+    this.scoreRounding = margin * (measured.scores ?? 0);
+    this.shareRounding = margin * (measured.shares ?? 0);
     this.numQueries = stack.queries.labels.length;
     this.numKeys = stack.keys.labels.length;
     const [row, column] = [padded(this.numKeys), padded(this.numQueries)];
@@ -113,38 +118,8 @@ export class LayerData {
   }
 
   /** The arguments of the constructor, for a copy. */
-  get content(): LayerContent {
+  get content() {
     return { stack: this.stack, info: this.info, arrays: this.#arrays };
-  }
-
-  /** The largest difference of a weight, or coefficient, from the record's. */
-  get rounding(): number {
-    return this.error?.largest ?? 0;
-  }
-
-  /** The number of sampled rows that `rounding` was measured in; null if in all. */
-  get roundingRows(): number | null {
-    return this.error?.rows ?? null;
-  }
-
-  /** The largest difference of a component of q or k. */
-  get vectorRounding(): number {
-    return this.error?.vectors ?? 0;
-  }
-
-  /** A bound of the differences of scores. */
-  get scoreRounding(): number {
-    return this.#margin * (this.error?.scores ?? 0);
-  }
-
-  /** The factor of an error that was measured in sampled rows: others may differ more, and encoders allow for twice as much. */
-  get #margin(): number {
-    return this.roundingRows === null ? 1 : 2;
-  }
-
-  /** A bound of the differences of all weights. */
-  get largestRounding(): number {
-    return this.#margin * this.rounding;
   }
 
   /** A bound of the differences of the weights in row i. */
@@ -158,7 +133,7 @@ export class LayerData {
 
   /** Query vector i of a head, [dim], or null if the layer has none. */
   query(head: number, i: number): Float32Array | null {
-    return this.#vector("queries", this.#queryHead(head), i, this.numQueries);
+    return this.#vectors("queries", this.#queryHead(head) * this.numQueries + i, 1);
   }
 
   /**
@@ -187,13 +162,12 @@ export class LayerData {
 
   /** Key vector j of the key head that this query head uses, [dim], or null. */
   key(head: number, j: number): Float32Array | null {
-    return this.#vector("keys", this.#keyHead(head), j, this.numKeys);
+    return this.#vectors("keys", this.#keyHead(head) * this.numKeys + j, 1);
   }
 
   /** All key vectors of the same key head, [Tk, dim] row by row, or null. */
   keys(head: number): Float32Array | null {
-    const { dim } = this.info;
-    return dim === null ? null : this.#slice("keys", this.#keyHead(head), this.numKeys * dim);
+    return this.#vectors("keys", this.#keyHead(head), this.numKeys);
   }
 
   /**
@@ -237,7 +211,7 @@ export class LayerData {
       return row;
     }
     const program = this.#programs[head];
-    if (!program) return this.#weights(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
+    if (!program) return this.#kept(head).subarray(i * this.numKeys, (i + 1) * this.numKeys);
     const row = this.#scores(program, i, muted);
     const [first, end] = seenBy(program, i);
     // Skip the exponential of masked keys on both sides, in steps of the kernels' four numbers.
@@ -246,7 +220,7 @@ export class LayerData {
     row.fill(0, 0, first).fill(0, end);
     const weights = row.subarray(0, this.numKeys);
     if (muted.length === 0) {
-      const totals = this.#factored.map((name) => product(weights, this.#ofKeys(name, head)));
+      const totals = this.#factored.map((name) => dot(weights, this.#ofKeys(name, head)));
       this.#normalizers[head].set(i, peak, factor, totals);
     }
     return weights;
@@ -264,7 +238,7 @@ export class LayerData {
     }
     const program = this.#programs[head];
     if (!program) {
-      const weights = this.#weights(head);
+      const weights = this.#kept(head);
       return Float32Array.from(
         { length: this.numQueries },
         (_, i) => weights[i * this.numKeys + j],
@@ -295,7 +269,7 @@ export class LayerData {
   /** The weights of row i times the factors of a lens, as shares of the row's sum. */
   shareRow(lens: LensInfo, head: number, i: number): Float32Array {
     const [weights, factors] = [this.passingRow(head, i), this.#ofKeys(factorsOf(lens), head)];
-    const total = product(weights, factors);
+    const total = dot(weights, factors);
     return weights.map((weight, j) => (total > 0 ? (weight * factors[j]) / total : 0));
   }
 
@@ -308,15 +282,10 @@ export class LayerData {
     return weights.map((weight, i) => (totals[i] > 0 ? (weight * factors[j]) / totals[i] : 0));
   }
 
-  /** A bound of the differences of shares. */
-  get shareRounding(): number {
-    return this.#margin * (this.error?.shares ?? 0);
-  }
-
   /** The sum of weights times factors of every row, where weights are kept. */
   #totals(factors: Float32Array, head: number): Float32Array {
     return Float32Array.from({ length: this.numQueries }, (_, i) =>
-      product(this.passingRow(head, i), factors),
+      dot(this.passingRow(head, i), factors),
     );
   }
 
@@ -441,33 +410,30 @@ export class LayerData {
     return Math.floor((head * this.info.key_heads) / this.info.heads);
   }
 
-  #weights(head: number): Float32Array {
-    return this.#slice(
-      this.info.signed ? "coefficients" : "weights",
-      head,
-      this.numQueries * this.numKeys,
-    );
+  /** The numbers of a head that are kept as such, row by row. */
+  #kept(head: number): Float32Array {
+    const name = this.info.signed ? "coefficients" : "weights";
+    return this.#slice(name, head, this.numQueries * this.numKeys);
   }
 
   #table(name: string, head: number): Table {
-    return { values: this.#perHead(name, head), columns: this.#array(name).shape[2] };
+    return { values: this.#perHead(name, head), columns: arrayOf(this.#arrays, name).shape[2] };
   }
 
   /** The values of one head in an array with either one row for all heads or one per head. */
   #perHead(name: string, head: number): Float32Array {
-    const { shape, values } = this.#array(name);
+    const { shape, values } = arrayOf(this.#arrays, name);
     return this.#slice(name, head % shape[0], values.length / shape[0]);
   }
 
-  #vector(name: string, head: number, position: number, tokens: number): Float32Array | null {
+  /** A group of so many vectors; null if the layer has none. */
+  #vectors(name: string, index: number, count: number): Float32Array | null {
     const { dim } = this.info;
-    if (dim === null) return null;
-    const start = (head * tokens + position) * dim;
-    return this.#array(name).values.subarray(start, start + dim);
+    return dim === null ? null : this.#slice(name, index, count * dim);
   }
 
   #slice(name: string, index: number, size: number): Float32Array {
-    return this.#array(name).values.subarray(index * size, (index + 1) * size);
+    return valuesOf(this.#arrays, name).subarray(index * size, (index + 1) * size);
   }
 
   /** Copy queries and keys to the memory of the kernels. */
@@ -476,11 +442,5 @@ export class LayerData {
     const values = this.#kernels.floats(array.values.length);
     values.set(array.values);
     return { shape: array.shape, values };
-  }
-
-  #array(name: string): NumberArray {
-    const array = this.#arrays.get(name);
-    if (!array) throw new Error(`This layer has no ${name}.`);
-    return array;
   }
 }

@@ -3,7 +3,7 @@
 import type { LayerData } from "./layer-data.ts";
 import { ATTENTION, type LayerInfo, type Side, type StackInfo } from "./manifest.ts";
 import type { RemoteLayer } from "./remote-layer.ts";
-import { cropped, MOST_LEVELS, type Pooled, type SignedThumbnail } from "./thumbnails.ts";
+import { MOST_SIGNED, type Pooled, pooled, type Thumbnail } from "./thumbnails.ts";
 
 export type RecordLayer = LayerData | RemoteLayer;
 export type Layer = RecordLayer | DifferenceLayer;
@@ -22,7 +22,7 @@ export class DifferenceLayer {
     readonly info: LayerInfo,
     /** The layers of A and B. */
     readonly sides: readonly [RecordLayer, RecordLayer],
-    private readonly thumbnails: readonly SignedThumbnail[],
+    private readonly thumbnailOf: (head: number) => Thumbnail,
   ) {
     const [a, b] = sides;
     this.numQueries = a.numQueries;
@@ -43,12 +43,7 @@ export class DifferenceLayer {
 
   overview(head: number, segments: string): Pooled | undefined {
     if (this.sides.every(({ whole }) => whole)) return undefined;
-    const { rows, columns, levels, less } = cropped(this.thumbnails[head], this.stack, segments);
     const peak = this.info.peaks?.[ATTENTION.name]?.[head] ?? 0;
-    const values = Float32Array.from(
-      levels,
-      (level, at) => (less?.[at] ? -1 : 1) * peak * (level / MOST_LEVELS) ** 2,
-    );
-    return { rows, columns, values };
+    return pooled(this.thumbnailOf(head), this.stack, segments, peak, MOST_SIGNED);
   }
 }

@@ -24,7 +24,7 @@ import {
   tuple,
   where,
 } from "../basics/reader.ts";
-import { readRatios } from "./effect.ts";
+import { same } from "../basics/same.ts";
 
 /** The most heads of a record: each is a cell of the model view. */
 const MOST_HEADS = 2 ** 15;
@@ -82,10 +82,9 @@ const brief = (words: Reader<string>): Reader<string> =>
 /** The words in order, and the word of each token. */
 const words = where(fields({ labels: list(text()), of: list(index) }), ({ labels, of }) => {
   // The tokens of a word are consecutive, and each word has at least one.
-  const step = (at: number) => of[at] - (at ? of[at - 1] : -1);
-  const begins = of.filter((_, at) => step(at) === 1).length;
-  const steady = of.every((_, at) => step(at) === 1 || (at > 0 && step(at) === 0));
-  return steady && begins === labels.length ? null : ".of";
+  const follows = (word: number, at: number) =>
+    at ? word === of[at - 1] || word === of[at - 1] + 1 : word === 0;
+  return of.every(follows) && (of.at(-1) ?? -1) === labels.length - 1 ? null : ".of";
 });
 
 const patchSide = integer(1, MOST_PATCHES);
@@ -275,99 +274,95 @@ const layer = also(
 export interface LayerInfo extends Read<typeof layer> {
   /**
    * By lens, the largest magnitude of the numbers of each head, or of the layer: of B − A, and of
-   * lenses with a scale of their own. Missing where there are none.
+   * lenses with a scale of their own. Missing or null where there are none.
    */
-  readonly peaks?: Readonly<Record<string, readonly number[]>>;
+  readonly peaks?: Readonly<Record<string, readonly number[] | null | undefined>>;
 }
-
-/** Two positions per token: its start and its end in a text; -1 for none. */
-const offsets = list(integer(-1));
 
 /** A prompt as running text, and the answer to it: see `attnwidget/wire/running_text.py`. */
-const runningText = fields({
-  text: text(),
-  /** The places of the keys in `text`. */
-  offsets,
-  messages: list(fields({ role: text(), start: integer(0), end: integer(0) })),
-  template: list(integer(0)),
-  sentences: list(tuple(integer(0), integer(0))),
-  /** The query that wrote the first token of the answer, or is the first that is looked at. */
-  first: integer(0),
-  answer: maybe(
+const runningText = (queries: number, keys: number) => {
+  /** Two positions per token: its start and its end in a text; -1 for none. */
+  const offsets = (tokens: number) => list(integer(-1), exactly(2 * tokens));
+  const end = integer(1, keys);
+  return also(
     fields({
       text: text(),
-      labels: list(text()),
-      offsets,
-      p: list(number),
-      likeliest: list(list(tuple(text(), number))),
+      /** The places of the keys in `text`. */
+      offsets: offsets(keys),
+      messages: list(
+        where(fields({ role: text(), start: index, end }), ({ start, end }) =>
+          start < end ? null : "",
+        ),
+      ),
+      template: list(integer(0, keys - 1)),
+      sentences: list(where(tuple(index, end), ([start, end]) => (start < end ? null : ""))),
+      answer: maybe(
+        also(fields({ text: text(), labels: list(text(), count) }), ({ labels: { length } }) =>
+          fields({
+            offsets: offsets(length),
+            p: list(number, exactly(length)),
+            likeliest: list(list(tuple(text(), number)), exactly(length)),
+          }),
+        ),
+      ),
     }),
-  ),
-  /** The effects of cutting parts, as far as a page has them; missing where none was measured. */
-  cuts: optional(
-    list(
-      fields({
-        /** The tokens of the part. */
-        start: integer(0),
-        end: integer(0),
-        /** Those of a region of an image, which are not in a row, as far as they are here. */
-        keys: optional(list(integer(0))),
-        /** Those whose links are cut, as [layer, head]; null for all. */
-        heads: orNull(list(tuple(integer(0), integer(0)))),
-        /** The change of the log probability of each token of the answer, in nats. */
-        changes: list(number),
-        /** What the model then writes; null if that was not asked for. */
-        answer: orNull(text()),
-      }),
-    ),
-  ),
-  /** What places get in other orders of the sentences, if a page has that. */
-  shuffled: maybe(readRatios),
-});
+    ({ answer, sentences }) => {
+      const rows = answer?.labels.length ?? queries;
+      return fields({
+        /** The query that wrote the first token of the answer, or is the first that is looked at. */
+        first: integer(0, queries - rows),
+        /** The effects of cutting parts, as far as a page has them; missing where none was measured. */
+        cuts: optional(
+          list(
+            fields({
+              /** The tokens of the part. */
+              start: index,
+              end: index,
+              /** Those of a region of an image, which are not in a row, as far as they are here. */
+              keys: optional(list(index)),
+              /** Those whose links are cut, as [layer, head]; null for all. */
+              heads: orNull(list(tuple(index, index))),
+              /** The change of the log probability of each token of the answer, in nats. */
+              changes: list(number, exactly(rows)),
+              /** What the model then writes; null if that was not asked for. */
+              answer: orNull(text()),
+            }),
+          ),
+        ),
+        /** What places get in other orders of the sentences, if a page has that. */
+        shuffled: maybe(list(list(orNull(number), exactly(sentences.length)), exactly(rows))),
+      });
+    },
+  );
+};
 
-export type RunningText = Read<typeof runningText>;
+export type RunningText = Read<ReturnType<typeof runningText>>;
 export type MeasuredCut = NonNullable<RunningText["cuts"]>[number];
 
-/** True if a running text is one of so many queries and keys. */
-function fits(of: RunningText, queries: number, keys: number): boolean {
-  const { answer } = of;
-  const spans = [...of.sentences, ...of.messages.map(({ start, end }) => [start, end])];
-  const rows = answer?.labels.length ?? queries;
-  return (
-    of.offsets.length === 2 * keys &&
-    spans.every(([start, end]) => start < end && end <= keys) &&
-    of.template.every((key) => key < keys) &&
-    rows > 0 &&
-    (of.cuts ?? []).every(({ changes }) => changes.length === rows) &&
-    (!of.shuffled || of.shuffled.length === rows) &&
-    (of.shuffled ?? []).every((row) => row.length === of.sentences.length) &&
-    of.first + rows <= queries &&
-    (!answer ||
-      [answer.offsets.length / 2, answer.p.length, answer.likeliest.length].every(
-        (length) => length === rows,
-      ))
-  );
-}
-
 const stack = as(
-  where(
-    fields({
-      name,
-      queries: tokens,
-      /** Null if the keys are the queries' own tokens. */
-      keys: maybe(tokens),
-      /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */
-      sampled: maybe(count),
-      /** Null where there is none. */
-      text: maybe(runningText),
-      layers: list<LayerInfo>(layer, count),
-    }),
-    ({ layers, queries, keys, text }) => {
-      const next = layers.findIndex(({ number }, at) => at > 0 && number <= layers[at - 1].number);
-      if (next >= 0) return `.layers[${next}].number`;
-      return text && !fits(text, queries.labels.length, (keys ?? queries).labels.length)
-        ? ".text"
-        : null;
-    },
+  also(
+    where(
+      fields({
+        name,
+        queries: tokens,
+        /** Null if the keys are the queries' own tokens. */
+        keys: maybe(tokens),
+        /** The number of evenly spaced queries behind thumbnails and metrics; null for all. */
+        sampled: maybe(count),
+        layers: list<LayerInfo>(layer, count),
+      }),
+      ({ layers }) => {
+        const next = layers.findIndex(
+          ({ number }, at) => at > 0 && number <= layers[at - 1].number,
+        );
+        return next >= 0 ? `.layers[${next}].number` : null;
+      },
+    ),
+    ({ queries, keys }) =>
+      fields({
+        /** Null where there is none. */
+        text: maybe(runningText(queries.labels.length, (keys ?? queries).labels.length)),
+      }),
   ),
   ({ keys, ...others }) => ({ ...others, keys: keys ?? others.queries }),
 );
@@ -465,7 +460,7 @@ const lens = (stacks: readonly StackInfo[]) =>
   );
 
 /** Lenses in the order of menus, of which the first is attention. */
-export const lenses = (stacks: readonly StackInfo[]) =>
+const lenses = (stacks: readonly StackInfo[]) =>
   where(list(lens(stacks), integer(1, MOST_LENSES)), (all) =>
     new Set(all.map(({ name }) => name)).size < all.length || all[0].kind !== "browser" ? "" : null,
   );
@@ -534,13 +529,13 @@ export const hasThumbnails = ({ kind }: LensInfo): boolean =>
 export type ByHead<Value> = ReadonlyMap<LayerInfo, readonly Value[]>;
 
 /** One value for each head of a layer. */
-export const ofHeads =
+const ofHeads =
   <Value>(value: Reader<Value>) =>
   ({ heads }: LayerInfo) =>
     list(value, exactly(heads));
 
 /** Values of layers, in their order. */
-export const perLayer = <Row>(layers: readonly LayerInfo[], row: (of: LayerInfo) => Reader<Row>) =>
+const perLayer = <Row>(layers: readonly LayerInfo[], row: (of: LayerInfo) => Reader<Row>) =>
   list((own, at) => row(layers[at])(own), exactly(layers.length));
 
 /** @param required true if every stack needs values */
@@ -598,13 +593,11 @@ export const metricValue = (
 ): number | null => values.get(layer)?.[head] ?? null;
 
 const place = tuple(number, number);
+/** A head near another one: the number of its layer, its own, and the distance. */
 const neighbour = tuple(number, number, number);
 
 /** A place on the map of heads. */
 export type Position = Read<typeof place>;
-
-/** A head near another one: the number of its layer, its own, and the distance. */
-export type Neighbour = Read<typeof neighbour>;
 
 /** The similarity of heads: places on a map on which alike heads are near each other. */
 export const similarity = (stacks: readonly StackInfo[]) => {
@@ -679,7 +672,7 @@ const scoreGrid = (stacks: readonly StackInfo[]) =>
     },
   );
 
-export const scoreGrids = (stacks: readonly StackInfo[]) =>
+const scoreGrids = (stacks: readonly StackInfo[]) =>
   list(scoreGrid(stacks), integer(0, MOST_SCORE_GRIDS));
 
 export type ScoreGrid = Read<ReturnType<typeof scoreGrid>>;
@@ -688,9 +681,6 @@ export type ScoreGrid = Read<ReturnType<typeof scoreGrid>>;
 const example = tuple(number, number, number, number, number);
 /** The examples with the highest number, with that next to the median, and with the lowest. */
 const exampleKinds = list(orNull(example), exactly(3));
-
-export type SentExample = Read<typeof example>;
-export type OfHead = Read<typeof exampleKinds>;
 
 /** The examples of heads: texts in which a number of a head is highest, usual, or lowest. */
 export const examples = (stacks: readonly StackInfo[]) => {
@@ -722,7 +712,7 @@ const kinds = fields({
 });
 
 /** The pattern of each head: what it looks at or rests on. */
-export const patterns = (stacks: readonly StackInfo[]) => {
+const patterns = (stacks: readonly StackInfo[]) => {
   const said = optional(byLayer(ofHeads(isolated(text())), stacks, true));
   return also(kinds, ({ kinds }) =>
     fields({
@@ -766,27 +756,76 @@ const image = where(
 
 export type ImageFile = Read<typeof image>;
 
-/** A stack of a comparison's first record, with its partner and their difference. */
-export interface ComparedStack {
-  readonly a: StackInfo;
-  /** The stack of the second record. */
-  readonly b: StackInfo;
-  /** Their difference, which is in no record: the layers have weights alone, B − A. */
-  readonly difference: StackInfo;
-}
+/** A layer without queries and keys. */
+const WEIGHTS = {
+  bare: true,
+  program: null,
+  recurrence: null,
+  dim: null,
+  rotary: null,
+  sums: null,
+} as const;
+
+/** A stack of a comparison's first record, its partner of the second, and their difference. */
+const comparedStack = (stacks: readonly StackInfo[]) => {
+  const named = as(text(), (name) => stacks.find((stack) => stack.name === name));
+  const sizes = ({ queries, keys, layers }: StackInfo) => [
+    queries.labels.length,
+    keys.labels.length,
+    layers.map(({ number, heads, signed = null }) => [number, heads, signed]),
+  ];
+  // They have the same tokens, layers and heads.
+  const sides = where(fields({ a: named, b: named }), ({ a, b }) =>
+    a && b && a !== b && same(sizes(a), sizes(b)) ? null : "",
+  ) as Reader<Readonly<Record<"a" | "b", StackInfo>>>;
+  const pair = also(sides, ({ a: { layers } }) => {
+    const peaks = ofHeads(number);
+    return fields({
+      /** The largest |B − A| of each head. */
+      peaks: perLayer(layers, peaks),
+      /** The same of other lenses; null for layers that one of both lacks. */
+      lenses: record(perLayer(layers, (layer) => orNull(peaks(layer)))),
+    });
+  });
+  return as(pair, ({ a, b, peaks, lenses }) => {
+    const all = Object.entries({ ...lenses, [ATTENTION.name]: peaks });
+    const layers = a.layers.map((layer, at) => ({
+      ...layer,
+      ...WEIGHTS,
+      peaks: Object.fromEntries(all.map(([name, of]) => [name, of[at]])),
+    }));
+    const name = `${a.name}, B − A`;
+    /** It is in no record: its layers have weights alone, B − A. */
+    const difference: StackInfo = { ...a, text: null, name, difference: [a, b], layers };
+    return { a, b, difference };
+  });
+};
+
+export type ComparedStack = Read<ReturnType<typeof comparedStack>>;
 
 /** Two records that are compared: the stacks of both are in one manifest. */
-export interface Compared {
+const compared = (stacks: readonly StackInfo[]) => {
+  const shape = fields({
+    stacks: list(comparedStack(stacks), count),
+    /** The name of each record, such as its text or its model, in parts: every second one differs. */
+    names: tuple(list(text(), count), list(text(), count)),
+    /** The remark on how the tokens of both belong together, and that heads need not. */
+    remark: text(),
+  });
+  const once = where(shape, ({ stacks: pairs }) => {
+    const names = pairs.flatMap(({ a, b }) => [a, b]);
+    return new Set(names).size === names.length ? null : ".stacks";
+  });
   /** By the name of the first record's stack. */
-  readonly stacks: ReadonlyMap<string, ComparedStack>;
-  /** The name of each record, such as its text or its model, in parts: every second one differs. */
-  readonly names: readonly [a: readonly string[], b: readonly string[]];
-  /** The remark on how the tokens of both belong together, and that heads need not. */
-  readonly remark: string;
-}
+  const byName = (pairs: readonly ComparedStack[]) =>
+    new Map(pairs.map((pair) => [pair.a.name, pair]));
+  return as(once, (sent) => ({ ...sent, stacks: byName(sent.stacks) }));
+};
+
+export type Compared = Read<ReturnType<typeof compared>>;
 
 /** What a manifest says of a record, before the numbers of its heads. */
-export const about = where(
+const about = where(
   fields({
     version: number,
     model: text(),
@@ -810,15 +849,66 @@ export const about = where(
   },
 );
 
-export interface Manifest extends Read<typeof about> {
-  /** In the order of menus; the first is attention. */
-  readonly lenses: readonly LensInfo[];
-  /** Null for a single record. */
-  readonly compared: Compared | null;
-  readonly metrics: readonly Metric[];
-  readonly patterns: Patterns;
-  /** Numbers of layers and positions that were measured beside the record. */
-  readonly grids: readonly ScoreGrid[];
+/** A manifest of this version: what a record is, and numbers of its heads. */
+export function manifest(sent: unknown) {
+  const record = about(sent);
+  const described = fields({ lenses: lenses(record.stacks) })(sent).lenses;
+  const stacks = record.stacks.map((stack) => withPeaks(stack, described));
+  const numbers = fields({
+    metrics: metrics(stacks),
+    patterns: patterns(stacks),
+    /** Numbers of layers and positions that were measured beside the record. */
+    grids: as(optional(scoreGrids(stacks)), (grids) => grids ?? []),
+    /** Null for a single record. */
+    compared: maybe(compared(stacks)),
+  });
+  const read = where(numbers, ({ metrics }) => {
+    // Every stack needs a metric, the default of the model view.
+    const all = stacks.every(({ layers }) => metrics.some(({ values }) => values.has(layers[0])));
+    return all ? null : ".metrics";
+  })(sent);
+  return {
+    ...record,
+    stacks: stacks as readonly StackInfo[],
+    /** In the order of menus; the first is attention. */
+    lenses: described.map(({ peaks, ...lens }) => lens) as readonly LensInfo[],
+    metrics: read.metrics,
+    grids: read.grids,
+    patterns: withDifferences(read.patterns, [...(read.compared?.stacks.values() ?? [])]),
+    compared: read.compared,
+  };
+}
+
+export type Manifest = Read<typeof manifest>;
+
+/** A stack whose layers have the scales of the lenses. */
+function withPeaks(stack: StackInfo, described: Read<ReturnType<typeof lenses>>): StackInfo {
+  const scaled = described.filter(({ peaks }) => peaks);
+  if (!scaled.length) return stack;
+  const layers = stack.layers.map((layer) => ({
+    ...layer,
+    peaks: Object.fromEntries(scaled.map(({ name, peaks }) => [name, peaks?.get(layer)])),
+  }));
+  return { ...stack, layers };
+}
+
+/** The patterns, also of differences: they are coloured as A, and have words for both. */
+function withDifferences(patterns: Patterns, pairs: readonly ComparedStack[]): Patterns {
+  const [values, words] = [new Map(patterns.values), new Map(patterns.words)];
+  const said = (layer: LayerInfo, head: number) =>
+    words.get(layer)?.[head] ?? patterns.kinds[values.get(layer)?.[head] ?? 0];
+  for (const { a, b, difference } of pairs) {
+    difference.layers.forEach((layer, at) => {
+      const own = values.get(a.layers[at]) ?? [];
+      const both = own.map((_, head) => {
+        const [before, after] = [said(a.layers[at], head), said(b.layers[at], head)];
+        return before === after ? before : `${before} in A, ${after} in B`;
+      });
+      values.set(layer, own);
+      words.set(layer, both);
+    });
+  }
+  return { ...patterns, values, words };
 }
 
 /** The number of the grid that is shown: the one chosen, or else the whole image, or the first. */

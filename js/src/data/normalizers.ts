@@ -3,11 +3,7 @@
 import type { Kernels } from "../kernels/kernels.ts";
 
 /** The normalizers of a copy of the layer. */
-export interface Normalized {
-  readonly peaks: Float32Array;
-  readonly factors: Float32Array;
-  readonly totals: readonly Float32Array[];
-}
+export type Normalized = Pick<Normalizers, "peaks" | "factors" | "totals">;
 
 export class Normalizers {
   /** Per query, the largest score, and 1 / the sum of exponentials, 0 if unknown. */

@@ -1,45 +1,16 @@
-/** Reads a manifest, and what comes beside it: puts comparisons together, and says what is damaged. */
+/** Reads a manifest of this version, and what comes beside it, or says what is damaged. */
 
-import {
-  also,
-  as,
-  fields,
-  integer,
-  list,
-  maybe,
-  number,
-  optional,
-  orNull,
-  type Read,
-  type Reader,
-  record,
-  text,
-  tuple,
-  valid,
-  where,
-} from "../basics/reader.ts";
-import { same } from "../basics/same.ts";
+import { maybe, type Reader, valid } from "../basics/reader.ts";
 import {
   type Arc,
-  ATTENTION,
-  about,
   arcs,
-  type Compared,
-  type ComparedStack,
   type Examples,
   examples,
-  type LayerInfo,
-  lenses,
   type Manifest,
   type Metric,
+  manifest,
   metrics,
-  ofHeads,
-  type Patterns,
-  patterns,
-  perLayer,
   type Similarity,
-  type StackInfo,
-  scoreGrids,
   similarity,
 } from "./manifest.ts";
 
@@ -80,133 +51,3 @@ export const readExamples = (sent: unknown, { stacks }: Manifest): Examples | nu
 
 const recorded = <Value>(name: string, read: Reader<Value>, sent: unknown): Value =>
   valid(`This record is damaged: its ${name}`, read, sent);
-
-function manifest(sent: unknown): Manifest {
-  const record = about(sent);
-  const described = fields({ lenses: lenses(record.stacks) })(sent).lenses;
-  const stacks = record.stacks.map((stack) => withPeaks(stack, described));
-  const numbers = fields({
-    metrics: metrics(stacks),
-    patterns: patterns(stacks),
-    /** Missing where there are none. */
-    grids: optional(scoreGrids(stacks)),
-    /** Null for a single record. */
-    compared: maybe(compared(stacks)),
-  });
-  const read = where(numbers, ({ metrics }) => {
-    // Every stack needs a metric, the default of the model view.
-    const all = stacks.every(({ layers }) => metrics.some(({ values }) => values.has(layers[0])));
-    return all ? null : ".metrics";
-  })(sent);
-  return {
-    ...record,
-    stacks,
-    lenses: described.map(({ peaks, ...lens }) => lens),
-    metrics: read.metrics,
-    grids: read.grids ?? [],
-    patterns: withDifferences(read.patterns, [...(read.compared?.stacks.values() ?? [])]),
-    compared: read.compared,
-  };
-}
-
-/** A stack whose layers have the scales of the lenses. */
-function withPeaks(stack: StackInfo, described: readonly SentLens[]): StackInfo {
-  const scaled = described.filter(({ peaks }) => peaks);
-  if (!scaled.length) return stack;
-  const layers = stack.layers.map((layer) => ({
-    ...layer,
-    peaks: peaksOf(scaled.map(({ name, peaks }) => [name, peaks?.get(layer)])),
-  }));
-  return { ...stack, layers };
-}
-
-type SentLens = Read<ReturnType<typeof lenses>>[number];
-
-type Peaks = readonly [name: string, peaks: readonly number[] | null | undefined];
-
-const peaksOf = (all: readonly Peaks[]): NonNullable<LayerInfo["peaks"]> =>
-  Object.fromEntries(all.flatMap(([name, peaks]) => (peaks ? [[name, peaks]] : [])));
-
-/** Two records that are compared: their stacks have the same tokens, layers and heads. */
-function compared(stacks: readonly StackInfo[]): Reader<Compared> {
-  const named = as(text(), (name) => stacks.find((stack) => stack.name === name));
-  const sizes = ({ queries, keys, layers }: StackInfo) => [
-    queries.labels.length,
-    keys.labels.length,
-    layers.map(({ number, heads, signed = null }) => [number, heads, signed]),
-  ];
-  const sides = where(fields({ a: named, b: named }), ({ a, b }) =>
-    a && b && a !== b && same(sizes(a), sizes(b)) ? null : "",
-  ) as Reader<Pick<ComparedStack, "a" | "b">>;
-  const pair = also(sides, ({ a: { layers } }) => {
-    const peaks = ofHeads(number);
-    return fields({
-      /** The largest |B − A| of each head. */
-      peaks: perLayer(layers, peaks),
-      /** The same of other lenses; null for layers that one of both lacks. */
-      lenses: record(perLayer(layers, (layer) => orNull(peaks(layer)))),
-    });
-  });
-  const shape = fields({
-    stacks: list(as(pair, withDifference), integer(1)),
-    names: tuple(list(text(), integer(1)), list(text(), integer(1))),
-    remark: text(),
-  });
-  const once = where(shape, ({ stacks: pairs }) => {
-    const names = pairs.flatMap(({ a, b }) => [a, b]);
-    return new Set(names).size === names.length ? null : ".stacks";
-  });
-  return as(once, ({ stacks: pairs, names, remark }) => ({
-    stacks: new Map(pairs.map((pair) => [pair.a.name, pair])),
-    names,
-    remark,
-  }));
-}
-
-interface SentPair extends Pick<ComparedStack, "a" | "b"> {
-  readonly peaks: readonly (readonly number[])[];
-  readonly lenses: Readonly<Record<string, readonly (readonly number[] | null)[]>>;
-}
-
-/** A layer without queries and keys. */
-const WEIGHTS = {
-  bare: true,
-  program: null,
-  recurrence: null,
-  dim: null,
-  rotary: null,
-  sums: null,
-} as const;
-
-function withDifference({ a, b, peaks, lenses }: SentPair): ComparedStack {
-  const all = Object.entries({ ...lenses, [ATTENTION.name]: peaks });
-  const layers = a.layers.map((layer, at) => ({
-    ...layer,
-    ...WEIGHTS,
-    peaks: peaksOf(all.map(([name, of]) => [name, of[at]])),
-  }));
-  return {
-    a,
-    b,
-    difference: { ...a, text: null, name: `${a.name}, B − A`, difference: [a, b], layers },
-  };
-}
-
-/** The patterns, also of differences: they are coloured as A, and have words for both. */
-function withDifferences(patterns: Patterns, pairs: readonly ComparedStack[]): Patterns {
-  const [values, words] = [new Map(patterns.values), new Map(patterns.words)];
-  const said = (layer: LayerInfo, head: number) =>
-    words.get(layer)?.[head] ?? patterns.kinds[values.get(layer)?.[head] ?? 0];
-  for (const { a, b, difference } of pairs) {
-    difference.layers.forEach((layer, at) => {
-      const own = values.get(a.layers[at]) ?? [];
-      const both = own.map((_, head) => {
-        const [before, after] = [said(a.layers[at], head), said(b.layers[at], head)];
-        return before === after ? before : `${before} in A, ${after} in B`;
-      });
-      values.set(layer, own);
-      words.set(layer, both);
-    });
-  }
-  return { ...patterns, values, words };
-}

@@ -2,25 +2,16 @@
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { compiled } from "../kernels/compiled.ts";
-import { type Arrays, bytesIn } from "./arrays.ts";
-import {
-  checkNumbers,
-  checkParts,
-  combinedShapes,
-  layerShapes,
-  numbersShapes,
-  type Shapes,
-  textShapes,
-} from "./check-block.ts";
-import { type Block, decodeBlock, type PackedBlock, unpack } from "./codec.ts";
+import { bytesIn, valuesOf } from "./arrays.ts";
+import { checked, combinedShapes, layerShapes, numbersShapes, textShapes } from "./check-block.ts";
+import type { Block, PackedBlock } from "./codec.ts";
 import { type Combined, combine } from "./combine.ts";
 import type { Layer, RecordLayer } from "./layer.ts";
 import { LayerData } from "./layer-data.ts";
-import { type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
-import { fetchWeights, RemoteLayer, type RowCache, type Rows } from "./remote-layer.ts";
-import { Absent, type Delivery, type Loaded } from "./resource-cache.ts";
-import { type Cache, type LensNumbers, StackStore, type TextShares } from "./stack-store.ts";
-import type { Thumbnail } from "./thumbnails.ts";
+import { type LayerInfo, type LensInfo, layerOf, type StackInfo } from "./manifest.ts";
+import { RemoteLayer, type Rows } from "./remote-layer.ts";
+import { Absent, type Delivery, type Loaded, type ResourceCache } from "./resource-cache.ts";
+import { type LensNumbers, StackStore, type TextShares, type Thumbnails } from "./stack-store.ts";
 
 /** The source of a stack's numbers. Rejects with a message for the reader; the store checks what comes. */
 export interface StackSource {
@@ -60,11 +51,11 @@ export class RecordStack extends StackStore {
    */
   constructor(
     info: StackInfo,
-    cache: Cache,
-    thumbnails: (lens: string) => readonly (readonly Thumbnail[])[] | undefined,
+    cache: ResourceCache,
+    thumbnails: Thumbnails,
     private readonly lenses: readonly LensInfo[],
     private readonly source: StackSource,
-    private readonly rows: RowCache,
+    private readonly rows: ResourceCache,
     private readonly seen: (stack: RecordStack, layer: number) => void,
   ) {
     super(info, cache, thumbnails);
@@ -94,17 +85,16 @@ export class RecordStack extends StackStore {
     return this.cache.get(this.#key("text"), async (signal) => {
       const { info, source } = this;
       if (!source.text) throw new Absent("The running text is not in this page.");
-      const [, arrays] = await checked(await source.text(info.name, signal), () =>
+      const arrays = await checked(await source.text(info.name, signal), () =>
         textShapes(info, this.lenses),
       );
-      const part = (name: string) => arrays.get(name)?.values ?? new Float32Array(0);
       const by = (of: string) => ({
-        mean: part(`mean${of}`),
-        shares: part(`shares${of}`).map((level) => ((level + 128) / 255) ** 2),
+        mean: valuesOf(arrays, `mean${of}`),
+        shares: valuesOf(arrays, `shares${of}`).map((level) => ((level + 128) / 255) ** 2),
       });
       const lenses = this.lenses.filter(({ name }) => arrays.has(`mean ${name}`));
       const ofLenses = new Map(lenses.map(({ name }) => [name, by(` ${name}`)]));
-      const data = { ...by(""), sinks: part("sinks"), ofLenses };
+      const data = { ...by(""), sinks: valuesOf(arrays, "sinks"), ofLenses };
       return { data, bytes: bytesIn(arrays) };
     });
   }
@@ -119,10 +109,8 @@ export class RecordStack extends StackStore {
       const ask = this.source.numbers?.(info.name, layer, lens.name);
       if (!ask) throw new Absent(`${lens.label} of layer ${layer} is not in this page.`);
       const shapes = numbersShapes(info, layerOf(info, layer), lens);
-      const [, arrays] = await checked(await ask(signal), () => shapes);
-      const [values, steps] = ["numbers", "steps"].map(
-        (name) => arrays.get(name)?.values ?? new Float32Array(0),
-      );
+      const arrays = await checked(await ask(signal), () => shapes);
+      const [values, steps] = ["numbers", "steps"].map((name) => valuesOf(arrays, name));
       const size = info.queries.labels.length * info.keys.labels.length;
       // Copies, because a part that is sent to the worker would take all of them along.
       const matrices = Array.from(steps, (step, at) =>
@@ -139,8 +127,8 @@ export class RecordStack extends StackStore {
     signal: AbortSignal,
   ): Promise<readonly Float32Array[]> {
     const layer = layerOf(this.info, number);
-    const rows = this.source.rows?.(this.info.name, number);
-    if (rows) return fetchWeights(this.info, layer, rows, query, signal);
+    const remote = this.#remote(layer);
+    if (remote) return remote.weights(query, signal);
     const { data } = await this.#ask(number, signal);
     return Array.from({ length: layer.heads }, (_, head) => data.weightRow(head, query));
   }
@@ -161,25 +149,25 @@ export class RecordStack extends StackStore {
   async #ask(number: number, signal: AbortSignal): Promise<Delivery<RecordLayer>> {
     const { info, source } = this;
     const layer = layerOf(info, number);
-    const rows = layer.bytes > LARGEST_BLOCK ? source.rows?.(info.name, number) : null;
-    if (rows) {
-      const thumbnails = Array.from({ length: layer.heads }, (_, head) =>
-        this.thumbnail(layer.number, head),
-      );
-      return { data: new RemoteLayer(info, layer, thumbnails, rows, this.rows), bytes: 0 };
-    }
+    const remote = layer.bytes > LARGEST_BLOCK ? this.#remote(layer) : null;
+    if (remote) return { data: remote, bytes: 0 };
     // A layer keeps the kernels that it was created with.
     const [sent] = await Promise.all([source.block(info.name, number, signal), compiled()]);
-    const [block, arrays] = await checked(sent, (parts) =>
-      layerShapes(info, layer, this.lenses, parts),
-    );
-    return { data: new LayerData(info, layer, arrays, block.error), bytes: bytesIn(arrays) };
+    const arrays = await checked(sent, (parts) => layerShapes(info, layer, this.lenses, parts));
+    return { data: new LayerData(info, layer, arrays, sent.error), bytes: bytesIn(arrays) };
+  }
+
+  /** The layer row by row; null if only its block can be had. */
+  #remote(layer: LayerInfo): RemoteLayer | null {
+    const { info, source } = this;
+    const rows = source.rows?.(info.name, layer.number);
+    const thumbnailOf = (head: number) => this.thumbnail(layer.number, head);
+    return rows ? new RemoteLayer(info, layer, thumbnailOf, rows, this.rows) : null;
   }
 
   async #readCombined(sent: Block): Promise<Combined> {
-    const [, arrays] = await checked(sent, () => combinedShapes(this.info));
-    const [mean, max, head] = ["mean", "max", "head"].map((name) => arrays.get(name)?.values);
-    if (!mean || !max || !head) throw new Error("The combination of all layers came incomplete.");
+    const arrays = await checked(sent, () => combinedShapes(this.info));
+    const [mean, max, head] = ["mean", "max", "head"].map((name) => valuesOf(arrays, name));
     const rows = new Float32Array(this.info.queries.labels.length).fill(FLOAT16);
     return { mean, max, head, rounding: FLOAT16, rowRounding: { mean: rows, max: rows } };
   }
@@ -192,16 +180,4 @@ export class RecordStack extends StackStore {
       yield data.whole;
     }
   }
-}
-
-/** A block that was sent, unpacked, and its arrays, which have the shapes that they should have. */
-async function checked(
-  sent: Block | PackedBlock,
-  shapes: (parts: Block["parts"]) => Shapes,
-): Promise<readonly [Block, Arrays]> {
-  checkParts(sent.parts, sent.error, shapes);
-  const block = "data" in sent ? await unpack(sent) : sent;
-  const arrays = decodeBlock(block);
-  checkNumbers(arrays);
-  return [block, arrays];
 }

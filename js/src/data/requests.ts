@@ -11,7 +11,6 @@ import {
   readRatios,
 } from "./effect.ts";
 import type { Side } from "./manifest.ts";
-import { Pieces } from "./pieces.ts";
 import { Absent } from "./resource-cache.ts";
 
 export interface Channel {
@@ -40,6 +39,9 @@ interface Reply {
   sizes?: readonly number[];
 }
 
+/** Reads a reply and the bytes that come with it, or throws. */
+type Read<Answer> = (reply: Reply, buffers: Iterable<unknown>) => Answer;
+
 /** The heads and links of a stack that are switched off. */
 export interface Off {
   readonly stack: string;
@@ -53,12 +55,6 @@ export interface Cut {
   readonly keys: readonly number[];
   /** Of these heads alone; null for all. */
   readonly heads: readonly (readonly [layer: number, head: number])[] | null;
-}
-
-/** A record's manifest, not yet checked, and its overview. */
-export interface SentRecord {
-  readonly manifest: unknown;
-  readonly overview: Uint8Array;
 }
 
 /** Bytes in any form that a host delivers: DataView, typed array or ArrayBuffer. */
@@ -131,10 +127,13 @@ export class Requests {
         block({ op: "lens", stack, layer, lens }, `${lens} of layer ${layer}`, signal),
       /** Single rows or columns of every head of a layer. */
       rows: (stack: string, layer: number) => (side: Side, position: number, signal: AbortSignal) =>
-        this.#rows.take(() => {
-          const content = { op: "row", stack, layer, side, position, without };
-          return this.#ask(content, `this row of layer ${layer}`, readBlock, signal);
-        }, signal),
+        this.#run(
+          { op: "row", stack, layer, side, position, without },
+          `this row of layer ${layer}`,
+          readBlock,
+          signal,
+          this.#rows,
+        ),
     };
   }
 
@@ -144,17 +143,14 @@ export class Requests {
    * @param query the locked query
    */
   effect(off: Off, query: number | null, signal: AbortSignal): Promise<Effect> {
-    const read = (reply: Reply) => readEffect(reply.effect);
-    const ask = () => this.#ask({ op: "effect", ...off, query }, "the effect", read, signal);
-    return this.#effects.take(ask, signal);
+    const read = ({ effect }: Reply) => readEffect(effect);
+    return this.#run({ op: "effect", ...off, query }, "the effect", read, signal);
   }
 
   /** Request the mean effects of as many other heads. */
   others(off: Off, signal: AbortSignal): Promise<readonly number[]> {
-    const read = (reply: Reply) => readOthers(reply.others);
-    const what = "the effect of other heads";
-    const ask = () => this.#ask({ op: "others", ...off }, what, read, signal);
-    return this.#effects.take(ask, signal);
+    const read = ({ others }: Reply) => readOthers(others);
+    return this.#run({ op: "others", ...off }, "the effect of other heads", read, signal);
   }
 
   /** Request the change of the log probability of each token of the answer, for each cut. */
@@ -163,45 +159,49 @@ export class Requests {
     cuts: readonly Cut[],
     signal: AbortSignal,
   ): Promise<readonly (readonly number[])[]> {
-    const read = (reply: Reply) => readChanges(reply.changes);
-    const ask = () => this.#ask({ op: "cut", stack, cuts }, "the effect of cuts", read, signal);
-    return this.#effects.take(ask, signal);
+    const read = ({ changes }: Reply) => readChanges(changes);
+    return this.#run({ op: "cut", stack, cuts }, "the effect of cuts", read, signal);
   }
 
   /** Request what the model writes if its answer has no links to some keys. */
   answer(stack: string, keys: readonly number[], signal: AbortSignal): Promise<string> {
-    const read = (reply: Reply) => `${reply.text}`;
-    const ask = () => this.#ask({ op: "answer", stack, keys }, "the answer", read, signal);
-    return this.#effects.take(ask, signal);
+    return this.#run({ op: "answer", stack, keys }, "the answer", ({ text }) => `${text}`, signal);
   }
 
   /** Request what places of the prompt get when its sentences stand in other orders. */
   shuffled(stack: string, signal: AbortSignal): Promise<Ratios> {
-    const read = (reply: Reply) => readRatios(reply.ratios);
-    const ask = () => this.#ask({ op: "shuffled", stack }, "other orders", read, signal);
-    return this.#effects.take(ask, signal);
+    const read = ({ ratios }: Reply) => readRatios(ratios);
+    return this.#run({ op: "shuffled", stack }, "other orders", read, signal);
   }
 
-  /** Request the attention without some heads and links. */
-  changed(off: Off, signal: AbortSignal): Promise<SentRecord> {
+  /** Request the attention without some heads and links, whose manifest is not yet checked. */
+  changed(off: Off, signal: AbortSignal) {
     const read = ({ manifest }: Reply, [overview]: Iterable<unknown>) => ({
       manifest,
       overview: bytesOf(overview),
     });
-    const what = "the attention without them";
-    const ask = () => this.#ask({ op: "changed", ...off }, what, read, signal);
-    return this.#effects.take(ask, signal);
+    return this.#run({ op: "changed", ...off }, "the attention without them", read, signal);
+  }
+
+  /** Ask, in turn, for what the kernel can abort: by default, for what a run of the model shows. */
+  #run<Answer>(
+    content: object,
+    what: string,
+    read: Read<Answer>,
+    signal: AbortSignal,
+    turns = this.#effects,
+  ): Promise<Answer> {
+    return turns.take(() => this.#ask(content, what, read, signal), signal);
   }
 
   /**
    * @param what names the reply to the reader
-   * @param read reads it, or throws
    * @param signal if aborted, the kernel is told to stop
    */
   #ask<Answer>(
     content: object,
     what: string,
-    read: (reply: Reply, buffers: Iterable<unknown>) => Answer,
+    read: Read<Answer>,
     signal?: AbortSignal,
   ): Promise<Answer> {
     const id = `${this.#prefix}.${this.#count++}`;
@@ -246,4 +246,38 @@ export class Requests {
 
 function readBlock({ parts = [], rounding }: Reply, buffers: Iterable<unknown>): Block {
   return { parts, buffers: [...buffers].map(bytesOf), error: rounding ?? undefined };
+}
+
+/** A reply that came in pieces: mirrors `attnwidget/wire/pieces.py`. */
+class Pieces {
+  readonly #bytes: Uint8Array;
+  readonly #seen = new Set<number>();
+  #missing: number;
+
+  /** @param sizes of the reply's JSON, and of each of its buffers, in bytes */
+  constructor(private readonly sizes: readonly number[]) {
+    this.#missing = sizes.reduce((sum, size) => sum + size, 0);
+    this.#bytes = new Uint8Array(this.#missing);
+  }
+
+  /**
+   * Add a piece, in any order, perhaps once more.
+   *
+   * @param at its first byte in the whole
+   * @returns the reply and its buffers, or null while pieces are missing
+   */
+  add(at: number, piece: Uint8Array): readonly [unknown, readonly Uint8Array[]] | null {
+    if (this.#seen.has(at)) return null;
+    this.#seen.add(at);
+    this.#bytes.set(piece, at);
+    this.#missing -= piece.length;
+    if (this.#missing) return null;
+    let end = 0;
+    const [json, ...buffers] = this.sizes.map((size) => {
+      const start = end;
+      end += size;
+      return this.#bytes.subarray(start, end);
+    });
+    return [JSON.parse(new TextDecoder().decode(json)), buffers];
+  }
 }

@@ -27,9 +27,9 @@ export interface Delivery<Data> {
 /** Fetches a resource. The signal is aborted when nobody watches it any more. */
 export type Ask<Data> = (signal: AbortSignal) => Promise<Delivery<Data>>;
 
-interface Item<Data> {
-  readonly state: Signal<Loaded<Data>>;
-  readonly ask: Ask<Data>;
+interface Item {
+  readonly state: Signal<Loaded<unknown>>;
+  readonly ask: Ask<unknown>;
   watched: boolean;
   /** Aborts the request; null if there is none. */
   asking: AbortController | null;
@@ -38,9 +38,9 @@ interface Item<Data> {
 
 const LOADING = { status: "loading" } as const;
 
-export class ResourceCache<Data> {
+export class ResourceCache {
   /** In order of use, the most recently watched or prefetched last. */
-  readonly #items = new Map<string, Item<Data>>();
+  readonly #items = new Map<string, Item>();
 
   /** @param changed called when a resource arrives, and when one that is here is watched. */
   constructor(
@@ -49,9 +49,9 @@ export class ResourceCache<Data> {
   ) {}
 
   /** The resource of this name, which `ask` fetches. */
-  get<Kind extends Data>(key: string, ask: Ask<Kind>): ReadonlySignal<Loaded<Kind>> {
+  get<Data>(key: string, ask: Ask<Data>): ReadonlySignal<Loaded<Data>> {
     const item = this.#items.get(key) ?? this.#add(key, ask);
-    return item.state as ReadonlySignal<Loaded<unknown>> as ReadonlySignal<Loaded<Kind>>;
+    return item.state as ReadonlySignal<Loaded<Data>>;
   }
 
   /** True while a watched resource is being fetched. */
@@ -65,7 +65,7 @@ export class ResourceCache<Data> {
   }
 
   /** Prefetch a resource, unless it is here or being fetched. Returns true if it is requested. */
-  fetch<Kind extends Data>(key: string, ask: Ask<Kind>): boolean {
+  fetch(key: string, ask: Ask<unknown>): boolean {
     const item = this.#items.get(key) ?? this.#add(key, ask);
     this.#touch(key, item);
     if (item.asking || item.state.peek().status === "ready") return false;
@@ -88,9 +88,9 @@ export class ResourceCache<Data> {
     }
   }
 
-  #add(key: string, ask: Ask<Data>): Item<Data> {
-    const item: Item<Data> = {
-      state: signal<Loaded<Data>>(LOADING, {
+  #add(key: string, ask: Ask<unknown>): Item {
+    const item: Item = {
+      state: signal<Loaded<unknown>>(LOADING, {
         watched: () => {
           item.watched = true;
           this.#touch(key, item);
@@ -114,12 +114,12 @@ export class ResourceCache<Data> {
     return item;
   }
 
-  #touch(key: string, item: Item<Data>): void {
+  #touch(key: string, item: Item): void {
     this.#items.delete(key);
     this.#items.set(key, item);
   }
 
-  async #load(item: Item<Data>): Promise<void> {
+  async #load(item: Item): Promise<void> {
     const asking = new AbortController();
     const before = item.asking;
     // With a repeated request, abort both.
@@ -162,7 +162,7 @@ export class ResourceCache<Data> {
     }
   }
 
-  #sum(which: (item: Item<Data>) => boolean): number {
+  #sum(which: (item: Item) => boolean): number {
     return [...this.#items.values()].reduce((sum, item) => sum + (which(item) ? item.bytes : 0), 0);
   }
 }

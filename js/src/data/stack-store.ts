@@ -11,7 +11,9 @@ import type { Loaded, ResourceCache } from "./resource-cache.ts";
 import {
   type ComputedThumbnails,
   computedThumbnail,
-  MOST_LEVELS,
+  MOST,
+  MOST_SIGNED,
+  type Overview,
   type Thumbnail,
 } from "./thumbnails.ts";
 
@@ -38,13 +40,7 @@ export interface TextShares extends Shares {
   readonly sinks: Float32Array;
 }
 
-/** The weight of one pair of tokens in every head, by the number of its layer. */
-export type PairWeights = ReadonlyMap<number, readonly number[]>;
-
-/** Keeps all that is fetched or computed within a budget of bytes, for all stacks together. */
-export type Cache = ResourceCache<
-  Layer | Combined | TextShares | readonly LensNumbers[] | PairWeights | ComputedThumbnails
->;
+export type Thumbnails = ReturnType<Overview["get"]>;
 
 /** A stack of a record, or the difference of two, which fetches its numbers while they are watched. */
 export abstract class StackStore {
@@ -53,11 +49,12 @@ export abstract class StackStore {
   /** What its places get in other orders of the sentences; null if that is not measured. */
   readonly shuffled: Signal<Ratios | null>;
 
-  /** @param thumbnails by the name of a lens, then by layer and head; undefined if there are none */
+  /** @param thumbnails by the name of a lens; undefined if there are none */
   constructor(
     readonly info: StackInfo,
-    protected readonly cache: Cache,
-    protected readonly thumbnails: (lens: string) => readonly (readonly Thumbnail[])[] | undefined,
+    /** Keeps all that is fetched or computed, for all stacks together. */
+    protected readonly cache: ResourceCache,
+    protected readonly thumbnails: Thumbnails,
   ) {
     this.cuts = signal(info.text?.cuts ?? []);
     this.shuffled = signal(info.text?.shuffled ?? null);
@@ -88,8 +85,8 @@ export abstract class StackStore {
   /** The layer of this number, asked for at once; null if it cannot be had. */
   abstract fetch(number: number, signal: AbortSignal): Promise<Layer | null>;
 
-  /** The weight from a query to a key in all heads. */
-  pair(query: number, key: number): ReadonlySignal<Loaded<PairWeights>> {
+  /** The weight from a query to a key in all heads, by the number of their layer. */
+  pair(query: number, key: number) {
     const { name, layers } = this.info;
     return this.cache.get(`${name}.pair ${query} ${key}`, async (signal) => {
       const data = new Map<number, readonly number[]>();
@@ -112,7 +109,7 @@ export abstract class StackStore {
 
   #thumbnails(layer: number, lens: LensInfo): readonly Thumbnail[] | undefined {
     const index = this.info.layers.findIndex(({ number }) => number === layer);
-    const own = this.thumbnails(lens.name)?.[index];
+    const own = this.thumbnails?.get(lens.name)?.[index];
     return own?.length ? own : undefined;
   }
 
@@ -132,8 +129,8 @@ export abstract class StackStore {
     const isOwn = lens.name === ATTENTION.name && !this.info.difference;
     const largest = isOwn ? peak : Math.max(...this.info.layers.flatMap(peaksOf));
     const share = largest ? Math.sqrt(peak / largest) : 0;
-    const most = own.less ? MOST_LEVELS / 15 : 1;
-    return { ...own, levels: own.levels.map((level) => Math.round((share * level) / most)) };
+    const scale = own.signed ? MOST / MOST_SIGNED : 1;
+    return { ...own, levels: own.levels.map((level) => Math.round(share * scale * level)) };
   }
 
   /**
@@ -163,7 +160,7 @@ export abstract class StackStore {
             this.thumbnail(number, head),
           );
           thumbnails.push(thumbnail);
-          bytes += 2 * thumbnail.levels.length;
+          bytes += thumbnail.levels.length;
           await pause();
           signal.throwIfAborted();
         }

@@ -2,31 +2,30 @@
 
 import { compiled } from "../kernels/compiled.ts";
 import { DifferenceStack } from "./difference-stack.ts";
-import type { Effect } from "./effect.ts";
 import type { LayerInfo, Manifest } from "./manifest.ts";
 import { LARGEST_BLOCK, RecordStack, type StackSource } from "./record-stack.ts";
-import type { RowCache } from "./remote-layer.ts";
 import type { Off, Requests } from "./requests.ts";
 import { ResourceCache } from "./resource-cache.ts";
-import type { Cache, StackStore } from "./stack-store.ts";
+import type { StackStore } from "./stack-store.ts";
 import { decodeOverview } from "./thumbnails.ts";
 
 /** The source of numbers: a kernel, or the page. */
 export interface Source extends StackSource {
   /** Puts a view that needs no kernel into the notebook, in place of this one. */
   readonly keep?: (() => void) | null;
-  /** Runs the model without some heads and links; only a kernel can. */
-  readonly effect?:
-    | ((off: Off, query: number | null, signal: AbortSignal) => Promise<Effect>)
-    | null;
+  /** Runs the model without some heads and links; only a kernel can, or has for the page. */
+  readonly effects?: Effects | null;
   /** Runs the model for an answer, without links or in other orders; only a kernel can. */
   readonly cuts?: Pick<Requests, "cut" | "answer" | "shuffled"> | null;
-  /** The mean effects of as many other heads. */
-  readonly others?: ((off: Off, signal: AbortSignal) => Promise<readonly number[]>) | null;
-  /** The sentence that says which effects a page has, which cannot run the model. */
-  readonly effectsHere?: (stack: string) => string;
   /** Captures the attention without some heads and links, likewise. */
   readonly changed?: ((off: Off, signal: AbortSignal) => Promise<Store>) | null;
+}
+
+/** What the model does without some heads and links, or without as many others. */
+export interface Effects extends Pick<Requests, "effect"> {
+  readonly others?: Requests["others"] | undefined;
+  /** The sentence that says which effects a page has, which cannot run the model. */
+  saved?(stack: string): string;
 }
 
 /** The budget for decoded layers, in bytes. */
@@ -52,8 +51,8 @@ interface Near {
 }
 
 export class Store {
-  readonly #cache: Cache = new ResourceCache(BUDGET, () => this.#planPrefetch());
-  readonly #stacks: ReadonlyMap<string, StackStore>;
+  readonly #cache = new ResourceCache(BUDGET, () => this.#planPrefetch());
+  readonly #stacks = new Map<string, StackStore>();
   /** The neighbours of the layer requested last, which is the one in view. */
   #near: Near | null = null;
   #planned = false;
@@ -62,27 +61,24 @@ export class Store {
   constructor(
     readonly manifest: Manifest,
     overview: Uint8Array | null,
-    private readonly source: Source,
+    /** What nothing here can do is missing in it. */
+    readonly source: Source,
   ) {
     const { stacks, lenses, compared } = manifest;
     const thumbnails = overview && decodeOverview(manifest, overview);
-    const rows: RowCache = new ResourceCache(ROWS_BUDGET);
+    const rows = new ResourceCache(ROWS_BUDGET);
     const see = (stack: RecordStack, layer: number) => this.#see(stack, layer);
-    const own = new Map(
-      stacks.map((info, at) => {
-        const of = (lens: string) => thumbnails?.lenses.get(lens)?.[at];
-        return [info.name, new RecordStack(info, this.#cache, of, lenses, source, rows, see)];
-      }),
-    );
-    const differences = [...(compared?.stacks.values() ?? [])].map(({ a, b, difference }) => {
-      const of = (lens: string) => thumbnails?.differences.get(lens)?.get(difference);
-      const sides = [a, b].map(({ name }) => own.get(name) as RecordStack) as [
-        RecordStack,
-        RecordStack,
-      ];
-      return [difference.name, new DifferenceStack(difference, this.#cache, of, ...sides)] as const;
-    });
-    this.#stacks = new Map<string, StackStore>([...own, ...differences]);
+    for (const info of stacks) {
+      const own = thumbnails?.get(info.name);
+      const stack = new RecordStack(info, this.#cache, own, lenses, source, rows, see);
+      this.#stacks.set(info.name, stack);
+    }
+    for (const { a, b, difference } of compared?.stacks.values() ?? []) {
+      const own = thumbnails?.get(difference.name);
+      const [before, after] = [this.stack(a.name), this.stack(b.name)];
+      const stack = new DifferenceStack(difference, this.#cache, own, before, after);
+      this.#stacks.set(difference.name, stack);
+    }
     // In parallel with the first request.
     void compiled();
   }
@@ -90,36 +86,6 @@ export class Store {
   /** True if a kernel answers. */
   get live(): boolean {
     return Boolean(this.source.combined);
-  }
-
-  /** Keep the view in the notebook, if anything here can. */
-  get keep(): Source["keep"] {
-    return this.source.keep;
-  }
-
-  /** Run the model without some heads and links; null if nothing here can. */
-  get effect(): Source["effect"] {
-    return this.source.effect ?? null;
-  }
-
-  /** Run the model for an answer; null if nothing here can. */
-  get cuts(): Source["cuts"] {
-    return this.source.cuts ?? null;
-  }
-
-  /** Measure the effects of as many other heads; null if nothing here can. */
-  get others(): Source["others"] {
-    return this.source.others ?? null;
-  }
-
-  /** The sentence that says which effects a page has; "" where the model can run. */
-  effectsHere(stack: string): string {
-    return this.source.effectsHere?.(stack) ?? "";
-  }
-
-  /** Capture the attention without some heads and links; null if nothing here can. */
-  get changed(): Source["changed"] {
-    return this.source.changed ?? null;
   }
 
   /** A stack of the record, or the difference of two. */

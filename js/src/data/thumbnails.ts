@@ -18,102 +18,70 @@ import { type Sides, shownTokens, splitOf } from "./shown.ts";
 /** The longest side of a thumbnail, in cells. */
 const THUMBNAIL_SIZE = 32;
 
-/** The pooled matrix of a head: levels 0 to 15, the square root of the largest weight in a cell. */
+/** The pooled matrix of a head. */
 export interface Thumbnail {
   readonly rows: number;
   readonly columns: number;
-  readonly levels: Uint8Array;
-  /** 1 below zero, as where B has less; missing for weights. */
-  readonly less?: Uint8Array;
+  /** 0 to 15: the square root of the largest magnitude in each cell; below zero, as where B has less. */
+  readonly levels: Int8Array;
+  /** True for numbers of either sign, which have a colour each. */
+  readonly signed: boolean;
 }
 
-/** The pooled difference of a head, or its scores: the square roots of magnitudes, and the signs. */
-export interface SignedThumbnail extends Thumbnail {
-  readonly less: Uint8Array;
-}
+/** Thumbnails by layer and head; none of a layer that lacks the lens. */
+type OfLayers = readonly (readonly Thumbnail[])[];
 
-/** A pooled matrix: the largest weight of each cell, [rows, columns]. */
-export interface Pooled {
-  readonly rows: number;
-  readonly columns: number;
-  readonly values: Float32Array;
-}
+/** Thumbnails by the names of a stack, which may be B − A, and of a lens. */
+export type Overview = ReadonlyMap<string, ReadonlyMap<string, OfLayers>>;
 
-/** Thumbnails by stack, layer and head. */
-export type Thumbnails = readonly (readonly (readonly Thumbnail[])[])[];
-
-export interface Overview {
-  /** By lens; none of a layer that lacks it, or of a profile. */
-  readonly lenses: ReadonlyMap<string, Thumbnails>;
-  /** Thumbnails of B − A, by lens. */
-  readonly differences: ReadonlyMap<
-    string,
-    ReadonlyMap<StackInfo, readonly (readonly SignedThumbnail[])[]>
-  >;
-}
-
-/** The level of zero among signed levels, and the most above and below it. */
+/** The highest level. */
+export const MOST = 15;
+/** Of levels with a sign, as they are sent: the one of zero, and the most above and below it. */
 const ZERO = 8;
-export const MOST_LEVELS = 7;
+export const MOST_SIGNED = 7;
 
 /** Decode the thumbnails. */
 export function decodeOverview(manifest: Manifest, bytes: Uint8Array): Overview {
-  const { stacks, lenses, texts } = manifest;
-  const compared = [...(manifest.compared?.stacks.values() ?? [])];
+  const { stacks, lenses, texts, compared } = manifest;
+  // A profile has none of other lenses.
   const travelling = texts === null ? lenses.filter(hasThumbnails) : [];
+  const overview = new Map<string, Map<string, OfLayers>>();
   let offset = 0;
-  const next = (rows: number, columns: number): Thumbnail => {
-    const levels = new Uint8Array(rows * columns);
+  const next = (rows: number, columns: number, signed: boolean): Thumbnail => {
+    const levels = new Int8Array(rows * columns);
     for (let i = 0; i < levels.length; i++) {
       const pair = bytes[offset + (i >> 1)];
-      levels[i] = i & 1 ? pair & 15 : pair >> 4;
+      levels[i] = (i & 1 ? pair & 15 : pair >> 4) - (signed ? ZERO : 0);
     }
     offset += Math.ceil(levels.length / 2);
     if (offset > bytes.length) throw new Error("The thumbnails of this record are incomplete.");
-    return { rows, columns, levels };
+    return { rows, columns, levels, signed };
   };
-  const signed = (rows: number, columns: number): SignedThumbnail => {
-    const { levels } = next(rows, columns);
-    return {
-      rows,
-      columns,
-      levels: levels.map((level) => Math.abs(level - ZERO)),
-      less: levels.map((level) => (level < ZERO ? 1 : 0)),
-    };
-  };
-  const read = <Kind extends Thumbnail>(
+  const read = (
     stack: StackInfo,
-    thumbnail: (rows: number, columns: number) => Kind,
+    lens: LensInfo,
+    signed: boolean,
     has: (layer: LayerInfo) => boolean = () => true,
   ) => {
     const [rows, columns] = thumbnailSize(stack, manifest);
-    return stack.layers.map((layer) =>
-      Array.from({ length: has(layer) ? layer.heads : 0 }, () => thumbnail(rows, columns)),
+    const layers = stack.layers.map((layer) =>
+      Array.from({ length: has(layer) ? layer.heads : 0 }, () => next(rows, columns, signed)),
     );
+    const ofStack = overview.get(stack.name) ?? new Map<string, OfLayers>();
+    overview.set(stack.name, ofStack.set(lens.name, layers));
   };
-  // A profile has no coefficients of one text.
-  const hasSigns = ({ layers }: StackInfo) => layers[0].signed && layers[0].peaks?.[ATTENTION.name];
-  const attention = stacks.map((stack) => read(stack, hasSigns(stack) ? signed : next));
-  const ofLens = (lens: LensInfo) =>
-    stacks.map((stack) =>
-      read(stack, lens.signed ? signed : next, ({ number }) => !whyNot(lens, stack.name, number)),
-    );
-  const ofDifference = (name: string) =>
-    new Map(
-      compared.map(({ difference }) => [
-        difference,
-        read(difference, signed, ({ peaks }) => peaks?.[name] !== undefined),
-      ]),
-    );
-  return {
-    lenses: new Map([
-      [ATTENTION.name, attention],
-      ...travelling.map((lens) => [lens.name, ofLens(lens)] as const),
-    ]),
-    differences: new Map(
-      [ATTENTION, ...travelling].map(({ name }) => [name, ofDifference(name)] as const),
-    ),
-  };
+  for (const stack of stacks) {
+    const [{ signed, peaks }] = stack.layers;
+    // A profile has no coefficients of one text.
+    read(stack, ATTENTION, Boolean(signed && peaks?.[ATTENTION.name]));
+  }
+  for (const lens of travelling)
+    for (const stack of stacks)
+      read(stack, lens, lens.signed, ({ number }) => !whyNot(lens, stack.name, number));
+  for (const lens of [ATTENTION, ...travelling])
+    for (const { difference } of compared?.stacks.values() ?? [])
+      read(difference, lens, true, ({ peaks }) => Boolean(peaks?.[lens.name]));
+  return overview;
 }
 
 const thumbnailSize = ({ queries, keys }: StackInfo, { texts }: Manifest) =>
@@ -123,9 +91,6 @@ const thumbnailSize = ({ queries, keys }: StackInfo, { texts }: Manifest) =>
 
 /** By the number of a layer, the thumbnails of its heads; null for a layer without the lens. */
 export type ComputedThumbnails = ReadonlyMap<number, readonly Thumbnail[] | null>;
-
-/** The most of a level without a sign, up to the head's largest magnitude. */
-const MOST = 15;
 
 /**
  * The number of the largest magnitude in each cell of a thumbnail, by its square root.
@@ -155,11 +120,11 @@ export function computedThumbnail(
     }
   }
   const peak = cells.reduce((most, value) => Math.max(most, Math.abs(value)), 0) || 1;
-  const levels = Uint8Array.from(cells, (value) =>
-    Math.round(MOST * Math.sqrt(Math.abs(value) / peak)),
+  const levels = Int8Array.from(
+    cells,
+    (value) => Math.sign(value) * Math.round(MOST * Math.sqrt(Math.abs(value) / peak)),
   );
-  if (!signed) return { rows, columns, levels };
-  return { rows, columns, levels, less: Uint8Array.from(cells, (value) => Number(value < 0)) };
+  return { rows, columns, levels, signed };
 }
 
 /** The cells that hold some of these tokens, in order. */
@@ -203,15 +168,33 @@ export function cropped(thumbnail: Thumbnail, sides: Sides, segments: string): T
   const rows = cellsWith(sides.queries, thumbnail.rows, shown.queries);
   const columns = cellsWith(sides.keys, thumbnail.columns, shown.keys);
   if (rows.length === thumbnail.rows && columns.length === thumbnail.columns) return thumbnail;
-  const cut = (cells: Uint8Array) =>
-    Uint8Array.from(
-      rows.flatMap((row) => columns.map((column) => cells[row * thumbnail.columns + column])),
-    );
-  const { levels, less } = thumbnail;
-  return {
-    rows: rows.length,
-    columns: columns.length,
-    levels: cut(levels),
-    ...(less && { less: cut(less) }),
-  };
+  const levels = Int8Array.from(
+    rows.flatMap((row) =>
+      columns.map((column) => thumbnail.levels[row * thumbnail.columns + column]),
+    ),
+  );
+  return { ...thumbnail, rows: rows.length, columns: columns.length, levels };
+}
+
+/** A pooled matrix: the largest weight of each cell, [rows, columns]. */
+export type Pooled = ReturnType<typeof pooled>;
+
+/**
+ * The numbers for which a thumbnail's cells stand, of the chosen segments.
+ *
+ * @param peak the number of the highest level, `most`
+ */
+export function pooled(
+  thumbnail: Thumbnail,
+  sides: Sides,
+  segments: string,
+  peak: number,
+  most = MOST,
+) {
+  const { rows, columns, levels } = cropped(thumbnail, sides, segments);
+  const values: Float32Array = Float32Array.from(
+    levels,
+    (level) => Math.sign(level) * peak * (level / most) ** 2,
+  );
+  return { rows, columns, values };
 }

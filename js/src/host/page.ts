@@ -17,7 +17,7 @@ import {
   text,
   valid,
 } from "../basics/reader.ts";
-import type { PackedBlock, PackedHeader } from "../data/codec.ts";
+import type { PackedBlock } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
 import {
   readArcs,
@@ -38,9 +38,9 @@ import { CHOICES, type Choices, VIEWS } from "../state/choices.ts";
 import { createState, type State } from "../state/state.ts";
 import { isForDark, setWindowHeight } from "../styles/surroundings.ts";
 import { type Addressed, followAddress, linkTo } from "./address.ts";
+import { unpacked } from "./program.ts";
 import type { Elsewhere } from "./record-file.ts";
 import { savedEffects } from "./saved-effects.ts";
-import { unpacked } from "./thumbnails.ts";
 
 /** Manifests, choices and metrics are checked when they are read. */
 const CONTENT = fields({
@@ -68,19 +68,12 @@ const CONTENT = fields({
 
 type Content = Read<typeof CONTENT>;
 
-interface Opened extends Content {
-  /** The thumbnails of each record, or why there are none; null where no view needs them. */
-  thumbnails: readonly PromiseSettledResult<Uint8Array | null>[];
-}
+type Opened = Awaited<ReturnType<typeof opened>>;
 
 /** The padding of the page above and below, as `attnwidget/page/document.py` has it. */
 const MARGIN = 32;
 /** The bars of the program around a frame. */
 const BARS = 150;
-
-interface Embedded extends PackedHeader {
-  data: string;
-}
 
 async function start(): Promise<void> {
   const main = document.querySelector<HTMLElement>("[data-attnwidget]");
@@ -118,8 +111,9 @@ async function start(): Promise<void> {
   }
 }
 
-async function opened(sent: unknown): Promise<Opened> {
+async function opened(sent: unknown) {
   const content = valid("its content", CONTENT, sent);
+  /** The thumbnails of each record, or why there are none; null where no view needs them. */
   const thumbnails = content.records.map(({ overview }) => overview && unpacked(overview));
   // The other records can be shown if one is damaged.
   return { ...content, thumbnails: await Promise.allSettled(thumbnails) };
@@ -161,13 +155,41 @@ function show(
   const placeOf = (text: number) => widget.examples?.records[text];
   /** The choices with which the page opens. */
   let opening: Choices | undefined;
+  /** @param ready is called before anything is drawn */
   function open(text: number | null, choices: Partial<Choices>, ready?: (state: State) => void) {
     const place = text === null ? widget.record : (placeOf(text) as number);
+    const [own, recorded] = [content.records[widget.record], content.records[place]];
+    if (!own || !recorded) throw new Error(`it has no record ${place}`);
     const focused = parent.matches(":focus-within");
     scope.end();
     scope = new Scope();
     example.value = text;
-    const state = showRecord(scope, parent, content, widget, place, choices, link, ready);
+    // An example has the numbers of the profile, which are in the page once.
+    const manifest = readManifest({
+      ...(own.manifest as object),
+      ...(recorded.manifest as object),
+    });
+    const thumbnails = content.thumbnails[widget.record];
+    if (thumbnails.status === "rejected") throw thumbnails.reason;
+    // The page has no effects of its examples, and links are of the widget's own text.
+    const isOwn = place === widget.record;
+    const effects = isOwn ? savedEffects(widget.effects) : null;
+    const source = { ...sourceOf(content, place, manifest), effects };
+    const state = createState(manifest, choices, content.views);
+    state.ownMetrics.value = readMetrics(widget.metrics, manifest);
+    if (isOwn) state.arcs.value = readArcs(widget.arcs, manifest);
+    state.similarity.value = readSimilarity(widget.similarity, manifest);
+    state.examples.value = readExamples(widget.examples, manifest);
+    state.note.value = widget.note;
+    ready?.(state);
+    mount(scope, parent, new Store(manifest, thumbnails.value, source), state, {
+      height: window.parent === window ? MARGIN : isFramed() ? 0 : BARS,
+      alone: content.widgets.length === 1,
+      link,
+    });
+    // All errors in this page come from its widgets.
+    const inUse = () => isInUse(parent, [...document.querySelectorAll("[data-attnwidget] > div")]);
+    watchErrors(state, inUse, { signal: scope.signal });
     if (focused) focusView(parent);
     return state;
   }
@@ -210,50 +232,6 @@ function show(
   return { state: shown, view };
 }
 
-/**
- * @param place of the record in the page: the widget's own, or that of an example
- * @param ready is called before anything is drawn
- */
-function showRecord(
-  scope: Scope,
-  parent: HTMLElement,
-  content: Opened,
-  widget: Content["widgets"][number],
-  place: number,
-  choices: Partial<Choices>,
-  link: Link,
-  ready?: (state: State) => void,
-): State {
-  const [own, recorded] = [content.records[widget.record], content.records[place]];
-  if (!own || !recorded) throw new Error(`it has no record ${place}`);
-  // An example has the numbers of the profile, which are in the page once.
-  const manifest = readManifest({ ...(own.manifest as object), ...(recorded.manifest as object) });
-  const thumbnails = content.thumbnails[widget.record];
-  if (thumbnails.status === "rejected") throw thumbnails.reason;
-  const store = new Store(manifest, thumbnails.value, {
-    ...sourceOf(content, place, manifest),
-    // The page has none for its examples.
-    ...(place === widget.record ? savedEffects(widget.effects) : null),
-  });
-  const state = createState(manifest, choices, content.views);
-  state.ownMetrics.value = readMetrics(widget.metrics, manifest);
-  // They are of the widget's own text.
-  if (place === widget.record) state.arcs.value = readArcs(widget.arcs, manifest);
-  state.similarity.value = readSimilarity(widget.similarity, manifest);
-  state.examples.value = readExamples(widget.examples, manifest);
-  state.note.value = widget.note;
-  ready?.(state);
-  mount(scope, parent, store, state, {
-    height: window.parent === window ? MARGIN : isFramed() ? 0 : BARS,
-    alone: content.widgets.length === 1,
-    link,
-  });
-  // All errors in this page come from its widgets.
-  const inUse = () => isInUse(parent, [...document.querySelectorAll("[data-attnwidget] > div")]);
-  watchErrors(state, inUse, { signal: scope.signal });
-  return state;
-}
-
 /** The source of blocks, which stay text until a layer is opened. */
 function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): Source {
   const scripts = new Map(
@@ -268,11 +246,8 @@ function sourceOf({ complete }: Content, record: number, { stacks }: Manifest): 
       if (!script) {
         if (complete) throw new Error(`Layer ${layer} is not in this page.`);
         const layers = stacks.find(({ name }) => name === stack)?.layers ?? [];
-        const numbers = layers.map(({ number }) => number);
-        throw leftOut(
-          layer,
-          numbers.filter((number) => scripts.has(`${stack}.${number}`)),
-        );
+        const others = layers.filter(({ number }) => scripts.has(`${stack}.${number}`));
+        throw leftOut(layer, others);
       }
       return (script as Elsewhere).block?.() ?? embedded(script);
     },
@@ -319,7 +294,7 @@ function followFrame(content: HTMLElement): void {
 }
 
 function embedded(script: Element): PackedBlock {
-  const { data, ...packed } = read<Embedded>(script);
+  const { data, ...packed } = read<PackedBlock<string>>(script);
   return { ...packed, data: fromBase85(data) };
 }
 

@@ -1,7 +1,8 @@
 /** Reads the file of a profile, which `attnwidget/corpus/storage.py` writes, as the content of a page. */
 
 import { inflate } from "../basics/bytes.ts";
-import { float16 } from "../data/codec.ts";
+import { same } from "../basics/same.ts";
+import { count, float16 } from "../data/codec.ts";
 import { levelOf, type MetricWords, packedLevels } from "./record-numbers.ts";
 
 /** A rule that gives a head its words, as `attnwidget/analysis/patterns.py` has them. */
@@ -31,12 +32,6 @@ const MOST_INFLATED = 1032;
 // biome-ignore lint/suspicious/noExplicitAny: the page checks the manifest that is made of it.
 type Json = any;
 
-interface Estimates {
-  readonly mean: Float64Array;
-  readonly low: Float64Array;
-  readonly high: Float64Array;
-}
-
 type Numbers = Readonly<Record<string, number>>;
 
 /** The manifest and the thumbnails of a profile. */
@@ -45,19 +40,18 @@ export async function readProfile(
   bytesOf: (name: string) => Promise<Uint8Array>,
   known: readonly Pick<MetricWords, "name" | "digits" | "directions">[],
   rules: Rules,
-): Promise<{ readonly manifest: object; readonly overview: Uint8Array }> {
-  async function array(name: string, dtype: string, shape: readonly (number | null)[]) {
+) {
+  async function array(name: string, dtype: string, shape: readonly number[]) {
     const said = content.arrays[name];
-    const fits = shape.every((size, at) => size === null || said.shape[at] === size);
-    if (said.dtype !== dtype || said.shape.length !== shape.length || !fits) throw new TypeError();
+    if (said.dtype !== dtype || !same(said.shape, shape)) throw new TypeError();
     const packed = await bytesOf(name);
-    const size = Number(dtype.at(-1)) * said.shape.reduce((a: number, b: number) => a * b, 1);
+    const size = Number(dtype.at(-1)) * count(shape);
     if (!(size <= MOST_INFLATED * packed.length)) throw new TypeError();
     return (await inflate(packed, size, "profile")).buffer;
   }
   const { model, missing, num_texts: texts, nulls } = content;
   const names: string[] = content.metrics.map(({ name }: Json) => name);
-  const [stacks, levels]: [Json[], Uint8Array[]] = [[], []];
+  const [stacks, levels]: [Json[], number[]] = [[], []];
   const [kinds, words, reasons]: Record<string, unknown>[] = [{}, {}, {}];
   const metrics: Json[] = content.metrics.map((said: Json) => {
     const own = known.find(({ name }) => name === said.name);
@@ -67,7 +61,6 @@ export async function readProfile(
   for (const [at, { name, numbers, heads }] of content.stacks.entries()) {
     if (heads.length !== numbers.length) throw new TypeError();
     const width = Math.max(...heads);
-    const size = numbers.length * width;
     const shape = [1 + nulls.length, names.length, numbers.length, width];
     const read = async (of: string) => new Float64Array(await array(`${at}.${of}`, "<f8", shape));
     const estimates = {
@@ -75,20 +68,22 @@ export async function readProfile(
       low: await read("low"),
       high: await read("high"),
     };
+    /** An estimate of a metric, of the model itself or of a null from 1 on. */
+    const numberOf = (end: keyof typeof estimates, condition: number, row: number, head: number) =>
+      estimates[end][(condition * names.length + row) * numbers.length * width + head];
     const cells = [numbers.length, width, SIDE, SIDE];
     const halves = new Uint16Array(await array(`${at}.thumbnails`, "<f2", cells));
     const byHead = <Value>(make: (head: number) => Value): Value[][] =>
-      heads.map((count: number, layer: number) =>
-        Array.from({ length: count }, (_, head) => make(layer * width + head)),
+      heads.map((length: number, layer: number) =>
+        Array.from({ length }, (_, head) => make(layer * width + head)),
       );
     byHead((head) => {
       const own = halves.subarray(head * SIDE * SIDE, (head + 1) * SIDE * SIDE);
-      levels.push(packedLevels(Uint8Array.from(own, (half) => levelOf(float16(half)))));
+      levels.push(...packedLevels(Uint8Array.from(own, (half) => levelOf(float16(half)))));
     });
     metrics.forEach((metric, row) => {
-      const of = (end: keyof Estimates, condition: number) => {
-        const start = (condition * names.length + row) * size;
-        const values = byHead((head) => sent(estimates[end][start + head]));
+      const of = (end: keyof typeof estimates, condition: number) => {
+        const values = byHead((head) => sent(numberOf(end, condition, row, head)));
         return values.flat().some((value) => value !== null) ? values : null;
       };
       const values = of("mean", 0);
@@ -107,13 +102,8 @@ export async function readProfile(
       }
     });
     const patterns = byHead((head) => {
-      const of = (end: keyof Estimates, condition: number): Numbers =>
-        Object.fromEntries(
-          names.map((own, row) => [
-            own,
-            estimates[end][(condition * names.length + row) * size + head],
-          ]),
-        );
+      const of = (end: keyof typeof estimates, condition: number): Numbers =>
+        Object.fromEntries(names.map((own, row) => [own, numberOf(end, condition, row, head)]));
       const beside = nulls.map((own: string, n: number) => [own, of("high", n + 1)] as const);
       return patternOf(rules, of("mean", 0), new Map(beside));
     });
@@ -129,14 +119,13 @@ export async function readProfile(
     metric.digits = digitsOf(numbers);
     metric.signed = numbers.some((value) => value < 0);
   }
-  const all = levels.flatMap((each) => [...each]);
   return {
     manifest: {
       ...{ model, missing, stacks, images: [], texts },
       metrics: metrics.filter(({ values }) => Object.keys(values).length),
       patterns: { kinds: rules.kinds, values: kinds, words, reasons },
     },
-    overview: Uint8Array.from(all),
+    overview: Uint8Array.from(levels),
   };
 }
 

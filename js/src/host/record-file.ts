@@ -16,30 +16,13 @@ const LARGEST_HEADER = 2 ** 25;
 
 export const NO_RECORD = "It is neither a record nor a page of attnwidget.";
 
-/** A file's own words on the page that shows it. */
-export interface OpenedRecord {
-  /** Without the numbers of heads. */
-  readonly manifest: Json;
-  /** By the name of a stack and the number of a layer, "self.0". */
-  readonly blocks: ReadonlyMap<string, () => Promise<Block>>;
-}
-
 /** An element of a page in place of a layer that is elsewhere. */
 export interface Elsewhere extends Element {
   block?: () => Promise<Block>;
 }
 
-interface FileArray {
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly data_offsets: readonly [number, number];
-}
-
 // biome-ignore lint/suspicious/noExplicitAny: the page checks the manifest and the blocks made of it.
 type Json = any;
-
-/** A lens, as Python describes it. */
-type Lens = Readonly<Record<string, unknown>>;
 
 /** An array of a file. */
 interface Read {
@@ -49,14 +32,9 @@ interface Read {
 }
 
 /** A safetensors file of ours: what its JSON text says, and its arrays. */
-export interface OurFile {
-  readonly kind: "record" | "profile";
-  readonly content: Json;
-  read(name: string): Promise<Read>;
-  shapeOf(name: string | undefined): readonly number[] | null;
-}
+export type OurFile = Awaited<ReturnType<typeof readFile>>;
 
-export async function readFile(file: Blob): Promise<OurFile> {
+export async function readFile(file: Blob) {
   const size = Number(new DataView(await bytesOf(file, 0, 8)).getBigUint64(0, true));
   if (size > LARGEST_HEADER) throw new Error(NO_RECORD);
   const header = JSON.parse(new TextDecoder().decode(await bytesOf(file, 8, 8 + size)));
@@ -69,20 +47,20 @@ export async function readFile(file: Blob): Promise<OurFile> {
     throw new Error("A newer version of attnwidget wrote it.");
   return {
     ...{ kind: described, content },
-    async read(name) {
-      const { dtype, shape, data_offsets }: FileArray = header[name];
-      const [start, end] = data_offsets.map((at) => 8 + size + at);
+    async read(name: string): Promise<Read> {
+      const { dtype, shape, data_offsets } = header[name];
+      const [start, end] = data_offsets.map((at: number) => 8 + size + at);
       const bytes = new Uint8Array(await bytesOf(file, start, end));
       // A part of a file ends early.
       if (bytes.length < end - start) throw new RangeError();
       return { dtype, shape, bytes };
     },
-    shapeOf(name) {
+    shapeOf(name: string | undefined): readonly number[] | null {
       if (name === undefined) return null;
-      const { shape, data_offsets }: FileArray = header[name];
+      const { shape, data_offsets } = header[name];
       const [start, end] = data_offsets;
       // Heads are counted before the array is read: as many as the file can have.
-      const least = shape.reduce((all, length) => all * Math.max(1, length), 1);
+      const least = shape.reduce((all: number, length: number) => all * Math.max(1, length), 1);
       if (!(least <= end - start && end <= file.size)) throw new RangeError();
       return shape;
     },
@@ -90,17 +68,16 @@ export async function readFile(file: Blob): Promise<OurFile> {
 }
 
 /** @param lenses those that the browser computes, as `attnwidget/page/viewer.py` writes them */
-export async function readRecord(
-  { content, read, shapeOf }: OurFile,
-  lenses: readonly Lens[],
-): Promise<OpenedRecord> {
+export async function readRecord(file: OurFile, lenses: readonly object[]) {
+  const { content } = file;
+  /** By the name of a stack and the number of a layer, "self.0". */
   const blocks = new Map<string, () => Promise<Block>>();
   const stacks: Json[] = [];
   for (const stack of content.stacks) {
     const layers = [];
     for (const layer of stack.layers) {
-      layers.push(await layerOf(layer, shapeOf, read));
-      blocks.set(`${stack.name}.${layer.number}`, () => blockOf(layer, read));
+      layers.push(await layerOf(layer, file));
+      blocks.set(`${stack.name}.${layer.number}`, () => blockOf(layer, file.read));
     }
     const same = JSON.stringify(stack.queries) === JSON.stringify(stack.keys);
     const [queries, keys] = [tokensOf(stack.queries), same ? null : tokensOf(stack.keys)];
@@ -118,7 +95,8 @@ export async function readRecord(
   });
   // Version 1 had one image.
   const { model, missing, image, images = image ? [image] : [], replay } = content;
-  const manifest = {
+  /** Without the numbers of heads. */
+  const manifest: Json = {
     ...{ version: MANIFEST, model, missing, stacks, images, texts: null, lenses },
     replay: replay && { difference: replay.difference, reason: replay.reason },
   };
@@ -168,16 +146,11 @@ const whole = (label: string): string =>
     .map((part) => /^(.+) 1\/\d+$/.exec(part)?.[1] ?? (/^.+ \d+\/\d+$/.test(part) ? "" : part))
     .join("");
 
-type ReadArray = (
-  name: string,
-) => Promise<{ dtype: string; shape: readonly number[]; bytes: Uint8Array<ArrayBuffer> }>;
-
-const floatsOf = ({ bytes }: Awaited<ReturnType<ReadArray>>) => new Float32Array(bytes.buffer);
+const floatsOf = ({ bytes }: Read) => new Float32Array(bytes.buffer);
 
 async function layerOf(
   { number, arrays, program, rotary, labels = null, fidelity }: Json,
-  shapeOf: (name: string | undefined) => readonly number[] | null,
-  read: ReadArray,
+  { shapeOf, read }: OurFile,
 ) {
   const recurrence = program && "recurrence" in program;
   const queries = shapeOf(arrays.queries);
@@ -244,31 +217,20 @@ function sumsOf(weights: Float32Array, columns: number): readonly [number, numbe
 }
 
 /** The arrays of a layer that a view reads, as they are in the file. */
-async function blockOf({ arrays, program }: Json, read: ReadArray): Promise<Block> {
+async function blockOf({ arrays, program }: Json, read: OurFile["read"]): Promise<Block> {
   const [parts, buffers]: [Part[], Uint8Array[]] = [[], []];
-  const add = (name: string, dtype: Part["dtype"], shape: readonly number[], bytes: Uint8Array) => {
-    parts.push({ name, dtype, shape });
-    buffers.push(bytes);
-  };
   const names =
     arrays.coefficients === undefined
       ? ["queries", "keys", "visible", "bias", "relative", "decay", "write", "erase"]
-      : [];
+      : ["coefficients"];
   if (!program) names.push("weights");
   for (const name of names.filter((each) => arrays[each] !== undefined)) {
     const { dtype, shape, bytes } = await read(arrays[name]);
-    if (dtype === "BOOL") add(name, "bits", shape, packed(bytes));
-    else add(name, "f32", shape, bytes);
+    const isMask = dtype === "BOOL";
+    parts.push({ name, dtype: isMask ? "bits" : "f32", shape });
+    buffers.push(isMask ? packed(bytes) : bytes);
   }
-  let largest = 0;
-  if (arrays.coefficients !== undefined) {
-    const array = await read(arrays.coefficients);
-    const { integers, steps } = inSteps(floatsOf(array), array.shape[0]);
-    add("coefficients", "i16", array.shape, new Uint8Array(integers.buffer));
-    add("steps", "f32", [steps.length], new Uint8Array(steps.buffer));
-    largest = Math.max(...steps) / 2;
-  }
-  return { parts, buffers, error: { largest } };
+  return { parts, buffers };
 }
 
 /** Booleans in bits, most significant bit first. */
@@ -278,22 +240,4 @@ function packed(booleans: Uint8Array): Uint8Array {
     if (own) bits[at >> 3] |= 128 >> (at & 7);
   });
   return bits;
-}
-
-/** The numbers of each head as integers times a step. */
-function inSteps(numbers: Float32Array, heads: number) {
-  const size = numbers.length / heads;
-  const integers = new Int16Array(numbers.length);
-  const steps = new Float32Array(heads);
-  for (let head = 0; head < heads; head++) {
-    const own = numbers.subarray(head * size, (head + 1) * size);
-    const step = own.reduce((most, each) => Math.max(most, Math.abs(each)), 0) / 32767;
-    steps[head] = step;
-    if (step)
-      integers.set(
-        own.map((each) => Math.round(each / step)),
-        head * size,
-      );
-  }
-  return { integers, steps };
 }

@@ -48,15 +48,6 @@ export function sampledOf(
   });
 }
 
-/** The parts of a content that are computed here. */
-export interface HeadNumbers {
-  readonly overview: Uint8Array;
-  readonly metrics: readonly unknown[];
-  readonly patterns: unknown;
-  /** The largest magnitude of every head, of stacks without a softmax. */
-  readonly peaks: Readonly<Record<string, number[][]>>;
-}
-
 /** @param said is called before each layer */
 export async function headNumbers(
   { stacks }: Manifest,
@@ -64,12 +55,13 @@ export async function headNumbers(
   words: readonly MetricWords[],
   rules: ShareRules,
   said: (layer: number, layers: number) => void,
-): Promise<HeadNumbers> {
+) {
   const { signal } = new AbortController();
   const pause = pauses();
   const overview: number[] = [];
   const values: Record<string, Record<string, number[][]>> = {};
   const patterns: Record<string, number[][]> = {};
+  /** The largest magnitude of every head, of stacks without a softmax. */
   const peaks: Record<string, number[][]> = {};
   const count = stacks.reduce((sum, { layers }) => sum + layers.length, 0);
   let at = 0;

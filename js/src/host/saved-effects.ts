@@ -5,7 +5,7 @@ import { same } from "../basics/same.ts";
 import { type Effect, readEffect, readOthers } from "../data/effect.ts";
 import type { Off } from "../data/requests.ts";
 import { Absent } from "../data/resource-cache.ts";
-import type { Source } from "../data/store.ts";
+import type { Effects } from "../data/store.ts";
 import { SCHEMA } from "../state/choices.ts";
 
 const OTHERS = "For others, open the notebook with the model, and run the cell again.";
@@ -27,9 +27,7 @@ type Saved = Read<typeof SAVED>;
 type Reply = Saved[number]["replies"][number];
 
 /** The effects of a page, and words for those of a stack; null if it has none. */
-export function savedEffects(
-  sent: unknown,
-): Pick<Source, "effect" | "others" | "effectsHere"> | null {
+export function savedEffects(sent: unknown): Required<Effects> | null {
   if (sent === undefined) return null; // a page of an older version
   const all = valid("its effects", SAVED, sent);
   if (!all.length) return null;
@@ -50,7 +48,7 @@ export function savedEffects(
     return { ...replies[0].effect, only: `. This page has only ${named}.` };
   };
   const others = async (off: Off) => found(off).others ?? [];
-  return { effect, others, effectsHere: (stack) => saved(of(stack)) };
+  return { effect, others, saved: (stack) => saved(of(stack)) };
 }
 
 /** The sentence that says which effects are here; "" for none. */

@@ -1,8 +1,9 @@
 /** The entry point of notebooks: creates a store and a state from an anywidget model. */
 
+import type { Signal } from "@preact/signals-core";
 import { focusView, mount } from "../app.ts";
 import { same } from "../basics/same.ts";
-import type { PackedHeader } from "../data/codec.ts";
+import type { PackedBlock } from "../data/codec.ts";
 import type { Manifest } from "../data/manifest.ts";
 import {
   readArcs,
@@ -63,22 +64,25 @@ function show(scope: Scope, model: Model, parent: HTMLElement): void {
     const store = new Store(manifest, bytesOf(model.get("_overview")), source);
     listen(model, "change:_blocks", () => store.retry(), signal);
     const state = bindState(model, manifest, scope);
-    follow(model, "_metrics", signal, (metrics) => {
-      state.ownMetrics.value = readMetrics(metrics, manifest);
-    });
-    follow(model, "_arcs", signal, (arcs) => {
-      state.arcs.value = readArcs(arcs, manifest);
-    });
-    follow(model, "_similarity", signal, (similarity) => {
-      state.similarity.value = readSimilarity(similarity, manifest);
-    });
-    follow(model, "_examples", signal, (examples) => {
-      state.examples.value = readExamples(examples, manifest);
-    });
+    /** Keep a signal in step with a trait. */
+    const follow = <Value>(
+      name: string,
+      into: Signal<Value>,
+      read: (sent: unknown, manifest: Manifest) => Value,
+    ) => {
+      // Always model.get: what the event carries differs between hosts.
+      const take = () => {
+        into.value = read(model.get(name), manifest);
+      };
+      listen(model, `change:${name}`, take, signal);
+      take();
+    };
+    follow("_metrics", state.ownMetrics, readMetrics);
+    follow("_arcs", state.arcs, readArcs);
+    follow("_similarity", state.similarity, readSimilarity);
+    follow("_examples", state.examples, readExamples);
+    follow("_note", state.note, (note) => `${note ?? ""}`);
     openExamples(model, state, scope, connected);
-    follow(model, "_note", signal, (note) => {
-      state.note.value = `${note ?? ""}`;
-    });
     listen(
       model,
       "msg:custom",
@@ -123,9 +127,6 @@ function openExamples(model: Model, state: State, scope: Scope, connected: () =>
   });
 }
 
-/** A layer saved in the widget's state. */
-type Saved = PackedHeader & { readonly data: ArrayBufferView };
-
 /** The source of layers: the widget's state for embedded ones, else the kernel. */
 function sourceOf(
   model: Model,
@@ -135,8 +136,12 @@ function sourceOf(
 ): Source {
   const requests = new Requests(model, signal);
   const live = requests.source();
-  const blocks = () => model.get("_blocks") as Record<string, Saved | undefined> | null;
-  const embedded = (stack: string, layer: number | string) => blocks()?.[`${stack}.${layer}`];
+  /** Gives a part of the record that the widget's state has; undefined if it has not. */
+  const saved = (stack: string, part: number | string) => {
+    const blocks = model.get("_blocks") as Record<string, PackedBlock<ArrayBufferView>> | null;
+    const block = blocks?.[`${stack}.${part}`];
+    return block && (async () => ({ ...block, data: bytesOf(block.data) }));
+  };
   return {
     get combined() {
       return connected() ? live.combined : null;
@@ -150,42 +155,33 @@ function sourceOf(
       const choices = () => Object.fromEntries(CHOICES.map((name) => [name, model.get(name)]));
       return () => model.send({ op: "keep", choices: choices() });
     },
-    get effect() {
-      return connected() && !compared ? requests.effect.bind(requests) : null;
+    get effects() {
+      return connected() && !compared ? requests : null;
     },
     get cuts() {
       return connected() && !compared ? requests : null;
-    },
-    get others() {
-      return connected() && !compared ? requests.others.bind(requests) : null;
     },
     get changed() {
       return connected()
         ? (off: Off, abort: AbortSignal) => changedStore(requests, off, abort)
         : null;
     },
-    block(stack, layer, abort) {
-      const block = embedded(stack, layer);
-      if (block) return Promise.resolve({ ...block, data: bytesOf(block.data) });
-      if (!connected()) {
-        const layers = stacks.find(({ name }) => name === stack)?.layers ?? [];
-        const saved = layers.filter(({ number }) => embedded(stack, number));
-        return Promise.reject(
-          notSaved(
-            layer,
-            saved.map(({ number }) => number),
-          ),
-        );
-      }
-      return live.block(stack, layer, abort);
+    async block(stack, layer, abort) {
+      const own = saved(stack, layer);
+      if (own) return own();
+      if (connected()) return live.block(stack, layer, abort);
+      const layers = stacks.find(({ name }) => name === stack)?.layers ?? [];
+      throw notSaved(
+        layer,
+        layers.filter(({ number }) => saved(stack, number)),
+      );
     },
     numbers(stack, layer, lens) {
-      const block = embedded(stack, `${layer}.${lens}`);
-      if (block) return () => Promise.resolve({ ...block, data: bytesOf(block.data) });
-      return connected() ? live.numbers(stack, layer, lens) : null;
+      const own = saved(stack, `${layer}.${lens}`);
+      return own ?? (connected() ? live.numbers(stack, layer, lens) : null);
     },
     rows(stack, layer) {
-      return embedded(stack, layer) || !connected() ? null : live.rows(stack, layer);
+      return saved(stack, layer) || !connected() ? null : live.rows(stack, layer);
     },
   };
 }
@@ -227,19 +223,6 @@ function bindState(model: Model, manifest: Manifest, scope: Scope): State {
     if (saving) save();
   });
   return state;
-}
-
-/** Call a handler with the value of a trait, now and after each change. */
-function follow(
-  model: Model,
-  name: string,
-  signal: AbortSignal,
-  handler: (value: unknown) => void,
-): void {
-  // Always model.get: what the event carries differs between hosts.
-  const read = () => handler(model.get(name));
-  listen(model, `change:${name}`, read, signal);
-  read();
 }
 
 function listen(

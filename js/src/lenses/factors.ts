@@ -5,7 +5,7 @@ import type { RecordLayer } from "../data/layer.ts";
 import type { LensInfo } from "../data/manifest.ts";
 import { ofWeights, weightBeside } from "./lens.ts";
 
-/** The shares of a head; null if the layer has no factors, or is not here as a whole. */
+/** Null if the layer has no factors, or is not here as a whole. */
 export function shareMatrix(
   lens: LensInfo,
   layer: RecordLayer,

@@ -1,6 +1,6 @@
 /** What lenses share: the interface of those that are computed here, weights beside numbers, and peaks. */
 
-import type { AttentionMatrix } from "../data/attention-matrix.ts";
+import type { AttentionMatrix, Quantity } from "../data/attention-matrix.ts";
 import type { Layer, RecordLayer } from "../data/layer.ts";
 import type { LayerInfo, LensInfo } from "../data/manifest.ts";
 import { headLabel } from "../data/pairing.ts";
@@ -25,30 +25,26 @@ export interface BrowserLens {
 }
 
 /** The common part of a head's matrices by lenses: its name, and the weight beside a number. */
-export const ofWeights = (
-  lens: LensInfo,
-  layer: RecordLayer,
-  head: number,
-): Pick<
-  AttentionMatrix,
-  "name" | "lens" | "difference" | "head" | "spec" | "source" | "beside"
-> => ({
-  name: `${headLabel(layer.info, head)}, ${lens.label.toLowerCase()}`,
-  lens,
-  difference: false,
-  head,
-  spec: { kind: "lens", lens, head },
+export const ofWeights = (lens: LensInfo, layer: RecordLayer, head: number) => ({
+  ...{ lens, head, difference: false },
+  // A layer that is fetched row by row cannot be copied to the worker, which could not fetch.
   source: layer.whole,
-  beside: (query, key) => [weightBeside(layer, head, query, key)],
+  name: `${headLabel(layer.info, head)}, ${lens.label.toLowerCase()}`,
+  spec: { kind: "lens", lens, head } as const,
+  beside: (query: number, key: number) => [weightBeside(layer, head, query, key)],
 });
 
-export const weightBeside = (layer: RecordLayer, head: number, query: number, key: number) =>
-  ({
-    name: "weight",
-    value: layer.weightRow(head, query)[key],
-    error: layer.rowRounding(head, query),
-    as: "weight",
-  }) as const;
+export const weightBeside = (
+  layer: RecordLayer,
+  head: number,
+  query: number,
+  key: number,
+): Quantity => ({
+  name: "weight",
+  value: layer.weightRow(head, query)[key],
+  error: layer.rowRounding(head, query),
+  as: "weight",
+});
 
 /** By lens and head, the peaks that were computed here. */
 const peaks = new WeakMap<Layer, Map<string, number>>();

@@ -1,4 +1,4 @@
-/** Matrices that were computed beforehand, of every head or of whole layers. */
+/** Matrices that were computed beforehand, of each head or of the layer. */
 
 import { type AttentionMatrix, storedMatrix } from "../data/attention-matrix.ts";
 import type { RecordLayer } from "../data/layer.ts";
@@ -6,7 +6,6 @@ import type { LensInfo } from "../data/manifest.ts";
 import type { LensNumbers } from "../data/stack-store.ts";
 import { ofWeights } from "./lens.ts";
 
-/** The matrix of a head, or of the layer. */
 export function numbersMatrix(
   lens: LensInfo,
   layer: RecordLayer,

@@ -93,14 +93,14 @@ export function layerNames(layers: readonly Pick<LayerInfo, "number">[]): string
 /**
  * The message for a layer that a page does not have.
  *
- * @param others the numbers of the layers of this stack that the page has
+ * @param others the layers of this stack that the page has
  */
-export function leftOut(layer: number, others: readonly number[]): Absent {
+export function leftOut(layer: number, others: Layers): Absent {
   return new Absent(`Layer ${layer} was left out of this page${only(others)}.`);
 }
 
-/** @param saved the numbers of the layers of this stack that were saved with the widget */
-export function notSaved(layer: number, saved: readonly number[]): Absent {
+/** @param saved the layers of this stack that were saved with the widget */
+export function notSaved(layer: number, saved: Layers): Absent {
   return new Absent(
     `Layer ${layer} is not saved in this page${only(saved)}, and no kernel is ` +
       "connected. The model view still works. To have all layers, call widget.embed() before " +
@@ -116,6 +116,6 @@ export const unanswered = (what: string) =>
   `The kernel has not sent ${what} for ${SILENCE_MS / 1000} seconds. It may be busy, and ` +
   "answer later. If it was restarted or stopped, run the cell again.";
 
-function only(numbers: readonly number[]): string {
-  return numbers.length ? `, which has ${layerNames(numbers.map((number) => ({ number })))}` : "";
-}
+type Layers = readonly { readonly number: number }[];
+
+const only = (layers: Layers) => (layers.length ? `, which has ${layerNames(layers)}` : "");

@@ -76,7 +76,7 @@ export function header(
   const choices = filters(scope, state, store.manifest);
   const end = el("div", { class: "common" }, ...common);
   // A page cannot run the model.
-  const off = store.effect
+  const off = store.source.effects
     ? [el("div", { class: "off-buttons" }, offButton(scope, state, store), cutButton(scope, state))]
     : [];
   const records = store.manifest.compared ? [recordChoice(scope, state)] : [];
@@ -182,7 +182,7 @@ function offButton(scope: Scope, state: State, store: Store): HTMLElement {
     const to = off ? "on again" : "off, and see what the model does without it";
     setAttributes(element, {
       "aria-pressed": `${off}`,
-      title: `${store.effectsHere(stack.value.name)}Switch ${headAt(layer.value, at)} ${to} (x; the whole layer: Shift+X)`,
+      title: `${store.source.effects?.saved?.(stack.value.name) ?? ""}Switch ${headAt(layer.value, at)} ${to} (x; the whole layer: Shift+X)`,
     });
   });
   return element;

@@ -24,17 +24,11 @@ export function nextFrame(work: () => void): () => void {
   return cancel;
 }
 
-export interface PerFrame<Value> {
-  (value: Value): void;
-  /** Drop the value that waits for the next frame. */
-  cancel(): void;
-}
-
 /**
  * Wrap `act` so that it runs at once, but at most once per frame: of the calls in between, the last
  * runs in the next frame. For pointer moves, which are more frequent than frames.
  */
-export function perFrame<Value>(act: (value: Value) => void): PerFrame<Value> {
+export function perFrame<Value>(act: (value: Value) => void) {
   let frame = 0;
   let waiting: { value: Value } | null = null;
   const next = () => {
@@ -52,6 +46,7 @@ export function perFrame<Value>(act: (value: Value) => void): PerFrame<Value> {
     act(value);
   };
   return Object.assign(run, {
+    /** Drop the value that waits for the next frame. */
     cancel() {
       waiting = null;
     },

@@ -7,16 +7,12 @@ const PATIENCE_MS = 1000;
 
 export class Turns {
   readonly #waiting: (() => Promise<unknown>)[] = [];
-  #cancel: (() => void) | null = null;
-  /** Ends the turn of the current request. */
-  #over: (() => void) | null = null;
+  #busy = false;
 
   /** @param end ends the queue. */
   constructor(end: AbortSignal) {
     end.addEventListener("abort", () => {
       this.#waiting.length = 0;
-      this.#cancel?.();
-      this.#over?.();
     });
   }
 
@@ -39,29 +35,21 @@ export class Turns {
       };
       signal.addEventListener("abort", leave, { once: true });
       this.#waiting.push(turn);
-      this.#plan();
+      if (!this.#busy) void this.#serve();
     });
   }
 
-  #plan(): void {
-    this.#cancel ??= nextFrame(() => {
-      this.#cancel = null;
-      this.#next();
-    });
-  }
-
-  #next(): void {
-    if (this.#over) return;
-    const turn = this.#waiting.pop();
-    if (!turn) return;
-    const over = () => {
+  async #serve(): Promise<void> {
+    this.#busy = true;
+    while (this.#waiting.length) {
+      await new Promise<void>((next) => nextFrame(next));
+      let timer = 0;
+      const patience = new Promise((over) => {
+        timer = setTimeout(over, PATIENCE_MS);
+      });
+      await Promise.race([this.#waiting.pop()?.(), patience]).catch(() => {});
       clearTimeout(timer);
-      if (this.#over !== over) return;
-      this.#over = null;
-      if (this.#waiting.length) this.#plan();
-    };
-    const timer = setTimeout(over, PATIENCE_MS);
-    this.#over = over;
-    turn().then(over, over);
+    }
+    this.#busy = false;
   }
 }

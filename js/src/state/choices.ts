@@ -24,15 +24,10 @@ export const defaults = (stack: string): Choices => ({
   stack,
 });
 
-interface Combination {
-  readonly how: "mean" | "max";
-  /** The heads that are drawn, or every head of all layers. */
-  readonly over: "heads" | "layers";
-}
-
 /** The combination that a choice stands for; null for single heads. */
-export function combination(combine: Choices["combine"]): Combination | null {
+export function combination(combine: Choices["combine"]) {
   if (combine === "none") return null;
-  const how = combine.replace("layers_", "") as Combination["how"];
-  return { how, over: how === combine ? "heads" : "layers" };
+  const how = combine.replace("layers_", "") as "mean" | "max";
+  // Of the heads that are drawn, or of every head of all layers.
+  return { how, over: how === combine ? "heads" : "layers" } as const;
 }

@@ -2,11 +2,13 @@
 
 import * as read from "../basics/reader.ts";
 
-interface Choice<Value> {
-  readonly value: Value;
-  /** Checks the type only. Whether this record has the value is seen where it is used. */
-  readonly read: read.Reader<Value>;
-}
+/**
+ * A kind of choice, by the reader of its values, which checks the type only: whether this record has
+ * the value is seen where it is used.
+ */
+const kind =
+  <Value>(reader: read.Reader<Value>) =>
+  (value: Value) => ({ value, read: reader });
 
 /** No list of heads, layers, tokens or neurons is longer than this. */
 const MOST = 2 ** 20;
@@ -24,7 +26,6 @@ const namedSegment = read.tuple(aIndex, aIndex, read.text());
 
 export type HeadPlace = read.Read<typeof headPlace>;
 export type Cut = read.Read<typeof cut>;
-type NamedSegment = read.Read<typeof namedSegment>;
 
 /** The first option is the default. */
 export const oneOf = <const Option extends string>(...options: readonly [Option, ...Option[]]) => ({
@@ -32,30 +33,20 @@ export const oneOf = <const Option extends string>(...options: readonly [Option,
   read: read.oneOf(options),
   options,
 });
-export const flag = (value: boolean): Choice<boolean> => ({ value, read: read.flag });
-export const text = (value: string): Choice<string> => ({ value, read: read.text() });
+export const flag = kind(read.flag);
+export const text = kind(read.text());
 
-/** A whole number; null only where that is the default. */
-export const index = <Value extends number | null>(value: Value) =>
-  ({ value, read: value === null ? read.orNull(aIndex) : aIndex }) as Choice<
-    Value extends null ? number | null : number
-  >;
+/** A reader of whole numbers or lists, or of null only where that is the default. */
+const nullable =
+  <Value>(reader: read.Reader<Value>) =>
+  <Default extends Value | null>(value: Default) =>
+    kind(value === null ? read.orNull(reader) : reader)(value) as {
+      readonly value: Default extends null ? Value | null : Value;
+      readonly read: read.Reader<Default extends null ? Value | null : Value>;
+    };
+export const index = nullable(aIndex);
+export const indices = nullable(aList);
 
-/** Whole numbers; null only where that is the default. */
-export const indices = <Value extends readonly number[] | null>(value: Value) =>
-  ({ value, read: value === null ? read.orNull(aList) : aList }) as Choice<
-    Value extends null ? readonly number[] | null : readonly number[]
-  >;
-
-export const pairs = (value: readonly HeadPlace[]): Choice<readonly HeadPlace[]> => ({
-  value,
-  read: listOf(headPlace),
-});
-export const links = (value: readonly Cut[]): Choice<readonly Cut[]> => ({
-  value,
-  read: listOf(cut),
-});
-export const segments = (value: readonly NamedSegment[]): Choice<readonly NamedSegment[]> => ({
-  value,
-  read: listOf(namedSegment),
-});
+export const pairs = kind(listOf(headPlace));
+export const links = kind(listOf(cut));
+export const segments = kind(listOf(namedSegment));

@@ -1,7 +1,8 @@
 /** Navigation to another layer, head or stack, which keeps the reader's choices as far as it can. */
 
 import { batch } from "@preact/signals-core";
-import { layerOf, type Side, type Tokens } from "../data/manifest.ts";
+import { same } from "../basics/same.ts";
+import { layerOf, type Side } from "../data/manifest.ts";
 import { choose, type State, within } from "./state.ts";
 
 /** Show the layer of another number, and another head: the nearest that there are. */
@@ -42,14 +43,11 @@ export function goToStack(state: State, name: string): void {
   batch(() => {
     choose(state, "stack", name);
     const { queries, keys } = stack.peek();
-    if (!sameText(before.queries, queries)) leaveText(state, "query");
-    if (!sameText(before.keys, keys)) leaveText(state, "key");
+    if (!same(before.queries.labels, queries.labels)) leaveText(state, "query");
+    if (!same(before.keys.labels, keys.labels)) leaveText(state, "key");
     state.hover.value = null;
   });
 }
-
-const sameText = (a: Tokens, b: Tokens): boolean =>
-  a.labels.length === b.labels.length && a.labels.every((label, at) => label === b.labels[at]);
 
 /** Forget the position in a text, which means nothing in another text. */
 function leaveText(state: State, side: Side): void {

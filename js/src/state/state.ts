@@ -1,22 +1,20 @@
 /** The state of one view: the reader's choices as signals, and the pointer. */
 
-import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals-core";
+import { batch, computed, type Signal, signal } from "@preact/signals-core";
 import { isValid } from "../basics/reader.ts";
 import { same } from "../basics/same.ts";
 import { differenceOf, onDifference } from "../data/difference-stack.ts";
-import type { Examples, Opening } from "../data/manifest.ts";
 import {
   type Arc,
+  type Examples,
   headsAlone,
-  type LayerInfo,
   layerOf,
   type Manifest,
   type Metric,
+  type Opening,
   ownStacks,
-  type ScoreGrid,
+  type Side,
   type Similarity,
-  type StackInfo,
-  type Texts,
   type Tokens,
   textsOf,
 } from "../data/manifest.ts";
@@ -44,63 +42,14 @@ export interface Zoom {
 
 type ChoiceSignals = { readonly [Name in keyof Choices]: Signal<Choices[Name]> };
 
-export interface State extends ChoiceSignals {
-  /** The views that can be chosen: a page may have only some of them. */
-  readonly views: readonly ViewName[];
-  /** The choices limited to this record: a choice may briefly name a layer or head it lacks. */
-  readonly shown: {
-    readonly stack: ReadonlySignal<StackInfo>;
-    readonly layer: ReadonlySignal<LayerInfo>;
-    readonly head: ReadonlySignal<number>;
-    /** The texts of its queries and keys. */
-    readonly texts: ReadonlySignal<Texts>;
-    /** The metrics that apply to this stack. */
-    readonly metrics: ReadonlySignal<readonly Metric[]>;
-  };
-  /** Under the pointer or the keyboard's cursor; never leaves the browser. */
-  readonly hover: Signal<TokenPair | null>;
-  /** The focused place: the hovered one, else the locked one. */
-  readonly focus: ReadonlySignal<TokenPair>;
-  /** The last position of the keyboard in either column, for when it comes back. */
-  readonly cursor: { query: number; key: number };
-  /** The part of the matrix that is shown, kept from layer to layer; null for all of it. */
-  readonly zoom: Signal<Zoom | null>;
-  /** The scroll position of either column of a long text, in tokens; null until it is known. */
-  readonly begin: { query: number | null; key: number | null };
-  /** The place that a search or a jump went to, to which views of long texts scroll. */
-  readonly sought: Signal<TokenPair | null>;
-  /** The text to find among the tokens; "" for none. */
-  readonly find: Signal<string>;
-  /** The message of an error outside of the view, as in the kernel, until the reader closes it. */
-  readonly error: Signal<string | null>;
-  /** True to show the attention without the heads that are off, in place of the record. */
-  readonly withoutOff: Signal<boolean>;
-  /** The manifest of the record, or of the attention that is shown in its place. */
-  readonly manifest: Signal<Manifest>;
-  /** The metrics that the user computed. */
-  readonly ownMetrics: Signal<readonly Metric[]>;
-  /** Links that somebody has annotated. */
-  readonly arcs: Signal<readonly Arc[]>;
-  /** Numbers of layers and positions that were measured beside the record. */
-  readonly grids: readonly ScoreGrid[];
-  /** The similarity of heads; null if it is not known. */
-  readonly similarity: Signal<Similarity | null>;
-  /** The examples of heads among the texts of a profile; null without any. */
-  readonly examples: Signal<Examples | null>;
-  /** The example that the reader has asked for, until its text is shown. */
-  readonly opening: Signal<Opening | null>;
-  /** False while the map leaves out the heads of the null. */
-  readonly nullShown: Signal<boolean>;
-  /** A note about the layers that are saved for readers without a kernel; "" for none. */
-  readonly note: Signal<string>;
-}
+export type State = ReturnType<typeof createState>;
 
 /** @param choices may be incomplete: some hosts leave out what has its default. */
 export function createState(
   manifest: Manifest,
   choices: Partial<Choices>,
   views: readonly ViewName[] = VIEWS,
-): State {
+) {
   const shownManifest = signal(manifest);
   const stacks = computed(() => shownManifest.value.stacks);
   const values = defaults(manifest.stacks[0].name);
@@ -116,9 +65,11 @@ export function createState(
   });
   const layer = computed(() => layerOf(stack.value, signals.layer.value));
   const head = computed(() => within(signals.head.value, layer.value.heads));
+  /** The texts of its queries and keys. */
   const texts = computed(() => textsOf(own.value, ownStacks(shownManifest.value)));
   const ownMetrics = signal<readonly Metric[]>([]);
-  const metrics = computed(() => {
+  /** The metrics that apply to this stack. */
+  const metrics = computed((): readonly Metric[] => {
     const { compared, metrics: recorded } = shownManifest.value;
     const pair = compared?.stacks.get(own.value.name);
     const all =
@@ -144,27 +95,47 @@ export function createState(
     text: choices.view === "text" || manifest.stacks.some(({ text }) => text),
     grid: manifest.grids.length > 0,
   };
-  const state: State = {
+  const state = {
     ...signals,
+    /** The views that can be chosen: a page may have only some of them. */
     views: views.filter((view) => offered[view] ?? true),
+    /** The choices limited to this record: a choice may briefly name a layer or head it lacks. */
     shown: { stack, layer, head, texts, metrics },
+    /** Under the pointer or the keyboard's cursor; never leaves the browser. */
     hover,
+    /** The focused place: the hovered one, else the locked one. */
     focus,
+    /** The last position of the keyboard in either column, for when it comes back. */
     cursor: { query: -1, key: -1 },
-    zoom: signal(null),
-    begin: { query: null, key: null },
-    sought: signal(null),
+    /** The part of the matrix that is shown, kept from layer to layer; null for all of it. */
+    zoom: signal<Zoom | null>(null),
+    /** The scroll position of either column of a long text, in tokens; null until it is known. */
+    begin: { query: null, key: null } as Record<Side, number | null>,
+    /** The place that a search or a jump went to, to which views of long texts scroll. */
+    sought: signal<TokenPair | null>(null),
+    /** The text to find among the tokens; "" for none. */
     find: signal(""),
-    error: signal(null),
+    /** The message of an error outside of the view, as in the kernel, until the reader closes it. */
+    error: signal<string | null>(null),
+    /** True to show the attention without the heads that are off, in place of the record. */
     withoutOff: signal(false),
+    /** The manifest of the record, or of the attention that is shown in its place. */
     manifest: shownManifest,
+    /** The metrics that the user computed. */
     ownMetrics,
-    arcs: signal([]),
+    /** Links that somebody has annotated. */
+    arcs: signal<readonly Arc[]>([]),
+    /** Numbers of layers and positions that were measured beside the record. */
     grids: manifest.grids,
-    similarity: signal(null),
-    examples: signal(null),
-    opening: signal(null),
+    /** The similarity of heads; null if it is not known. */
+    similarity: signal<Similarity | null>(null),
+    /** The examples of heads among the texts of a profile; null without any. */
+    examples: signal<Examples | null>(null),
+    /** The example that the reader has asked for, until its text is shown. */
+    opening: signal<Opening | null>(null),
+    /** False while the map leaves out the heads of the null. */
     nullShown: signal(true),
+    /** A note about the layers that are saved for readers without a kernel; "" for none. */
     note: signal(""),
   };
   for (const name of CHOICES) accept(state, name, choices[name]);

@@ -5,7 +5,6 @@ import { describe, expect, test } from "vitest";
 import {
   type AttentionMatrix,
   combinedMatrix,
-  headMatrix,
   storedMatrix,
   wordMatrix,
 } from "../../src/data/attention-matrix.ts";
@@ -15,7 +14,7 @@ import type { Units } from "../../src/data/units.ts";
 import { palette } from "../../src/styles/palette.ts";
 import { drawnMatrices } from "../../src/views/shared/heads/difference.ts";
 import { storeOf } from "../support/choices.ts";
-import { matrixBy } from "../support/lenses.ts";
+import { headMatrix, matrixBy } from "../support/lenses.ts";
 import { scoresOf, weightAt } from "../support/numbers.ts";
 import { blockOf, expectClose, RECORD } from "../support/vectors.ts";
 

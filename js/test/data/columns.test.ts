@@ -2,10 +2,11 @@
 
 import { effect } from "@preact/signals-core";
 import { expect, onTestFinished, test } from "vitest";
-import { combinedMatrix, headMatrix } from "../../src/data/attention-matrix.ts";
+import { combinedMatrix } from "../../src/data/attention-matrix.ts";
 import { compiled } from "../../src/kernels/compiled.ts";
 import { eventually } from "../support/eventually.ts";
 import { noisyLayer } from "../support/layers.ts";
+import { headMatrix } from "../support/lenses.ts";
 import { twoFrames } from "../support/place.ts";
 
 await compiled();

@@ -32,11 +32,11 @@ test("the user's words for a head stand in both records and in their difference"
 test("the overview of a large difference is cropped to the texts shown", () => {
   const { difference } = pairOf(readManifest(compared().manifest));
   // Less in the rows of the first text, which has five of the nine tokens.
-  const levels = Uint8Array.from({ length: 81 }, (_, cell) => cell % 8);
-  const less = Uint8Array.from({ length: 81 }, (_, cell) => Number(cell < 45));
+  const levels = Int8Array.from({ length: 81 }, (_, cell) => (cell < 45 ? -1 : 1) * (cell % 8));
   const side = {} as RecordLayer;
-  const thumbnails = [{ rows: 9, columns: 9, levels, less }];
-  const layer = new DifferenceLayer(difference, difference.layers[0], [side, side], thumbnails);
+  const thumbnail = { rows: 9, columns: 9, levels, signed: true };
+  const [info] = difference.layers;
+  const layer = new DifferenceLayer(difference, info, [side, side], () => thumbnail);
   const cropped = layer.overview(0, "ba");
   expect([cropped?.rows, cropped?.columns]).toEqual([4, 5]);
   const expected = [5, 6, 7, 8].map((row) => ((row * 9) % 8) ** 2 / 49);
@@ -60,7 +60,9 @@ test("scores of a difference are subtracted, and masked where either is", async 
   hidden.scoreColumn = (head, j) =>
     Float32Array.from({ length: 6 }, (_, i) => hidden.scoreRow(head, i)?.[j] ?? Number.NaN);
   const { difference } = pairOf(readManifest(compared().manifest));
-  const layer = new DifferenceLayer(difference, a.info, [a, hidden], []);
+  const layer = new DifferenceLayer(difference, a.info, [a, hidden], () => {
+    throw new Error();
+  });
   const matrix = matrixBy("scores", layer, 1);
   expect([matrix.name, matrix.difference]).toEqual(["Head 1, scores, B − A", true]);
   const masked = Number.NEGATIVE_INFINITY;

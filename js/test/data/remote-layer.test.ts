@@ -2,13 +2,14 @@
 
 import { computed } from "@preact/signals-core";
 import { describe, expect, test } from "vitest";
-import { combinedMatrix, headMatrix, wordMatrix } from "../../src/data/attention-matrix.ts";
+import { combinedMatrix, wordMatrix } from "../../src/data/attention-matrix.ts";
 import type { Block } from "../../src/data/codec.ts";
 import type { Side } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
-import { fetchWeights, RemoteLayer, type RowCache } from "../../src/data/remote-layer.ts";
+import { RemoteLayer } from "../../src/data/remote-layer.ts";
 import { ResourceCache } from "../../src/data/resource-cache.ts";
 import { eventually } from "../support/eventually.ts";
+import { headMatrix } from "../support/lenses.ts";
 import { expectClose, type Numbers, RECORD } from "../support/vectors.ts";
 import { watch } from "../support/watch.ts";
 
@@ -33,14 +34,14 @@ function answerOf(layer: number, side: Side, position: number): Block {
 }
 
 const ROOMY = 2 ** 20;
-const BLANK = { rows: 1, columns: 1, levels: new Uint8Array(1) };
+const BLANK = { rows: 1, columns: 1, levels: new Int8Array(1), signed: false };
 
-function remote(layer: number, cache: RowCache = new ResourceCache(ROOMY)) {
+function remote(layer: number, cache = new ResourceCache(ROOMY)) {
   const asked: { place: string; give(): void; fail(reason: unknown): void }[] = [];
   const made = new RemoteLayer(
     STACK,
     STACK.layers[layer],
-    Array.from({ length: STACK.layers[layer].heads }, () => BLANK),
+    () => BLANK,
     (side, position) =>
       new Promise((resolve, reject) => {
         const give = () => resolve(answerOf(layer, side, position));
@@ -80,9 +81,10 @@ describe.for([0, 1, 2])("layer %i", (layer) => {
   });
 
   test("gives the weights of a query in every head", async () => {
-    const rows = async (side: Side, position: number) => answerOf(layer, side, position);
-    const { signal } = new AbortController();
-    const weights = await fetchWeights(STACK, STACK.layers[layer], rows, 4, signal);
+    const { made, asked } = remote(layer);
+    const coming = made.weights(4, new AbortController().signal);
+    asked[0].give();
+    const weights = await coming;
     expect(weights.length).toBe(STACK.layers[layer].heads);
     weights.forEach((row, head) => {
       expectClose(row, part(layer, head).slice(4 * COUNT, 5 * COUNT));
@@ -141,9 +143,25 @@ test("why a row does not come is said in its place", async () => {
   expect(made.weightColumn(0, 0)[0]).toBeNaN();
 });
 
+test("a row that is not of numbers is refused", async () => {
+  const { parts, buffers } = answerOf(0, "query", 0);
+  const damaged = buffers.map((bytes) => new Uint8Array(bytes.length).fill(255));
+  const rows = async () => ({ parts, buffers: damaged });
+  const layer = new RemoteLayer(
+    STACK,
+    STACK.layers[0],
+    () => BLANK,
+    rows,
+    new ResourceCache(ROOMY),
+  );
+  const missing = computed(() => layer.pending("query", 0));
+  watch(missing);
+  await expect.poll(() => missing.value).toMatch(/^The (scores|weights) of this layer are damaged/);
+});
+
 test("layers share the room for rows, and never take one another's for their own", async () => {
   const row = 4 * COUNT * STACK.layers[0].heads;
-  const cache: RowCache = new ResourceCache(row);
+  const cache = new ResourceCache(row);
   const layers = [0, 2].map((layer) => remote(layer, cache));
   const rows = layers.map(({ made }) => computed(() => made.weightRow(1, 4)));
   for (const [n, row] of rows.entries()) {

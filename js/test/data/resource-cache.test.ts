@@ -16,7 +16,7 @@ interface Asked {
 function cache() {
   const asked: Asked[] = [];
   const changed = vi.fn();
-  const made = new ResourceCache<string>(10, changed);
+  const made = new ResourceCache(10, changed);
   const settled = () => new Promise<void>((resolve) => setTimeout(resolve));
   const ask = (key: string) => (signal: AbortSignal) =>
     new Promise<{ data: string; bytes: number }>((resolve, reject) => {

@@ -8,7 +8,8 @@ import { positions } from "../support/layers.ts";
 const numbered = (side: number, across: boolean) => ({
   rows: side,
   columns: side,
-  levels: Uint8Array.from({ length: side ** 2 }, (_, n) =>
+  signed: false,
+  levels: Int8Array.from({ length: side ** 2 }, (_, n) =>
     across ? n % side : Math.floor(n / side),
   ),
 });

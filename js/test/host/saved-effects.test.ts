@@ -34,7 +34,7 @@ test("effects of the heads that the page has, at the locked query or without one
   await expect(others).rejects.toThrow(Absent);
   const said = "This page was saved with the effect of 1-5; 1-3 with 1-5. ";
   await expect(others).rejects.toThrow(`${said}For others`);
-  expect([here.effectsHere?.("self"), here.effectsHere?.("cross")]).toEqual([said, ""]);
+  expect([here.saved("self"), here.saved("cross")]).toEqual([said, ""]);
 });
 
 test("effects of cut links, and of heads in a page of an older version", async () => {

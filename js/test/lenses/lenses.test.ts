@@ -87,7 +87,9 @@ test("B − A of the matrices of layers is shaded to its own peak", () => {
     rounding: [0],
   }));
   const most = queries * keys - 1;
-  const difference = new DifferenceLayer(stack, layer, [side(most), side(4 * most)], []);
+  const difference = new DifferenceLayer(stack, layer, [side(most), side(4 * most)], () => {
+    throw new Error();
+  });
   expect(lensMatrix(lens, difference, 0, { numbers })?.peak).toBe(3 * most);
 });
 

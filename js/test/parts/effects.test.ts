@@ -5,7 +5,7 @@ import { page, userEvent } from "vitest/browser";
 import type { Effect, PredictionEffect } from "../../src/data/effect.ts";
 import type { Off } from "../../src/data/requests.ts";
 import { Absent } from "../../src/data/resource-cache.ts";
-import type { Source } from "../../src/data/store.ts";
+import type { Effects, Source } from "../../src/data/store.ts";
 import type { Choices } from "../../src/state/choices.ts";
 import { storeOf } from "../support/choices.ts";
 import { parts } from "../support/locators.ts";
@@ -40,14 +40,22 @@ const MAT: PredictionEffect = {
 };
 
 /** An app whose kernel replies when the test says so. */
-async function mounted(choices: Partial<Choices> = {}, others: Partial<Source> = {}, width = 1100) {
+async function mounted(
+  choices: Partial<Choices> = {},
+  { others, ...source }: Partial<Source & Effects> = {},
+  width = 1100,
+) {
   const asked: (Off & { query: number | null; signal: AbortSignal })[] = [];
   const replies: { resolve(effect: Effect): void; reject(error: Error): void }[] = [];
   const effect = vi.fn((off: Off, query: number | null, signal: AbortSignal) => {
     asked.push({ ...off, query, signal });
     return new Promise<Effect>((resolve, reject) => replies.push({ resolve, reject }));
   });
-  const app = await mountApp({ choices, source: { ...sourceOf(), effect, ...others }, width });
+  const app = await mountApp({
+    choices,
+    source: { ...sourceOf(), effects: { effect, others }, ...source },
+    width,
+  });
   await drawn(app);
   return { ...app, asked, replies };
 }

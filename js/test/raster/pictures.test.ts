@@ -4,7 +4,6 @@ import { afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from
 import {
   type AttentionMatrix,
   combinedMatrix,
-  headMatrix,
   storedMatrix,
   wordMatrix,
 } from "../../src/data/attention-matrix.ts";
@@ -16,6 +15,7 @@ import { Client } from "../../src/raster/worker/client.ts";
 import { useWorker } from "../../src/raster/worker/page-worker.ts";
 import { eventually } from "../support/eventually.ts";
 import { noise, noisyLayer } from "../support/layers.ts";
+import { headMatrix } from "../support/lenses.ts";
 
 const TOKENS = 240; // too many to be quick
 const all = Array.from({ length: TOKENS }, (_, n) => n);

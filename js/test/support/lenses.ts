@@ -1,8 +1,8 @@
 /** Lenses as a record has them. */
 
 import type { AttentionMatrix } from "../../src/data/attention-matrix.ts";
-import type { Layer } from "../../src/data/layer.ts";
-import type { LensInfo } from "../../src/data/manifest.ts";
+import type { Layer, RecordLayer } from "../../src/data/layer.ts";
+import { ATTENTION, type LensInfo } from "../../src/data/manifest.ts";
 import { readManifest } from "../../src/data/read-manifest.ts";
 import { lensMatrix } from "../../src/lenses/index.ts";
 import { RECORD } from "./vectors.ts";
@@ -17,5 +17,11 @@ export function lensNamed(name: string, others: Partial<LensInfo> = {}): LensInf
 export function matrixBy(name: string, layer: Layer, head: number): AttentionMatrix {
   const matrix = lensMatrix(lensNamed(name), layer, head);
   if (!matrix) throw new Error(`no ${name}`);
+  return matrix;
+}
+
+export function headMatrix(layer: RecordLayer, head: number): AttentionMatrix {
+  const matrix = lensMatrix(ATTENTION, layer, head);
+  if (!matrix) throw new Error("no attention");
   return matrix;
 }

@@ -49,8 +49,8 @@ export function measured(
       return;
     }
     const { off, query } = wanted.value;
-    const ask = store.effect;
-    if (!ask) {
+    const { effects } = store.source;
+    if (!effects) {
       result.value = { status: "failed", message: NO_KERNEL, absent: true };
       return;
     }
@@ -58,11 +58,11 @@ export function measured(
     const settle = (settled: Measured) => {
       if (!own.signal.aborted) result.value = settled;
     };
-    ask(off, query, own.signal).then(
+    effects.effect(off, query, own.signal).then(
       (effect) => {
         settle({ status: "ready", effect, query, others: [] });
         // What these would say is of the effect itself, which is here.
-        store.others?.(off, own.signal).then(
+        effects.others?.(off, own.signal).then(
           (others) => settle({ status: "ready", effect, query, others }),
           () => {},
         );
@@ -87,7 +87,7 @@ export function changedStore(
   const result = signal<Store | null>(null);
   const wanted = steady(() => (state.withoutOff.value ? offNow(state) : null));
   scope.scopedEffect((own) => {
-    const ask = store.changed;
+    const ask = store.source.changed;
     if (!wanted.value || !ask) {
       result.value = null;
       state.withoutOff.value = false;

@@ -32,7 +32,7 @@ export function effectsPanel(scope: Scope, state: State, store: Store, leave: ()
     },
   );
   // Only a kernel captures it.
-  attention.hidden = !store.changed;
+  attention.hidden = !store.source.changed;
   const remark = el("p", { class: "remark" });
   const content = el("div", { class: "effect" });
   const summary = el("div", { class: "unseen", "aria-live": "polite" });

@@ -1,14 +1,18 @@
 /** The messages between a page and its worker. */
 
 import type { MatrixSpec } from "../../data/attention-matrix.ts";
-import type { LayerContent } from "../../data/layer-data.ts";
+import type { LayerData } from "../../data/layer-data.ts";
 import type { Normalized } from "../../data/normalizers.ts";
 
 export type ToWorker =
   /** The first message: the kernels, if they could be compiled. */
   | { readonly op: "start"; readonly module: WebAssembly.Module | null }
   /** A source of pictures, kept until it is dropped. */
-  | { readonly op: "keep"; readonly source: number; readonly content: LayerContent | Float32Array }
+  | {
+      readonly op: "keep";
+      readonly source: number;
+      readonly content: LayerData["content"] | Float32Array;
+    }
   | { readonly op: "drop"; readonly source: number }
   | {
       readonly op: "paint";

@@ -37,7 +37,7 @@ export function cutting(
 ) {
   const { name } = state.shown.stack.peek();
   const { cuts: all, shuffled } = store.stack(name);
-  const model = isAnswered ? store.cuts : null;
+  const model = isAnswered ? store.source.cuts : null;
   /** Why there is no number: it is being measured, or could not be; else "". */
   const message = signal("");
   /** What is measured of a part, in all heads and in some. */

@@ -86,7 +86,7 @@ export function textView(context: Context): View {
   };
   const nulls = () => {
     const { name, text } = state.shown.stack.value;
-    const known = store.cuts || store.stack(name).shuffled.value;
+    const known = store.source.cuts || store.stack(name).shuffled.value;
     return Object.entries(NULLS).map(([value, [label]]) => {
       const isKnown = value === "even" || (text?.answer && (known || value === "rest"));
       return { value, label, off: !isKnown };

@@ -1,11 +1,11 @@
 /** The links between tokens that are worth going to. */
 
 import { expect, test } from "vitest";
-import { headMatrix } from "../../../src/data/attention-matrix.ts";
 import { axesOf } from "../../../src/views/shared/axes.ts";
 import { type Link, strongestLinks } from "../../../src/views/shared/links.ts";
 import { stateOf } from "../../support/choices.ts";
 import { noisyLayer, positions } from "../../support/layers.ts";
+import { headMatrix } from "../../support/lenses.ts";
 
 /** Links of the first head of a layer with so many tokens, and the reported progress. */
 function linksOf(tokens: number, special: readonly number[]) {

@@ -79,13 +79,13 @@ export function roundedClip(painter: Painter, box: Box, { paper }: Palette): voi
 }
 
 /** The colour of each cell: of a difference, that of its sign. */
-function inks({ less }: Thumbnail, color: string, { positive, negative }: Palette) {
-  if (!less) {
+function inks({ signed, levels }: Thumbnail, color: string, { positive, negative }: Palette) {
+  if (!signed) {
     const ink = rgb(color);
     return () => ink;
   }
   const [above, below] = [rgb(positive), rgb(negative)];
-  return (cell: number) => (less[cell] ? below : above);
+  return (cell: number) => (levels[cell] < 0 ? below : above);
 }
 
 /** A pixel per cell, with the cell's level as its opacity. */
@@ -95,7 +95,7 @@ function matrixOf(thumbnail: Thumbnail, color: string, palette: Palette): ImageD
   const inkOf = inks(thumbnail, color, palette);
   levels.forEach((level, n) => {
     pixels.data.set(inkOf(n), n * 4);
-    pixels.data[n * 4 + 3] = level * 17;
+    pixels.data[n * 4 + 3] = Math.abs(level) * 17;
   });
   return pixels;
 }
@@ -124,7 +124,7 @@ function linesOf(
     if (level === 0) return;
     const [query, key] = [Math.floor(n / columns), n % columns];
     const [from, to] = [(query + 0.5) / rows, (key + 0.5) / columns];
-    field.add(from * down, to * down, thickness, inkOf(n), (level / 15) ** 1.5);
+    field.add(from * down, to * down, thickness, inkOf(n), (Math.abs(level) / 15) ** 1.5);
   });
   return field.image();
 }

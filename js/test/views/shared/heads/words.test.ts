@@ -2,11 +2,11 @@
 
 import { computed } from "@preact/signals-core";
 import { expect, test } from "vitest";
-import { headMatrix } from "../../../../src/data/attention-matrix.ts";
 import { axesOf } from "../../../../src/views/shared/axes.ts";
 import { headContent } from "../../../../src/views/shared/heads/words.ts";
 import { stateOf } from "../../../support/choices.ts";
 import { noisyLayer } from "../../../support/layers.ts";
+import { headMatrix } from "../../../support/lenses.ts";
 import { textOf } from "../../../support/view.ts";
 
 test("a column that is being computed says so", () => {
