@@ -10,10 +10,8 @@ import type { Track } from "../../parts/track.ts";
 import { combination } from "../../state/choices.ts";
 import { joinsWords, shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
-import { headColors } from "../../styles/head-colors.ts";
 import { type Axes, axesOf } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW, MINIMAP_WIDTH } from "../shared/columns.ts";
-import { drawnMatrices } from "../shared/heads/difference.ts";
 import { suffixOf } from "../shared/heads/matrices.ts";
 import type { HeadContent } from "../shared/heads/words.ts";
 import { headIn, notice } from "../shared/layer-view.ts";
@@ -94,15 +92,8 @@ function linesAndMatrix(context: Context, content: ShownHeads): ViewContent {
   const { scope, state, palette, store } = context;
   const { data, axes, matrices, matrix, layerLabel } = content;
   const { lens } = content.reading;
-  const { heads } = data.info;
   const width = context.width.value;
   const horizontal = state.orientation.value === "horizontal";
-  const colors = computed(() => {
-    const { dark, ink } = palette.value;
-    const byHead = headColors(heads, dark);
-    return matrices.value.map(({ head }) => (head === null ? ink : byHead[head]));
-  });
-
   const long = isLong(axes);
   const leastLines = LEAST_LINES + (long ? 2 * MINIMAP_WIDTH : 0);
   const mostMatrix = width - leastLines - GAP;
@@ -122,7 +113,6 @@ function linesAndMatrix(context: Context, content: ShownHeads): ViewContent {
     });
   const lines = pairs(scope, {
     ...content,
-    ...drawnMatrices(matrices, colors, palette),
     palette,
     width: withNorms ? leftWidth - NORMS_WIDTH : leftWidth,
     beside: withNorms ? norms : null,
@@ -139,7 +129,7 @@ function linesAndMatrix(context: Context, content: ShownHeads): ViewContent {
     labelsRows: true,
   });
   if (data.stack.difference) picture.append(changesTable(scope, content));
-  const buttons = swatches(scope, state, heads, palette);
+  const buttons = swatches(scope, state, data.info.heads, palette);
   // Not hidden: the tokens below stay in their place.
   buttons.classList.toggle("unused", content.ofLayers);
   const pairsWithTitles = el("div", { class: "titled" }, ...titles(state, axes), lines.element);

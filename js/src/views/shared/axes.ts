@@ -10,7 +10,6 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { joinsWords } from "../../state/lens.ts";
 import { lockedOn } from "../../state/locks.ts";
 import type { Side, State, TokenPair } from "../../state/state.ts";
-import type { Palette } from "../../styles/palette.ts";
 
 export interface Axis {
   readonly side: Side;
@@ -88,16 +87,6 @@ export function onSought(scope: Scope, { sought }: State, go: (place: TokenPair)
     const place = sought.value;
     if (place && place !== before) untracked(() => go(place));
   });
-}
-
-/** The options that the lines and the matrix of the same attention share. */
-export interface AttentionOptions {
-  readonly state: State;
-  readonly palette: ReadonlySignal<Palette>;
-  readonly axes: Axes;
-  readonly focused: ReadonlySignal<FocusedUnits>;
-  /** The cut links of the head that is looked at. */
-  readonly cuts: ReadonlySignal<readonly CutUnits[]>;
 }
 
 /** A cut link by the units that it joins, as far as they are shown. */

@@ -1,7 +1,6 @@
 /** The columns of queries and keys with the lines between them. */
 
 import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { el } from "../../parts/dom.ts";
 import { matches } from "../../parts/find.ts";
 import { capitalized } from "../../parts/text.ts";
@@ -12,20 +11,22 @@ import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.t
 import { headNow, toggleCut } from "../../state/off.ts";
 import { pointAt, type Side } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
-import type { DrawnArc } from "./arcs.ts";
-import { type AttentionOptions, placeOf, positionOf, sideOf } from "./axes.ts";
+import type { Palette } from "../../styles/palette.ts";
+import { placeOf, positionOf, sideOf } from "./axes.ts";
 import { type ColumnsOptions, columnsOf } from "./columns.ts";
 import { cutArcs } from "./cuts.ts";
+import { drawnMatrices } from "./heads/difference.ts";
 import { rowsOf, total } from "./heads/matrices.ts";
+import type { HeadContent } from "./heads/words.ts";
 import { lines } from "./lines.ts";
 import { minimap } from "./minimap.ts";
 import type { Series } from "./ribbons.ts";
 import { namesInSight, windowsOf } from "./windows.ts";
 
-export interface PairsOptions extends AttentionOptions, ColumnsOptions {
-  readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
-  readonly colors: ReadonlySignal<readonly string[]>;
-  readonly arcs: ReadonlySignal<readonly DrawnArc[]>;
+type Shown = Pick<HeadContent, "state" | "data" | "focused" | "cuts" | "matrices" | "arcs">;
+
+export interface PairsOptions extends Shown, ColumnsOptions {
+  readonly palette: ReadonlySignal<Palette>;
   /** The element beside the keys, which has the places of their labels; null for none. */
   readonly beside?: ((keys: Track) => HTMLElement) | null;
 }
@@ -33,7 +34,8 @@ export interface PairsOptions extends AttentionOptions, ColumnsOptions {
 const NO_COLORS: ReadonlyMap<number, string> = new Map();
 
 export function pairs(scope: Scope, options: PairsOptions) {
-  const { state, axes, horizontal, matrices, focused, palette, colors } = options;
+  const { state, data, axes, horizontal, focused, palette } = options;
+  const { matrices, colors } = drawnMatrices(options.matrices, data.info.heads, palette);
   const rows = rowsOf(matrices, focused);
   const strips = computed(() => rows.value?.map(total) ?? null);
   /** The colours of several locked units where a single matrix is drawn; else they are of heads. */

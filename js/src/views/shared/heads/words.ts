@@ -26,15 +26,27 @@ import {
 import { otherSide } from "../../../state/locks.ts";
 import type { Side, State } from "../../../state/state.ts";
 import { arcsCount, arcsPhrase, type DrawnArc, NO_ARCS, shownArcs } from "../arcs.ts";
-import { type AttentionOptions, type Axes, type Axis, focusedUnits, sideOf } from "../axes.ts";
+import {
+  type Axes,
+  type Axis,
+  type CutUnits,
+  type FocusedUnits,
+  focusedUnits,
+  sideOf,
+} from "../axes.ts";
 import { shownCuts } from "../cuts.ts";
 import { headIn } from "../layer-view.ts";
 import { statusLine, tableOf } from "../words.ts";
 import { stripsOf, suffixOf } from "./matrices.ts";
 
 /** What a view of heads shows, from which its words follow. */
-interface Content extends Pick<AttentionOptions, "state" | "axes" | "focused" | "cuts"> {
+interface Content {
+  readonly state: State;
   readonly data: Layer;
+  readonly axes: Axes;
+  readonly focused: ReadonlySignal<FocusedUnits>;
+  /** The cut links of the head that is looked at. */
+  readonly cuts: ReadonlySignal<readonly CutUnits[]>;
   /** "Layer 2", or "" if all layers are combined. */
   readonly layerLabel: string;
   /** The matrices drawn as lines, and the one drawn as a matrix. */

@@ -1,7 +1,6 @@
 /** A matrix of weights, as a whole or zoomed, with a cross-hair on the focused cells. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { paintCanvas, paintPart } from "../../../painting/canvas.ts";
 import { el, setAttributes } from "../../../parts/dom.ts";
 import { perFrame } from "../../../scheduling/frame.ts";
@@ -9,8 +8,10 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
 import { headNow, toggleCut } from "../../../state/off.ts";
 import { pointAt, type TokenPair } from "../../../state/state.ts";
-import { type AttentionOptions, type Axis, onSought, placeAt, placeOf } from "../axes.ts";
+import type { Palette } from "../../../styles/palette.ts";
+import { type Axis, onSought, placeAt, placeOf } from "../axes.ts";
 import { paintCuts } from "../cuts.ts";
+import type { HeadContent } from "../heads/words.ts";
 import { crossBox, paintCross } from "./cross.ts";
 import { bindGestures } from "./gestures.ts";
 import { NAMES_FROM } from "./names.ts";
@@ -20,8 +21,9 @@ import { matrixTiles } from "./tiles.ts";
 import { describe, matrixTitle } from "./title.ts";
 import { centred, LARGEST_CELL, viewportOf } from "./viewport.ts";
 
-export interface MatrixOptions extends AttentionOptions {
-  readonly matrix: ReadonlySignal<AttentionMatrix>;
+export interface MatrixOptions
+  extends Pick<HeadContent, "state" | "axes" | "focused" | "cuts" | "matrix"> {
+  readonly palette: ReadonlySignal<Palette>;
   readonly title: ReadonlySignal<string>;
   readonly width: number;
   /** True to label the rows if the labels fit. */
