@@ -1,6 +1,6 @@
 /** Links that somebody has annotated, over the lines: solid where a head finds them. */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { type AttentionMatrix, isSigned } from "../../data/attention-matrix.ts";
 import { type Arc, ownName } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
@@ -43,17 +43,6 @@ export function arcsOf({ arcs, manifest }: State, stack: string): readonly Arc[]
   const names = [stack, ownName(manifest.value, stack)];
   return arcs.value.filter((arc) => names.includes(arc.stack));
 }
-
-/** The arcs that a view of one matrix draws. */
-export const shownArcs = (
-  state: State,
-  stack: string,
-  axes: Axes,
-  matrix: ReadonlySignal<AttentionMatrix>,
-): ReadonlySignal<readonly DrawnArc[]> =>
-  computed(() =>
-    state.arcs_shown.value ? drawnArcs(arcsOf(state, stack), axes, matrix.value) : [],
-  );
 
 /** The arcs whose tokens are shown, with what a head makes of them. */
 export function drawnArcs(

@@ -25,7 +25,7 @@ import {
 } from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
 import type { Side, State } from "../../../state/state.ts";
-import { arcsCount, arcsPhrase, type DrawnArc, NO_ARCS, shownArcs } from "../arcs.ts";
+import { arcsCount, arcsOf, arcsPhrase, type DrawnArc, drawnArcs } from "../arcs.ts";
 import {
   type Axes,
   type Axis,
@@ -73,7 +73,10 @@ export function headContent(
     state,
     focused,
     cuts: shownCuts(state, axes, () => [data.info.number, headIn(state, data)]),
-    arcs: withArcs ? shownArcs(state, data.stack.name, axes, matrix) : NO_ARCS,
+    arcs: computed(() => {
+      const arcs = withArcs && state.arcs_shown.value ? arcsOf(state, data.stack.name) : [];
+      return drawnArcs(arcs, axes, matrix.value);
+    }),
     strips: stripsOf(matrices, focused),
   };
   return {

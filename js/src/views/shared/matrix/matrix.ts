@@ -12,7 +12,7 @@ import type { Palette } from "../../../styles/palette.ts";
 import { type Axis, onSought, placeAt, placeOf } from "../axes.ts";
 import { paintCuts } from "../cuts.ts";
 import type { HeadContent } from "../heads/words.ts";
-import { crossBox, paintCross } from "./cross.ts";
+import { crossHair } from "./cross.ts";
 import { bindGestures } from "./gestures.ts";
 import { NAMES_FROM } from "./names.ts";
 import { overviewBox, overviewPlace } from "./overview.ts";
@@ -84,16 +84,13 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   });
   scope.effect(() => {
     const { query, key } = focused.value;
-    const [down, across] = [
-      query.map((unit) => axes.query.places[unit]),
-      key.map((unit) => axes.key.places[unit]),
-    ];
-    const [colors, shown] = [palette.value, viewport.value];
-    const box = crossBox(shown, down, across);
-    const placed = box && ([box[0] + left + FRAME, box[1] + top + FRAME, box[2], box[3]] as const);
-    paintPart(cross, ...size.value, placed, (painter) => {
-      painter.translate(left + FRAME, top + FRAME);
-      paintCross(painter, colors, shown, down, across);
+    const placesOn = (axis: Axis, units: readonly number[]) => units.map((at) => axis.places[at]);
+    const [down, across] = [placesOn(axes.query, query), placesOn(axes.key, key)];
+    const hair = crossHair(viewport.value, down, across, palette.value);
+    const [x, y, ...sides] = hair?.box ?? [0, 0, 0, 0];
+    paintPart(cross, ...size.value, hair && [x + left + FRAME, y + top + FRAME, ...sides], (to) => {
+      to.translate(left + FRAME, top + FRAME);
+      hair?.paint(to);
     });
   });
   onSought(scope, state, show);

@@ -45,10 +45,14 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
     const outdated = above?.matrix === matrix.value && below?.matrix !== matrix.value;
     const fresh = above?.matrix === matrix.value || below?.matrix !== matrix.value;
     const covered = above && sharp.value && fresh ? placeOf(above, viewport) : null;
-    if (below && whole.value && !outdated) {
-      paintAround(painter, viewport, covered, whole.value, placeOf(below, viewport));
+    if (below && whole.value && !outdated && !(covered && isAll(covered, viewport))) {
+      painter.drawImage(whole.value, ...placeOf(below, viewport));
     }
-    if (covered && sharp.value) painter.drawImage(sharp.value, ...covered);
+    if (!covered || !sharp.value) return;
+    // The sharper picture is translucent.
+    painter.fillStyle = palette.value.background;
+    painter.fillRect(...covered);
+    painter.drawImage(sharp.value, ...covered);
   }
 
   function paintBorders(painter: Painter, viewport: Viewport): void {
@@ -89,28 +93,9 @@ const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Box 
   (rows.end - rows.first) * cell,
 ];
 
-/** Paint the picture of the whole matrix where a sharper one does not cover it. */
-function paintAround(
-  painter: Painter,
-  { across, down }: Viewport,
-  covered: Box | null,
-  picture: HTMLCanvasElement,
-  place: Box,
-): void {
-  if (!covered) {
-    painter.drawImage(picture, ...place);
-    return;
-  }
-  const [x, y, width, height] = covered;
-  if (x <= 0 && y <= 0 && x + width >= across && y + height >= down) return;
-  painter.save();
-  painter.beginPath();
-  painter.rect(0, 0, across, down);
-  painter.rect(...covered);
-  painter.clip("evenodd");
-  painter.drawImage(picture, ...place);
-  painter.restore();
-}
+/** True if a box covers the viewport. */
+const isAll = ([x, y, width, height]: Box, { across, down }: Viewport) =>
+  x <= 0 && y <= 0 && x + width >= across && y + height >= down;
 
 /** @param peak the weight that has the full shade */
 function image(
