@@ -11,7 +11,7 @@ import type { MapHeads } from "./heads.ts";
 export function mapTools(
   scope: Scope,
   state: State,
-  { placing, size, similarity }: MapHeads,
+  { placing, similarity }: MapHeads,
 ): HTMLElement[] {
   const metrics = () => metricOptions(state.shown.metrics.value);
   const bySimilarity = (): readonly Option[] =>
@@ -26,8 +26,7 @@ export function mapTools(
   const across = choice(scope, "x", places, x);
   const placeBy = choice(scope, "Place by", places, x);
   const up = choice(scope, "y", metrics, y);
-  const named = shownAs(state.map_size, () => size.value?.name ?? NO_SIZE);
-  const bySize = choice(scope, "Size", sizes, named);
+  const bySize = choice(scope, "Size", sizes, state.map_size);
   const random = toggle(scope, "", "Show the heads of the null (r)", state.nullShown);
   scope.effect(() => {
     const { axes, nullLabel } = placing.value;

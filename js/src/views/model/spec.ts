@@ -39,7 +39,6 @@ function tour({ state, manifest }: Subject): readonly Step[] {
       text: `Here are all ${heads} heads in ${layers.length} layers, and a click opens one.${pattern}`,
       choices: { view: "model", opened: false, sort: "model" },
       about: ["[role=gridcell][aria-selected=true]", "[role=grid]"],
-      said: true,
     },
     {
       title: "Sort the heads",
