@@ -7,7 +7,7 @@ import type { Painter } from "../../../painting/painter.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 import type { Axes } from "../axes.ts";
 import { axisNames, NAMES_FROM } from "./names.ts";
-import { type Corner, paintOverview } from "./overview.ts";
+import { paintOverview } from "./overview.ts";
 import { type Pixels, pooled, type Tile, type Tiles } from "./tiles.ts";
 import type { Extent, Viewport } from "./viewport.ts";
 
@@ -19,7 +19,7 @@ export interface PlotOptions {
   /** The space for the labels of rows, and of columns. */
   readonly left: number;
   readonly top: number;
-  readonly overview: Corner;
+  readonly overview: Box;
   readonly extent: Extent;
 }
 
@@ -32,7 +32,7 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
   const imageOf = (tile: ReadonlySignal<Tile | null>) =>
     computed(() => tile.value && painted(tile.value, tile.value));
   const [whole, sharp] = [imageOf(tiles.whole), imageOf(tiles.sharp)];
-  const { width, height } = options.overview;
+  const [, , width, height] = options.overview;
   const small = computed(() => {
     const all = tiles.whole.value;
     return all && painted(all, pooled(all, Math.ceil(width), Math.ceil(height)));
