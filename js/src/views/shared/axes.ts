@@ -1,6 +1,7 @@
 /** The axes of a matrix, and the units on them in focus. */
 
 import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
+import { same } from "../../basics/same.ts";
 import type { StackInfo } from "../../data/manifest.ts";
 import { shownTokens } from "../../data/shown.ts";
 import { type Units, unitsOf } from "../../data/units.ts";
@@ -52,15 +53,11 @@ export function axesOf(state: State, stack: StackInfo, words = joinsWords(state)
 
 /** True if queries and keys are tokens of the same text. */
 export const sameText = ({ query, key }: Axes): boolean =>
-  query.units.labels.length === key.units.labels.length &&
-  query.units.labels.every((label, unit) => label === key.units.labels[unit]);
+  same(query.units.labels, key.units.labels);
 
 /** True if both axes show the same tokens of the same text. */
-export function sameColumns(axes: Axes): boolean {
-  const [{ shown: queries }, { shown: keys }] = [axes.query, axes.key];
-  const same = queries.length === keys.length && queries.every((unit, at) => unit === keys[at]);
-  return same && sameText(axes);
-}
+export const sameColumns = (axes: Axes): boolean =>
+  same(axes.query.shown, axes.key.shown) && sameText(axes);
 
 /** The position of a unit in the state: its first token. */
 export const positionOf = ({ units }: Axis, unit: number): number => units.tokens[unit][0];

@@ -12,7 +12,7 @@ import { headNow, toggleCut } from "../../state/off.ts";
 import { pointAt, type Side } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
 import type { Palette } from "../../styles/palette.ts";
-import { placeOf, positionOf, sideOf } from "./axes.ts";
+import { positionOf, sideOf } from "./axes.ts";
 import { type ColumnsOptions, columnsOf } from "./columns.ts";
 import { cutArcs } from "./cuts.ts";
 import { drawnMatrices } from "./heads/difference.ts";
@@ -66,14 +66,6 @@ export function pairs(scope: Scope, options: PairsOptions) {
     }));
   });
   const strongest = computed(() => strips.value && maxima(strips.value));
-  const emphasis = (side: Side) =>
-    computed(() => {
-      if (!strongest.value) return null;
-      if (side !== sideOf(focused.value)) return strongest.value;
-      const emphasized = new Float32Array(axes[side].units.labels.length);
-      for (const unit of focused.value[side]) emphasized[unit] = 1;
-      return emphasized;
-    });
 
   const { columns, length, across } = columnsOf(options);
   const windows = windowsOf(scope, state, axes, columns, length, horizontal);
@@ -108,7 +100,15 @@ export function pairs(scope: Scope, options: PairsOptions) {
   /** The column of a side, with a minimap if it scrolls. */
   function side(side: Side): HTMLElement[] {
     const [axis, column, window] = [axes[side], columns[side], windows[side]];
+    const cursor = cursorOf(state, side);
     const focusedHere = computed(() => focused.value[side]);
+    const emphasis = computed(() => {
+      if (!strongest.value) return null;
+      if (side !== sideOf(focused.value)) return strongest.value;
+      const emphasized = new Float32Array(axis.units.labels.length);
+      for (const unit of focusedHere.value) emphasized[unit] = 1;
+      return emphasized;
+    });
     const locked = computed(() =>
       lockedOn(state, side).flatMap((position) => axis.units.of[position] ?? []),
     );
@@ -128,14 +128,14 @@ export function pairs(scope: Scope, options: PairsOptions) {
       range: window?.range,
       reveal: window?.reveal,
       palette,
-      emphasis: emphasis(side),
+      emphasis,
       focused: focusedHere,
       locked,
       colors: computed(() => (sideOf(focused.value) === side ? unitColors.value : NO_COLORS)),
       found,
       pointAt(unit) {
-        const [query, key] = side === "query" ? [unit, null] : [null, unit];
-        state.hover.value = unit === null ? null : placeOf(axes, query, key);
+        state.hover.value =
+          unit === null ? null : { query: null, key: null, [side]: positionOf(axis, unit) };
       },
       toggle(unit, event) {
         if (event.altKey) return void toggleCut(state, headNow(state));
@@ -145,7 +145,14 @@ export function pairs(scope: Scope, options: PairsOptions) {
         const positions = locked.length ? locked : [positionOf(axis, unit)];
         for (const position of positions) toggleAlso(state, side, position);
       },
-      cursor: cursorIn(side),
+      cursor: {
+        get at() {
+          return axis.units.of[cursor.at] ?? -1;
+        },
+        set at(unit) {
+          cursor.at = positionOf(axis, unit);
+        },
+      },
     });
     if (!horizontal) list.style.width = `${column.across}px`;
     if (!window) return [list];
@@ -162,36 +169,18 @@ export function pairs(scope: Scope, options: PairsOptions) {
       found,
       colors,
       weights: computed(() => (sideOf(focused.value) === otherSide(side) ? strips.value : null)),
-      pointAt: (unit) => lookBeside(side, unit),
+      // Focus a unit; with a locked query, focus the pair of the query and a key.
+      pointAt(unit) {
+        const { query, key, also, hover } = state;
+        if (unit === null) hover.value = null;
+        // Keep the weights of a locked key.
+        else if (side === "key" || query.peek() !== null || key.peek() === null) {
+          const kept = also.peek().length ? null : query.peek();
+          pointAt(state, { query: kept, key: null, [side]: positionOf(axis, unit) });
+        }
+      },
     });
     return [window.element, joint];
-  }
-
-  /** Focus a unit; with a locked query, focus the pair of the query and a key. */
-  function lookBeside(side: Side, unit: number | null): void {
-    const { query, key } = state;
-    if (unit === null) state.hover.value = null;
-    // Keep the weights of a locked key.
-    else if (side === "query" && query.peek() === null && key.peek() !== null) return;
-    else {
-      const kept = side === "key" && !state.also.peek().length ? query.peek() : null;
-      pointAt(state, {
-        query: side === "query" ? positionOf(axes.query, unit) : kept,
-        key: side === "key" ? positionOf(axes.key, unit) : null,
-      });
-    }
-  }
-
-  function cursorIn(side: Side): { at: number } {
-    const [position, axis] = [cursorOf(state, side), axes[side]];
-    return {
-      get at() {
-        return axis.units.of[position.at] ?? -1;
-      },
-      set at(unit) {
-        position.at = positionOf(axis, unit);
-      },
-    };
   }
 
   /** Scroll a long line to the locked unit. */

@@ -41,48 +41,32 @@ export function windowsOf(
   }
 
   for (const side of SIDES) {
-    begin(side);
-    scope.effect(() => keep(side));
-  }
-  onSought(scope, state, (place) => {
-    const both = place.query !== null && place.key !== null;
-    for (const side of SIDES) {
-      const [window, at] = [windows[side], placeAt(axes[side], place[side])];
-      if (!window || at < 0) continue;
+    const [window, axis, { labels }] = [windows[side], axes[side], columns[side]];
+    if (!window) continue;
+    const centre = (at: number) => window.scrollTo(labels.middle(at) - length / 2);
+    // Start where the previous column was scrolled to, or at the locked token.
+    const before = state.begin[side];
+    const begin = placeAt(axis, before && Math.floor(before));
+    const locked = placeAt(axis, untracked(() => lockedOn(state, side))[0] ?? null);
+    if (before !== null && begin >= 0)
+      window.scrollTo(labels.start(begin) + (before % 1) * labels.size(begin));
+    else if (locked >= 0) centre(locked);
+    scope.effect(() => {
+      const start = window.start.value;
+      const at = labels.at(start);
+      const into = Math.min(0.99, (start - labels.start(at)) / labels.size(at));
+      state.begin[side] = positionOf(axis, axis.shown[at]) + into;
+    });
+    onSought(scope, state, (place) => {
+      const at = placeAt(axis, place[side]);
+      if (at < 0) return;
       const [first, end] = window.sight.value;
-      if (!both) window.reveal(at);
+      if (place.query === null || place.key === null) window.reveal(at);
       // Both sides of a pair are centred.
-      else if (at <= first || at >= end - 1) centre(side, at);
-    }
-  });
+      else if (at <= first || at >= end - 1) centre(at);
+    });
+  }
   return windows;
-
-  /** Start where the previous column was scrolled to, or at the locked token. */
-  function begin(side: Side): void {
-    const [window, { labels }, before] = [windows[side], columns[side], state.begin[side]];
-    if (!window) return;
-    const at = placeAt(axes[side], before === null ? null : Math.floor(before));
-    if (before !== null && at >= 0) {
-      window.scrollTo(labels.start(at) + (before % 1) * labels.size(at));
-      return;
-    }
-    const [locked] = untracked(() => lockedOn(state, side));
-    const kept = placeAt(axes[side], locked ?? null);
-    if (kept >= 0) centre(side, kept);
-  }
-
-  function centre(side: Side, at: number): void {
-    windows[side]?.scrollTo(columns[side].labels.middle(at) - length / 2);
-  }
-
-  function keep(side: Side): void {
-    const [window, { labels }, axis] = [windows[side], columns[side], axes[side]];
-    if (!window) return;
-    const start = window.start.value;
-    const at = labels.at(start);
-    const into = Math.min(0.99, (start - labels.start(at)) / labels.size(at));
-    state.begin[side] = positionOf(axis, axis.shown[at]) + into;
-  }
 }
 
 const NAMES: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
