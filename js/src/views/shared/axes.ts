@@ -6,6 +6,7 @@ import type { StackInfo } from "../../data/manifest.ts";
 import { shownTokens } from "../../data/shown.ts";
 import { type Units, unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/text.ts";
+import { NAMES } from "../../parts/tokens.ts";
 import { placesOf } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { joinsWords } from "../../state/lens.ts";
@@ -28,8 +29,6 @@ export interface Axis {
 
 export type Axes = Readonly<Record<Side, Axis>>;
 
-const PLURAL: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
-
 /** The axes of a stack's matrices, for the chosen segments, of tokens or words. */
 export function axesOf(state: State, stack: StackInfo, words = joinsWords(state)): Axes {
   const shown = shownTokens(state.segments.value, stack);
@@ -42,7 +41,7 @@ export function axesOf(state: State, stack: StackInfo, words = joinsWords(state)
     const borders = some.flatMap((unit, at) =>
       at > 0 && text(unit) !== text(some[at - 1]) ? [at] : [],
     );
-    const title = `${texts?.[side] ?? ""} ${PLURAL[side]}`.trim();
+    const title = `${texts?.[side] ?? ""} ${NAMES[side].toLowerCase()}`.trim();
     return { side, title, units, shown: some, places, borders, names: tokenNames(units) };
   };
   return {

@@ -1,6 +1,7 @@
 /** The scrolling of the columns of a long text. */
 
 import { untracked } from "@preact/signals-core";
+import { NAMES } from "../../parts/tokens.ts";
 import { type ListWindow, listWindow } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide } from "../../state/locks.ts";
@@ -69,15 +70,15 @@ export function windowsOf(
   return windows;
 }
 
-const NAMES: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
-
 /** The range of visible labels of each side that scrolls; "" if none does. */
 export function namesInSight(windows: Windows, axes: Axes): string {
   const ranges = SIDES.flatMap((side) => {
     const [window, { shown, units }] = [windows[side], axes[side]];
     if (!window) return [];
     const [first, end] = window.sight.value;
-    return [[NAMES[side], `${shown[first]}–${shown[end - 1]} of ${units.labels.length}`]];
+    return [
+      [NAMES[side].toLowerCase(), `${shown[first]}–${shown[end - 1]} of ${units.labels.length}`],
+    ];
   });
   if (ranges.length === 2 && ranges[0][1] === ranges[1][1])
     ranges.splice(0, 2, ["tokens", ranges[0][1]]);

@@ -19,26 +19,13 @@ const LEAST_LABEL = 26;
 const GAP = 5;
 
 /**
- * Paints the labels of an axis.
- *
- * @param from the start of the viewport on this axis, in cells
- * @param length of the viewport on this axis, in CSS pixels
- */
-export type PaintNames = (
-  painter: Painter,
-  palette: Palette,
-  cell: number,
-  from: number,
-  length: number,
-) => void;
-
-/**
- * Labels of rows left of x = 0, from top to bottom; labels of columns, which are rotated to read
- * upwards, right of it.
+ * Returns a function that paints the labels of an axis: of rows left of x = 0, from top to bottom; of
+ * columns, which are rotated to read upwards, right of it. The part that is shown starts at `from` in
+ * cells, and has a length in CSS pixels.
  *
  * @param available width of a label, in CSS pixels
  */
-export function axisNames({ side, units, shown }: Axis, available: number): PaintNames {
+export function axisNames({ side, units, shown }: Axis, available: number) {
   const sign = side === "query" ? -1 : 1;
   // Cached, since measuring and shortening would slow down moving.
   let cache = { font: "", texts: new Map<string, string>() };
@@ -60,7 +47,7 @@ export function axisNames({ side, units, shown }: Axis, available: number): Pain
     const rest = available - 2 * GAP - TICK - measure(`${unit} `);
     return rest < LEAST_LABEL ? `${unit}` : `${unit} ${shorten(label, rest, measure)}`;
   };
-  return (painter, palette, cell, from, length) => {
+  return (painter: Painter, palette: Palette, cell: number, from: number, length: number) => {
     const all = cell >= NAMES_FROM;
     const every = all ? 1 : Math.max(1, roundStep(TICKS_APART / cell));
     const font = fontOf(all ? Math.min(12, cell * 0.85) : 11);
