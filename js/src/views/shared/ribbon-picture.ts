@@ -190,25 +190,34 @@ function fillStrips(
   const to = from.map((first, at) =>
     Math.max(first + 1, place(track.start(at) + track.size(at) - apart)),
   );
-  // Written a pixel at a time.
-  const whole = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
-  const bytes = new Uint8ClampedArray(4);
-  const word = new Uint32Array(bytes.buffer);
+  // The rows of pixels that may differ from the one above.
+  const differs = new Uint8Array(down);
+  for (const y of [0, ...from, ...to]) differs[y] = 1;
   const edge = (n: number) => Math.round((strips + n * stripe) * ratio);
-  series.forEach(({ color, weights }, n) => {
+  const bars = series.map(({ color, weights }, n) => {
     const most = new Float32Array(down);
     shown.forEach((unit, at) => {
       const weight = weights[unit];
       if (weight < FAINTEST) return;
       for (let y = from[at]; y < to[at]; y++) if (weight > most[y]) most[y] = weight;
     });
-    bytes.set(rgb(color));
-    most.forEach((weight, y) => {
-      if (y === 0 || weight !== most[y - 1]) {
-        const shade = shadeOf(weight / largest);
-        bytes[3] = 255 * (isMany ? Math.max(TRACE, shade) : TRACE + (1 - TRACE) * shade);
-      }
-      whole.fill(word[0], y * width + edge(n), y * width + edge(n + 1));
-    });
+    return { most, ink: rgb(color), left: edge(n), right: edge(n + 1) };
   });
+  // Written a pixel at a time.
+  const whole = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
+  const bytes = new Uint8ClampedArray(4);
+  const word = new Uint32Array(bytes.buffer);
+  for (let y = 0, start = 0; y < down; y++, start += width) {
+    if (differs[y])
+      for (const { most, ink, left, right } of bars) {
+        const shade = shadeOf(most[y] / largest);
+        bytes.set(ink);
+        bytes[3] = 255 * (isMany ? Math.max(TRACE, shade) : TRACE + (1 - TRACE) * shade);
+        whole.fill(word[0], start + left, start + right);
+      }
+    else {
+      const above = start - width;
+      whole.copyWithin(start + edge(0), above + edge(0), above + edge(series.length));
+    }
+  }
 }
