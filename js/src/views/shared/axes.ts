@@ -89,10 +89,7 @@ export function onSought(scope: Scope, { sought }: State, go: (place: TokenPair)
 export type CutUnits = Readonly<Record<Side, readonly number[]>>;
 
 /** The units under the pointer, or else the locked ones; on both sides, a pair. */
-export interface FocusedUnits {
-  readonly query: readonly number[];
-  readonly key: readonly number[];
-}
+export type FocusedUnits = Readonly<Record<Side, readonly number[]>>;
 
 /** The focused units, as far as they are shown. */
 export function focusedUnits(state: State, axes: Axes): ReadonlySignal<FocusedUnits> {

@@ -114,12 +114,8 @@ export function pairs(scope: Scope, options: PairsOptions) {
     );
     const found = computed(() => matches(axis.units.labels, state.find.value));
     const list = tokenList(scope, {
-      side,
-      labels: axis.units.labels,
-      names: axis.names,
-      special: axis.units.special,
-      generated: axis.units.generated,
-      shown: axis.shown,
+      ...axis.units,
+      ...axis,
       position: (unit) => positionOf(axis, unit),
       horizontal,
       track: column.labels,

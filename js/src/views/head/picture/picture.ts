@@ -61,7 +61,7 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
   const chosen = computed(() => (picture.onMain.value ? weights.value : null));
   const small = chooser(context, {
     label: "Images",
-    grids: picture.gridsOf(main).map((grid, at) => ({ at, grid })),
+    grids: picture.grids.map((grid, at) => ({ at, grid })),
     shown,
     weights: chosen,
     largest: computed(() => (chosen.value ? picture.largest(chosen.value) : 0)),
