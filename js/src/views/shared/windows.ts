@@ -22,25 +22,20 @@ export function windowsOf(
   length: number,
   horizontal: boolean,
 ): Windows {
-  const windowOn = (side: Side) =>
-    columns[side].long
-      ? listWindow({
-          track: columns[side].labels,
-          length,
-          horizontal,
-          scrolled: (by) => follow(otherSide(side), by),
-        })
-      : null;
-  const windows: Windows = { query: windowOn("query"), key: windowOn("key") };
-
   const together = sameColumns(axes);
-  /** Scroll a column along with the other one of the same text, unless it has a locked token. */
-  function follow(side: Side, by: number): void {
-    const window = windows[side];
-    if (together && window && state[side].peek() === null)
-      window.scrollTo(window.start.peek() + by);
-  }
-
+  const windowOn = (side: Side): ListWindow | null => {
+    const { long, labels: track } = columns[side];
+    if (!long) return null;
+    const other = otherSide(side);
+    /** Scroll the other column of the same text along, unless it has a locked token. */
+    const scrolled = (by: number) => {
+      const window = windows[other];
+      if (together && window && state[other].peek() === null)
+        window.scrollTo(window.start.peek() + by);
+    };
+    return listWindow({ track, length, horizontal, scrolled });
+  };
+  const windows: Windows = { query: windowOn("query"), key: windowOn("key") };
   for (const side of SIDES) {
     const [window, axis, { labels }] = [windows[side], axes[side], columns[side]];
     if (!window) continue;
