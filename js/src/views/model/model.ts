@@ -44,14 +44,13 @@ export function modelView(context: Context): View {
   scope.scopedEffect((own) => {
     const width = context.width.value;
     if (width <= 0) return;
+    const here = { ...context, scope: own };
     // A list by other numbers would be taken for that of the pair.
     const list = () =>
       state.sort.value === PAIR && !pair.value.metric
         ? notice(capitalized(pair.value.remark)).element
-        : ranking(own, state, manifest, heads, width);
-    const content = state.ranking.value
-      ? list()
-      : gridStage({ ...context, scope: own }, heads, width);
+        : ranking(here, heads, width);
+    const content = state.ranking.value ? list() : gridStage(here, heads, width);
     untracked(() => {
       hovered.value = null;
       replaceContent(element, content);
