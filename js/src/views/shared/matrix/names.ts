@@ -35,17 +35,14 @@ export function axisNames({ side, units, shown }: Axis, available: number) {
     const key = all ? label : `${unit} ${label}`;
     const before = cache.texts.get(key);
     if (before !== undefined) return before;
-    const text = all
-      ? shorten(label, available - 2 * GAP, textMeasure(font))
-      : placed(unit, label, font);
+    const measure = textMeasure(font);
+    // Between ticks, the position in full, and as much of the label as fits.
+    const place = all ? "" : `${unit} `;
+    const rest = available - 2 * GAP - (all ? 0 : TICK + measure(place));
+    const short = all || rest >= LEAST_LABEL ? shorten(label, rest, measure) : "";
+    const text = short ? `${place}${short}` : place.trim();
     cache.texts.set(key, text);
     return text;
-  };
-  /** The position in full, and as much of the label as fits. */
-  const placed = (unit: number, label: string, font: string) => {
-    const measure = textMeasure(font);
-    const rest = available - 2 * GAP - TICK - measure(`${unit} `);
-    return rest < LEAST_LABEL ? `${unit}` : `${unit} ${shorten(label, rest, measure)}`;
   };
   return (painter: Painter, palette: Palette, cell: number, from: number, length: number) => {
     const all = cell >= NAMES_FROM;

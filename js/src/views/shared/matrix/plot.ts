@@ -55,13 +55,6 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
     painter.drawImage(sharp.value, ...covered);
   }
 
-  function paintBorders(painter: Painter, viewport: Viewport): void {
-    const { cell, row, column, across, down } = viewport;
-    painter.fillStyle = palette.value.muted;
-    for (const at of axes.query.borders) painter.fillRect(0, (at - row) * cell - 0.5, across, 1);
-    for (const at of axes.key.borders) painter.fillRect((at - column) * cell - 0.5, 0, 1, down);
-  }
-
   return (painter, viewport) => {
     const { cell, row, column, across, down } = viewport;
     painter.save();
@@ -69,7 +62,9 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
     painter.rect(0, 0, across, down);
     painter.clip();
     paintCells(painter, viewport);
-    paintBorders(painter, viewport);
+    painter.fillStyle = palette.value.muted;
+    for (const at of axes.query.borders) painter.fillRect(0, (at - row) * cell - 0.5, across, 1);
+    for (const at of axes.key.borders) painter.fillRect((at - column) * cell - 0.5, 0, 1, down);
     painter.restore();
     painter.strokeStyle = palette.value.border;
     painter.strokeRect(-0.5, -0.5, across + 1, down + 1);
