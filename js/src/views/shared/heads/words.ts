@@ -193,20 +193,17 @@ function strongest(
   strips: readonly Float32Array[],
   shown: readonly number[],
   drawn: AttentionMatrix,
-): readonly { value: number; unit: number; matrix: number }[] {
-  let best: { value: number; unit: number; matrix: number }[] = [];
-  const none = Number.NEGATIVE_INFINITY;
-  let least = none;
+) {
+  let best: { value: number; unit: number; matrix: number; strength: number }[] = [];
   strips.forEach((weights, matrix) => {
     for (const unit of shown) {
       const value = weights[unit];
       const strength = strengthOf(drawn, value);
       // A masked key has none.
-      if (strength === none || (strength <= least && best.length === 3)) continue;
-      best = [...best, { value, unit, matrix }]
-        .sort((a, b) => strengthOf(drawn, b.value) - strengthOf(drawn, a.value))
+      if (strength <= (best[2]?.strength ?? Number.NEGATIVE_INFINITY)) continue;
+      best = [...best, { value, unit, matrix, strength }]
+        .sort((a, b) => b.strength - a.strength)
         .slice(0, 3);
-      least = strengthOf(drawn, best[best.length - 1].value);
     }
   });
   return best;
