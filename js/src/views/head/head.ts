@@ -14,7 +14,7 @@ import { type Axes, axesOf } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW, MINIMAP_WIDTH } from "../shared/columns.ts";
 import { suffixOf } from "../shared/heads/matrices.ts";
 import type { HeadContent } from "../shared/heads/words.ts";
-import { headIn, notice } from "../shared/layer-view.ts";
+import { notice } from "../shared/layer-view.ts";
 import { lensView } from "../shared/lenses.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { pairs } from "../shared/pairs.ts";
@@ -106,11 +106,7 @@ function linesAndMatrix(context: Context, content: ShownHeads): ViewContent {
   const inWords = axes.key.units.tokens.some(({ length }) => length > 1);
   const single = state.combine.value === "none";
   const withNorms = lens.symbols && data.whole && hasRoom && single && !inWords;
-  const norms = (track: Track) =>
-    normsColumn(scope, track, axes.key.shown, lens.symbols?.[0] ?? "", () => {
-      const head = headIn(state, data);
-      return [head, data.whole?.factors(lens, head) ?? null];
-    });
+  const norms = (track: Track) => normsColumn(scope, track, content);
   const lines = pairs(scope, {
     ...content,
     palette,
