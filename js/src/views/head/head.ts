@@ -53,29 +53,25 @@ export function headView(context: Context): View {
       ? store.stack(state.shown.stack.value.name).combined()
       : null,
   );
-  const view = lensView(
-    context,
-    () => shownLens(state),
-    (data, inner, reading) => {
-      const lack = combinationLack(data.stack, state.combine.value);
-      if (lack) return notice(lack.sentence);
-      const loaded = allLayers.value?.value;
-      if (loaded?.status === "failed") return notice(loaded.message, "alert", loaded.absent);
-      if (loaded?.status === "loading") return null;
-      const here = { ...context, scope: inner };
-      // Shades of an image have no sign.
-      const onImage = state.picture.value && !reading.lens.signed;
-      const grids = onImage ? patchesOn(store.manifest, data.stack, state.grid.value) : null;
-      const axes = axesOf(state, data.stack, joinsWords(state) && !grids);
-      const shown = shownHeads(state, data, axes, reading, loaded?.data, grids !== null);
-      if (grids) return pictureContent(here, shown, grids);
-      searched.value = shown;
-      inner.onEnd(() => {
-        if (searched.peek() === shown) searched.value = null;
-      });
-      return linesAndMatrix(here, shown);
-    },
-  );
+  const view = lensView(context, shownLens, (data, inner, reading) => {
+    const lack = combinationLack(data.stack, state.combine.value);
+    if (lack) return notice(lack.sentence);
+    const loaded = allLayers.value?.value;
+    if (loaded?.status === "failed") return notice(loaded.message, "alert", loaded.absent);
+    if (loaded?.status === "loading") return null;
+    const here = { ...context, scope: inner };
+    // Shades of an image have no sign.
+    const onImage = state.picture.value && !reading.lens.signed;
+    const grids = onImage ? patchesOn(store.manifest, data.stack, state.grid.value) : null;
+    const axes = axesOf(state, data.stack, joinsWords(state) && !grids);
+    const shown = shownHeads(state, data, axes, reading, loaded?.data, grids !== null);
+    if (grids) return pictureContent(here, shown, grids);
+    searched.value = shown;
+    inner.onEnd(() => {
+      if (searched.peek() === shown) searched.value = null;
+    });
+    return linesAndMatrix(here, shown);
+  });
   const idle = computed(() => {
     const one = together.value !== null || shownLens(state).kind === "layers";
     return {

@@ -44,10 +44,8 @@ export function modelPanel(
   const header = el("div", { class: "panel-header" }, title);
   if (state.views.includes("head")) header.append(button(named(open), open, enter));
   header.append(button(named("Close"), "✕", close));
-  const content = lensView(
-    context,
-    () => headLens(state),
-    (data, inner, reading) => openedHead(inner, context, data, reading, width - FRAME),
+  const content = lensView(context, headLens, (data, inner, reading) =>
+    openedHead(inner, context, data, reading, width - FRAME),
   );
   const region = el("div", { role: "region" }, header, content.element);
   region.style.width = `${width}px`;
