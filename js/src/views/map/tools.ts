@@ -11,7 +11,7 @@ import type { MapHeads } from "./heads.ts";
 export function mapTools(
   scope: Scope,
   state: State,
-  { placing, similarity }: MapHeads,
+  { placing, size, similarity }: MapHeads,
 ): HTMLElement[] {
   const metrics = () => metricOptions(state.shown.metrics.value);
   const bySimilarity = (): readonly Option[] =>
@@ -26,7 +26,8 @@ export function mapTools(
   const across = choice(scope, "x", places, x);
   const placeBy = choice(scope, "Place by", places, x);
   const up = choice(scope, "y", metrics, y);
-  const bySize = choice(scope, "Size", sizes, state.map_size);
+  const named = shownAs(state.map_size, () => size.value?.name ?? NO_SIZE);
+  const bySize = choice(scope, "Size", sizes, named);
   const random = toggle(scope, "", "Show the heads of the null (r)", state.nullShown);
   scope.effect(() => {
     const { axes, nullLabel } = placing.value;
