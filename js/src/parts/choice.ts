@@ -21,7 +21,7 @@ export interface Bound<Value> {
 }
 
 /**
- * A select box with its name before it.
+ * A select box with its name before it. A value that is not among the options is shown as the first.
  *
  * @param options a function is read inside an effect
  */
@@ -48,7 +48,8 @@ export function choice<Value extends string>(
         ),
       );
     }
-    select.value = bound.value;
+    const shown = current.find(({ value }) => value === bound.value) ?? current[0];
+    select.value = shown?.value ?? "";
   });
   return el("label", { class: "control" }, label, select);
 }

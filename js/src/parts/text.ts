@@ -162,10 +162,6 @@ export const counted = (count: number, what: string): string =>
 /** The parts of a line that are not empty. */
 export const joined = (...parts: readonly string[]): string => parts.filter(Boolean).join(" · ");
 
-/** The remarks behind a legend that are not empty. */
-export const remarks = (...texts: readonly (string | null)[]): readonly string[] =>
-  texts.filter(Boolean).map((text) => `   ${text}`);
-
 /** "99.9% of attention shown", rounded down, so that 100% means all of it; "" for all. */
 export const shareShown = (percent: number, of = "attention"): string =>
   percent < 100 ? `${Math.floor(percent * 10) / 10}% of ${of} shown` : "";

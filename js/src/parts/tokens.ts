@@ -119,7 +119,7 @@ interface TokenListOptions {
 /** The least share of the text colour in faded text, for a contrast of 4.5. */
 const FADED = 0.62;
 
-const NAMES: Readonly<Record<Side, string>> = { query: "Queries", key: "Keys" };
+export const NAMES: Readonly<Record<Side, string>> = { query: "Queries", key: "Keys" };
 
 /** The step of Page Up and Page Down in tokens, less than a page. */
 const PAGE = 20;

@@ -42,8 +42,8 @@ export interface Step {
   readonly choices: Partial<Choices>;
   /** Selectors of what the step is about: the first that is visible is outlined. */
   readonly about: readonly string[];
-  /** True if the status line, without its details, follows the text. */
-  readonly said: boolean;
+  /** False if the status line, without its details, does not follow the text. */
+  readonly said?: false;
 }
 
 /** The space between the outline and its element, and between the outline and the dialog. */
@@ -111,7 +111,7 @@ export function tour(scope: Scope, { root, state, manifest, views, status }: Tou
   });
   scope.effect(() => {
     if (!step.value) return;
-    const { title, text: words, said } = step.value;
+    const { title, text: words, said = true } = step.value;
     const count = `${at.value + 1} of ${steps.value.length}`;
     const numbers = said ? brief(status.value) : "";
     text.replaceChildren(

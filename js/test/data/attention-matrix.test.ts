@@ -70,7 +70,7 @@ test.for([0, 2])(
     expectMatrix(matrix, 9, scores);
     const seen = scores.filter((score) => score !== Number.NEGATIVE_INFINITY);
     expect(matrix.peak).toBeCloseTo(Math.max(...seen.map(Math.abs)), 5);
-    const { matrices } = drawnMatrices(signal([matrix]), signal([""]), signal(palette(false)));
+    const { matrices } = drawnMatrices(signal([matrix]), 4, signal(palette(false)));
     const [above, below] = matrices.value;
     const shares = range(9).flatMap((query) => {
       const [more, less] = [above.row(query), below.row(query)];

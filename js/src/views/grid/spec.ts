@@ -19,7 +19,6 @@ export const grid: ViewSpec = {
       text: "Each cell is the number of a layer and a token, or of a head, as the line above says.",
       choices: { view: "grid" },
       about: [".cells"],
-      said: true,
     },
   ],
   mount: gridView,

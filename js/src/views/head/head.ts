@@ -10,13 +10,11 @@ import type { Track } from "../../parts/track.ts";
 import { combination } from "../../state/choices.ts";
 import { joinsWords, shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
-import { headColors } from "../../styles/head-colors.ts";
 import { type Axes, axesOf } from "../shared/axes.ts";
 import { isLong, LONG, LOWEST_ROW, MINIMAP_WIDTH } from "../shared/columns.ts";
-import { drawnMatrices } from "../shared/heads/difference.ts";
 import { suffixOf } from "../shared/heads/matrices.ts";
 import type { HeadContent } from "../shared/heads/words.ts";
-import { headIn, notice } from "../shared/layer-view.ts";
+import { notice } from "../shared/layer-view.ts";
 import { lensView } from "../shared/lenses.ts";
 import { matrixView } from "../shared/matrix/matrix.ts";
 import { pairs } from "../shared/pairs.ts";
@@ -55,29 +53,25 @@ export function headView(context: Context): View {
       ? store.stack(state.shown.stack.value.name).combined()
       : null,
   );
-  const view = lensView(
-    context,
-    () => shownLens(state),
-    (data, inner, reading) => {
-      const lack = combinationLack(data.stack, state.combine.value);
-      if (lack) return notice(lack.sentence);
-      const loaded = allLayers.value?.value;
-      if (loaded?.status === "failed") return notice(loaded.message, "alert", loaded.absent);
-      if (loaded?.status === "loading") return null;
-      const here = { ...context, scope: inner };
-      // Shades of an image have no sign.
-      const onImage = state.picture.value && !reading.lens.signed;
-      const grids = onImage ? patchesOn(store.manifest, data.stack, state.grid.value) : null;
-      const axes = axesOf(state, data.stack, joinsWords(state) && !grids);
-      const shown = shownHeads(state, data, axes, reading, loaded?.data, grids !== null);
-      if (grids) return pictureContent(here, shown, grids);
-      searched.value = shown;
-      inner.onEnd(() => {
-        if (searched.peek() === shown) searched.value = null;
-      });
-      return linesAndMatrix(here, shown);
-    },
-  );
+  const view = lensView(context, shownLens, (data, inner, reading) => {
+    const lack = combinationLack(data.stack, state.combine.value);
+    if (lack) return notice(lack.sentence);
+    const loaded = allLayers.value?.value;
+    if (loaded?.status === "failed") return notice(loaded.message, "alert", loaded.absent);
+    if (loaded?.status === "loading") return null;
+    const here = { ...context, scope: inner };
+    // Shades of an image have no sign.
+    const onImage = state.picture.value && !reading.lens.signed;
+    const grids = onImage ? patchesOn(store.manifest, data.stack, state.grid.value) : null;
+    const axes = axesOf(state, data.stack, joinsWords(state) && !grids);
+    const shown = shownHeads(state, data, axes, reading, loaded?.data, grids !== null);
+    if (grids) return pictureContent(here, shown, grids);
+    searched.value = shown;
+    inner.onEnd(() => {
+      if (searched.peek() === shown) searched.value = null;
+    });
+    return linesAndMatrix(here, shown);
+  });
   const idle = computed(() => {
     const one = together.value !== null || shownLens(state).kind === "layers";
     return {
@@ -94,15 +88,8 @@ function linesAndMatrix(context: Context, content: ShownHeads): ViewContent {
   const { scope, state, palette, store } = context;
   const { data, axes, matrices, matrix, layerLabel } = content;
   const { lens } = content.reading;
-  const { heads } = data.info;
   const width = context.width.value;
   const horizontal = state.orientation.value === "horizontal";
-  const colors = computed(() => {
-    const { dark, ink } = palette.value;
-    const byHead = headColors(heads, dark);
-    return matrices.value.map(({ head }) => (head === null ? ink : byHead[head]));
-  });
-
   const long = isLong(axes);
   const leastLines = LEAST_LINES + (long ? 2 * MINIMAP_WIDTH : 0);
   const mostMatrix = width - leastLines - GAP;
@@ -115,14 +102,9 @@ function linesAndMatrix(context: Context, content: ShownHeads): ViewContent {
   const inWords = axes.key.units.tokens.some(({ length }) => length > 1);
   const single = state.combine.value === "none";
   const withNorms = lens.symbols && data.whole && hasRoom && single && !inWords;
-  const norms = (track: Track) =>
-    normsColumn(scope, track, axes.key.shown, lens.symbols?.[0] ?? "", () => {
-      const head = headIn(state, data);
-      return [head, data.whole?.factors(lens, head) ?? null];
-    });
+  const norms = (track: Track) => normsColumn(scope, track, content);
   const lines = pairs(scope, {
     ...content,
-    ...drawnMatrices(matrices, colors, palette),
     palette,
     width: withNorms ? leftWidth - NORMS_WIDTH : leftWidth,
     beside: withNorms ? norms : null,
@@ -139,7 +121,7 @@ function linesAndMatrix(context: Context, content: ShownHeads): ViewContent {
     labelsRows: true,
   });
   if (data.stack.difference) picture.append(changesTable(scope, content));
-  const buttons = swatches(scope, state, heads, palette);
+  const buttons = swatches(scope, state, data.info.heads, palette);
   // Not hidden: the tokens below stay in their place.
   buttons.classList.toggle("unused", content.ofLayers);
   const pairsWithTitles = el("div", { class: "titled" }, ...titles(state, axes), lines.element);

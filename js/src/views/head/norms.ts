@@ -4,25 +4,26 @@ import { largestOf } from "../../basics/extremes.ts";
 import { el } from "../../parts/dom.ts";
 import type { Track } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
+import { headIn } from "../shared/layer-view.ts";
+import type { ShownHeads } from "./shown.ts";
 
 /** The width of the column with its gap, in CSS pixels. */
 export const NORMS_WIDTH = 92;
 
-/**
- * @param track the places of the keys
- * @param shown the keys
- * @param name of a factor
- * @param factors the head, and its factor of each key; reads the signals that they depend on
- */
+/** @param track the places of the keys */
 export function normsColumn(
   scope: Scope,
   track: Track,
-  shown: readonly number[],
-  name: string,
-  factors: () => readonly [head: number, byKey: Float32Array | null],
+  { state, data, axes, reading: { lens } }: ShownHeads,
 ): HTMLElement {
+  const { shown } = axes.key;
   const of = el("span");
-  const heading = el("div", { class: "heading" }, el("span", { class: "name" }, name), of);
+  const heading = el(
+    "div",
+    { class: "heading" },
+    el("span", { class: "name" }, lens.symbols?.[0] ?? ""),
+    of,
+  );
   const bars = shown.map((_, at) => {
     const [bar, number] = [el("i"), el("span")];
     const row = el("div", { class: "row" }, el("div", { class: "bar" }, bar), number);
@@ -33,7 +34,8 @@ export function normsColumn(
   const element = el("div", { class: "norms", "aria-hidden": "true" }, heading);
   element.append(...bars.map(({ row }) => row));
   scope.effect(() => {
-    const [head, values] = factors();
+    const head = headIn(state, data);
+    const values = data.whole?.factors(lens, head);
     of.textContent = ` of head ${head}`;
     const norms = shown.map((key) => values?.[key] ?? 0);
     const largest = largestOf(norms) || 1;

@@ -32,51 +32,41 @@ export const head: ViewSpec = {
       "↑ ↓ ← →": "move the part, while it has the focus",
     },
   },
-  tour: (subject) => (showsImage(subject) ? onImage(subject) : onTokens(subject)),
+  tour,
   mount: headView,
 };
 
-const showsImage = ({ state, manifest }: Subject): boolean =>
-  state.picture.peek() && patchesOn(manifest, state.shown.stack.peek(), null) !== null;
-
-const alone = { view: "head", combine: "none", lens: "attention" } as const;
-
-function onTokens({ state, locked }: Subject): readonly Step[] {
+function tour({ state, manifest, locked }: Subject): readonly Step[] {
   const { number, heads } = state.shown.layer.peek();
+  const choices = { ...locked, view: "head", combine: "none", lens: "attention" } as const;
+  if (state.picture.peek() && patchesOn(manifest, state.shown.stack.peek(), null)) {
+    return [
+      {
+        title: "Lock a patch",
+        text: "A click on a patch locks it: the other image is bright where it attends, and the status line has the largest weights.",
+        choices,
+        about: [".picture-side"],
+      },
+      {
+        title: "Choose a head",
+        text: `Each small image is one of the ${heads} heads of layer ${number}, and a click shows it.`,
+        choices,
+        about: [".map[aria-pressed=true]"],
+      },
+    ];
+  }
   return [
     {
       title: "Lock a token",
       text: "A click on a token locks it: its lines show what it attends to, and the status line the largest weights.",
-      choices: { ...locked, ...alone },
+      choices,
       about: [".tokens.query [aria-selected=true]", ".tokens.query"],
-      said: true,
     },
     {
       title: "Choose a head",
       text: `A double-click on a number shows one of the ${heads} heads of layer ${number} alone.`,
-      choices: { ...locked, ...alone, heads: [state.shown.head.peek()] },
+      choices: { ...choices, heads: [state.shown.head.peek()] },
       about: [".swatches .current"],
-      said: true,
-    },
-  ];
-}
-
-function onImage({ state, locked }: Subject): readonly Step[] {
-  const { number, heads } = state.shown.layer.peek();
-  return [
-    {
-      title: "Lock a patch",
-      text: "A click on a patch locks it: the other image is bright where it attends, and the status line has the largest weights.",
-      choices: { ...locked, ...alone },
-      about: [".picture-side"],
-      said: true,
-    },
-    {
-      title: "Choose a head",
-      text: `Each small image is one of the ${heads} heads of layer ${number}, and a click shows it.`,
-      choices: { ...locked, ...alone },
-      about: [".map[aria-pressed=true]"],
-      said: true,
     },
   ];
 }

@@ -19,12 +19,6 @@ const COMBINE = {
   layers_max: "Max of all layers",
 };
 
-/** An option of combinations, with the reason why this stack lacks it. */
-function combining({ shown }: State, option: Option): Option {
-  const why = combinationLack(shown.stack.value, option.value as Choices["combine"]);
-  return why ? { ...option, label: `${option.label}: ${why.brief}`, off: true } : option;
-}
-
 /** The reason why heads of a stack cannot be combined in this way; null if they can. */
 export function combinationLack(
   { difference, layers: [{ signed }] }: StackInfo,
@@ -59,7 +53,11 @@ export function headTools(
   lens: HTMLElement,
 ): HTMLElement[] {
   const { combine, orientation } = state;
-  const shows = () => optionsOf<"combine">(COMBINE).map((option) => combining(state, option));
+  const shows = () =>
+    optionsOf<"combine">(COMBINE).map((option): Option => {
+      const why = combinationLack(state.shown.stack.value, option.value as Choices["combine"]);
+      return why ? { ...option, label: `${option.label}: ${why.brief}`, off: true } : option;
+    });
   const show = choice(scope, "Show", shows, combine);
   const words = toggle(
     scope,

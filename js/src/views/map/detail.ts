@@ -51,7 +51,7 @@ export function mapDetail(
   const looked: Looked = { context, map, focused, metrics };
   const stack = state.shown.stack.peek();
   const [similarity, examples] = [map.similarity.value, state.examples.peek()];
-  const { aspect, thumbnailOf } = thumbnailsOf(store, stack, state.segments.value, "matrix");
+  const { aspect, thumbnailOf } = thumbnailsOf(context, "matrix");
   const paint: PaintHead = (canvas, head, side) => {
     const [thumbnail, colors] = [thumbnailOf(head), palette.value];
     const color = map.coloring.value.colorOf(head);

@@ -41,7 +41,7 @@ export function mapHeads(context: Context) {
     placingOf(metrics.value, state.map_x.value, state.map_y.value, similarity.value),
   );
   const size = computed(() => metricNamed(state, state.map_size.value));
-  const rows = computed(() => rowsOf(stack.value, null, { layers: null, heads: null }));
+  const rows = computed(() => rowsOf(stack.value, null));
   const heads = computed(() => allHeads(rows.value));
   const pair = pairMetric(state, store, false);
   /** The metrics that the map shows. */

@@ -24,7 +24,6 @@ export const map: ViewSpec = {
         text: `Each of the ${heads} heads is a point, and a click shows it beside them; the menus choose what places, colours and sizes them.`,
         choices: { view: "map" },
         about: [".map-stage"],
-        said: true,
       },
     ];
   },

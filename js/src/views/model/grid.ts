@@ -25,13 +25,13 @@ export function modelGrid(
   const headOfCell = new Map<Element | null, Head>();
   const wordsOf = (head: Head) => `${described(patterns, head)}, ${measured(metric, head)}`;
   const means = meansOf(rows, metric);
-  const rowMeans = layout.summary ? meanBars(means.ofMeans, means.rows) : [];
+  const rowMeans = layout.summary ? meanBars(means.metric, means.rows) : [];
   const pictures = modelPictures(rows.length, layout);
   const cells: HTMLElement[][] = [];
 
   const lines = rows.map(({ layer, heads }, index) => {
     const title = [`Layer ${layerNumber(layer)}`, ...remarks(layer)].join(": ");
-    const mean = meanText(means.ofMeans, means.rows[index]);
+    const mean = meanText(means.metric, means.rows[index]);
     const attributes = { role: "rowheader", title, "aria-description": mean };
     const number = el("div", attributes, layerNumber(layer));
     if (doubts(layer).length) number.append(el("span", { class: "warning" }, " ⚠"));
@@ -52,7 +52,7 @@ export function modelGrid(
   });
 
   const bottom = el("div", { class: "column-means", "aria-hidden": "true" }, meanName(metric));
-  bottom.append(...meanBars(means.ofMeans, means.columns, layout.across + layout.gap));
+  bottom.append(...meanBars(means.metric, means.columns, layout.across + layout.gap));
   const label = "Heads of every layer";
   const element = el("div", { role: "grid", "aria-label": label, tabindex: 0, class: layout.fit });
   const top = columnHeaders(rows, layout, sort, means);
@@ -105,13 +105,13 @@ function columnHeaders(
   rows: readonly Row[],
   { columns, summary }: ModelLayout,
   sort: Metric | null,
-  { metric, ofMeans, columns: means }: Means,
+  { metric, columns: means }: Means,
 ): HTMLElement {
   const longest = rows.find(({ heads }) => heads.length === columns)?.heads ?? [];
   const whole = rows.some(({ layer }) => isWhole(layer));
   const heads = longest.map((head, column) => {
     const name = sort ? `Rank ${column + 1}` : whole ? "All channels" : `Head ${head}`;
-    const mean = meanText(ofMeans, means[column]);
+    const mean = meanText(metric, means[column]);
     const attributes = { role: "columnheader", "aria-label": name, "aria-description": mean };
     return el("div", attributes, sort || whole ? "" : `${head}`);
   });

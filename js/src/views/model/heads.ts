@@ -24,10 +24,12 @@ export function modelHeads(context: Context) {
   /** Null for the order of the model. */
   const sort = computed(() => named(state.sort.value));
   const rows = computed(() =>
-    rowsOf(state.shown.stack.value, sort.value, {
-      layers: state.include_layers.value,
-      heads: state.include_heads.value,
-    }),
+    rowsOf(
+      state.shown.stack.value,
+      sort.value,
+      state.include_layers.value,
+      state.include_heads.value,
+    ),
   );
   return {
     ...headsView(context, "model", rows, pair),

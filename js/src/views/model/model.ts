@@ -6,15 +6,16 @@ import { el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import { capitalized } from "../../parts/text.ts";
 import { PAIR } from "../../state/choices.ts";
-import { metricNamed } from "../shared/all-heads/heads.ts";
 import { described, headStatus, ordered } from "../shared/all-heads/words.ts";
 import { notice } from "../shared/layer-view.ts";
-import { byPair, colorMenu, metricOptions, shownAs, weighting } from "../shared/tools.ts";
+import { colorMenu, headsMenu, shownAs, weighting } from "../shared/tools.ts";
 import type { Context, View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { modelHeads } from "./heads.ts";
 import { ranking } from "./ranking.ts";
 import { gridStage } from "./stage.ts";
+
+const ORDERS = [{ value: "model", label: "As in model" }];
 
 const THUMBNAILS = [
   { value: "matrix", label: "Matrix" },
@@ -28,22 +29,13 @@ export function modelView(context: Context): View {
   const heads = modelHeads(context);
   const { rows, pair, metric, pictures, images, panel, hovered, focused } = heads;
   const lens = weighting(scope, state, store);
-  const orders = () => [
-    { value: "model", label: "As in model" },
-    byPair(state),
-    ...metricOptions(metrics.value),
-  ];
-  const order = shownAs(state.sort, () => {
-    const { value: by } = state.sort;
-    return by === PAIR ? by : (metricNamed(state, by)?.name ?? "model");
-  });
   const shown = shownAs(state.thumbnails, () => {
     const { value } = state.thumbnails;
     return value === "image" && !images.shown.value ? "matrix" : value;
   });
   const tools = [
     colorMenu(scope, state),
-    choice(scope, "Sort heads", orders, order),
+    headsMenu(scope, state, "Sort heads", ORDERS, state.sort),
     choice(scope, "Show", () => [...THUMBNAILS, ...images.option.value], shown),
     lens.control,
     toggle(scope, "Ranking", "List the heads of all layers by their numbers", state.ranking),
@@ -52,14 +44,13 @@ export function modelView(context: Context): View {
   scope.scopedEffect((own) => {
     const width = context.width.value;
     if (width <= 0) return;
+    const here = { ...context, scope: own };
     // A list by other numbers would be taken for that of the pair.
     const list = () =>
       state.sort.value === PAIR && !pair.value.metric
         ? notice(capitalized(pair.value.remark)).element
-        : ranking(own, state, manifest, heads, width);
-    const content = state.ranking.value
-      ? list()
-      : gridStage({ ...context, scope: own }, heads, width);
+        : ranking(here, heads, width);
+    const content = state.ranking.value ? list() : gridStage(here, heads, width);
     untracked(() => {
       hovered.value = null;
       replaceContent(element, content);

@@ -7,10 +7,8 @@ import { button, el } from "../../parts/dom.ts";
 import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { headLens } from "../../state/lens.ts";
-import { headColors } from "../../styles/head-colors.ts";
 import { described, headName, headTitle } from "../shared/all-heads/words.ts";
 import { axesOf } from "../shared/axes.ts";
-import { drawnMatrices } from "../shared/heads/difference.ts";
 import { type Reading, shownMatrix, suffixOf } from "../shared/heads/matrices.ts";
 import { headContent } from "../shared/heads/words.ts";
 import { headIn } from "../shared/layer-view.ts";
@@ -46,10 +44,8 @@ export function modelPanel(
   const header = el("div", { class: "panel-header" }, title);
   if (state.views.includes("head")) header.append(button(named(open), open, enter));
   header.append(button(named("Close"), "✕", close));
-  const content = lensView(
-    context,
-    () => headLens(state),
-    (data, inner, reading) => openedHead(inner, context, data, reading, width - FRAME),
+  const content = lensView(context, headLens, (data, inner, reading) =>
+    openedHead(inner, context, data, reading, width - FRAME),
   );
   const region = el("div", { role: "region" }, header, content.element);
   region.style.width = `${width}px`;
@@ -116,10 +112,8 @@ function openedHead(
   const matrixWidth = Math.min(fitting, sideBySide ? (width - GAP) / 2 : width);
   // The background of the panel.
   const onPanel = computed(() => ({ ...palette.value, background: palette.value.panel }));
-  const colors = computed(() => [headColors(data.info.heads, palette.value.dark)[head.value]]);
   const lines = pairs(scope, {
     ...content,
-    ...drawnMatrices(matrices, colors, palette),
     palette: onPanel,
     width: sideBySide ? width - matrixWidth - GAP : width,
     height: HEIGHT,

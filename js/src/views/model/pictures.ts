@@ -11,15 +11,7 @@ import { el } from "../../parts/dom.ts";
 import { inSlices } from "../../scheduling/slices.ts";
 import type { ModelLayout } from "./layout.ts";
 
-export interface Pictures {
-  readonly element: HTMLElement;
-  /** Paint every row from its left upper corner. Returns a function that stops it. */
-  fill(paints: readonly Paint[]): () => void;
-  /** Paint a row once more. */
-  repaint(row: number): void;
-  /** Leave this space in CSS pixels below a row, and nowhere else; below none if it is null. */
-  setGap(below: number | null, space: number): void;
-}
+export type Pictures = ReturnType<typeof modelPictures>;
 
 /** The most rows of a canvas. */
 const ROWS = 4;
@@ -34,7 +26,7 @@ interface Piece {
 export function modelPictures(
   rows: number,
   { pictures: width, rowPitch }: Pick<ModelLayout, "pictures" | "rowPitch">,
-): Pictures {
+) {
   const element = el("div", { class: "thumbnails", "aria-hidden": "true" });
   let paints: readonly Paint[] = [];
   let pieces: readonly Piece[] = [];
@@ -69,6 +61,7 @@ export function modelPictures(
     return piece;
   }
 
+  /** Leave this space in CSS pixels below a row, and nowhere else; below none if it is null. */
   function setGap(below: number | null, space: number): void {
     const next: Piece[] = [];
     for (let first = 0, end = 1; end <= rows; end++) {
@@ -88,6 +81,7 @@ export function modelPictures(
   }
   setGap(null, 0);
 
+  /** Paint a row once more. */
   function repaint(row: number): void {
     const piece = pieces.find(({ end }) => row < end) as Piece;
     const top = topOf(row, piece, canvasRatio(width, height(piece)));
@@ -101,7 +95,8 @@ export function modelPictures(
     element,
     setGap,
     repaint,
-    fill(next) {
+    /** Paint every row from its left upper corner. Returns a function that stops it. */
+    fill(next: readonly Paint[]): () => void {
       paints = next;
       return inSlices(rows, repaint);
     },

@@ -1,13 +1,13 @@
 /** A list of the heads of all layers, from the highest to the lowest of a metric. */
 
 import { computed, signal } from "@preact/signals-core";
-import { type Head, type Manifest, type Metric, metricValue } from "../../data/manifest.ts";
+import { type Head, type Metric, metricValue } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
 import { button, el, setAttributes } from "../../parts/dom.ts";
-import type { Scope } from "../../scheduling/scope.ts";
-import { type State, within } from "../../state/state.ts";
+import { within } from "../../state/state.ts";
 import { allHeads, ranked, sameHead } from "../shared/all-heads/heads.ts";
 import { briefly, described, headName, inFull, ordered } from "../shared/all-heads/words.ts";
+import type { Context } from "../shared/view.ts";
 import { reveal } from "./grid.ts";
 import type { ModelHeads } from "./heads.ts";
 import { barsOn } from "./summary.ts";
@@ -22,12 +22,11 @@ const COVERED = { left: 0, top: 38 } as const;
 
 /** @param width in CSS pixels, which limits the number of columns */
 export function ranking(
-  scope: Scope,
-  state: State,
-  { patterns }: Manifest,
+  { scope, state, store }: Context,
   heads: ModelHeads,
   width: number,
 ): HTMLElement {
+  const { patterns } = store.manifest;
   const { rows: ofGrid, sort, metric: written, coloring, current, choose, enter } = heads;
   const metrics = state.shown.metrics.value;
   const by = sort.value ?? written.value;

@@ -3,6 +3,7 @@
 import { metricValue } from "../../data/manifest.ts";
 import { number } from "../../parts/text.ts";
 import type { Step, Subject } from "../../parts/tour.ts";
+import { allHeads, rowsOf } from "../shared/all-heads/heads.ts";
 import type { ViewSpec } from "../shared/view.ts";
 import { modelView } from "./model.ts";
 
@@ -22,28 +23,23 @@ export const model: ViewSpec = {
 };
 
 function tour({ state, manifest }: Subject): readonly Step[] {
-  const { layers } = state.shown.stack.peek();
   const layer = state.shown.layer.peek();
-  const heads = layers.reduce((sum, each) => sum + each.heads, 0);
   const pattern = manifest.patterns.kinds.length ? " Its colour is its pattern." : "";
   const [metric = manifest.metrics[0]] = state.shown.metrics.peek();
-  const values = [...Array(layer.heads).keys()].map((head) => ({
-    head,
-    value: metricValue(metric, { layer, head }) ?? Number.NEGATIVE_INFINITY,
-  }));
-  const most = values.reduce((best, one) => (one.value > best.value ? one : best));
-  const value = `${number(most.value, metric.digits)} ${metric.unit}`.trim();
+  const rows = rowsOf(state.shown.stack.peek(), metric);
+  const [head] = rows.find((row) => row.layer === layer)?.heads ?? [0];
+  const most = metricValue(metric, { layer, head }) ?? Number.NEGATIVE_INFINITY;
+  const value = `${number(most, metric.digits)} ${metric.unit}`.trim();
   return [
     {
       title: "Open the model view",
-      text: `Here are all ${heads} heads in ${layers.length} layers, and a click opens one.${pattern}`,
+      text: `Here are all ${allHeads(rows).length} heads in ${rows.length} layers, and a click opens one.${pattern}`,
       choices: { view: "model", opened: false, sort: "model" },
       about: ["[role=gridcell][aria-selected=true]", "[role=grid]"],
-      said: true,
     },
     {
       title: "Sort the heads",
-      text: `By ${metric.label}, head ${most.head} comes first in layer ${layer.number}, with ${value}. In a narrow view, the menu is among the options.`,
+      text: `By ${metric.label}, head ${head} comes first in layer ${layer.number}, with ${value}. In a narrow view, the menu is among the options.`,
       choices: { view: "model", opened: false, sort: metric.name },
       about: [".control:has([aria-label='Sort heads'])", "[aria-label=Options]"],
       said: false,

@@ -28,13 +28,7 @@ export function gridStage(context: Context, heads: ModelHeads, width: number): H
     heads;
   const rows = heads.rows.value;
   const kind = state.thumbnails.value;
-  const { aspect: ofMatrix, thumbnailOf } = thumbnailsOf(
-    store,
-    state.shown.stack.value,
-    state.segments.value,
-    kind,
-    pictures.thumbnails(),
-  );
+  const { aspect: ofMatrix, thumbnailOf } = thumbnailsOf(context, kind, pictures.thumbnails());
   const aspect = images.aspect.value ?? ofMatrix;
   const sorted = sort.value !== null;
   const layoutAt = (height: number) => modelLayout(width, height, aspect, rows, sorted);

@@ -8,7 +8,7 @@ import { briefly, inFull } from "../shared/all-heads/words.ts";
 
 export type Means = ReturnType<typeof meansOf>;
 
-/** The means of each row and column; null for no value. */
+/** The means of each row and column, null for no value, and the metric with their digits. */
 export function meansOf(rows: readonly Row[], metric: Metric) {
   const table = rows.map(({ layer, heads }) =>
     heads.map((head) => metricValue(metric, { layer, head })),
@@ -21,8 +21,7 @@ export function meansOf(rows: readonly Row[], metric: Metric) {
   const largest = Math.max(...[...rowMeans, ...columns].map((value) => Math.abs(value ?? 0)));
   // Means of whole numbers have three significant digits.
   const digits = metric.digits || (largest && Math.max(0, 2 - Math.floor(Math.log10(largest))));
-  // The metric, and with the digits of its means.
-  return { metric, ofMeans: { ...metric, digits }, rows: rowMeans, columns };
+  return { metric: { ...metric, digits }, rows: rowMeans, columns };
 }
 
 function mean(values: readonly (number | null)[]): number | null {

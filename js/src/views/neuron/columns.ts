@@ -11,7 +11,6 @@ import { tokenColumn } from "../../parts/tokens.ts";
 import { type Range, uniformTrack } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { Side } from "../../state/state.ts";
-import { headColors } from "../../styles/head-colors.ts";
 import type { Palette } from "../../styles/palette.ts";
 import { NO_ARCS } from "../shared/arcs.ts";
 import { drawnMatrices } from "../shared/heads/difference.ts";
@@ -171,12 +170,7 @@ function allLines({ scope, analysis, palette, rows }: ColumnsOptions, across: nu
   const matrices = computed(() =>
     [lensMatrix(lens, data, head.value)].filter((matrix) => matrix !== null),
   );
-  const color = computed(() => headColors(data.info.heads, palette.value.dark)[head.value]);
-  const { matrices: parts, colors } = drawnMatrices(
-    matrices,
-    computed(() => [color.value]),
-    palette,
-  );
+  const { matrices: parts, colors } = drawnMatrices(matrices, data.info.heads, palette);
   const drawn = lines(scope, {
     axes,
     tracks: {

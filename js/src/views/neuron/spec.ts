@@ -22,7 +22,6 @@ export const neuron: ViewSpec = {
       text: "It shows how a weight comes about: query times key, neuron by neuron, then the softmax.",
       choices: { ...locked, view: "neuron" },
       about: [".neuron-list", ".neurons"],
-      said: true,
     },
   ],
   mount: neuronView,

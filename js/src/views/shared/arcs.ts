@@ -1,6 +1,6 @@
 /** Links that somebody has annotated, over the lines: solid where a head finds them. */
 
-import { computed, type ReadonlySignal, signal } from "@preact/signals-core";
+import { type ReadonlySignal, signal } from "@preact/signals-core";
 import { type AttentionMatrix, isSigned } from "../../data/attention-matrix.ts";
 import { type Arc, ownName } from "../../data/manifest.ts";
 import type { Painter } from "../../painting/painter.ts";
@@ -10,6 +10,7 @@ import type { Side, State } from "../../state/state.ts";
 import { alpha, type Palette } from "../../styles/palette.ts";
 import { type Axes, type Axis, type FocusedUnits, sameText, sideOf, unitsAt } from "./axes.ts";
 import { strokeCurve } from "./curves.ts";
+import { total } from "./heads/matrices.ts";
 import type { Between } from "./ribbons.ts";
 
 /** An arc whose tokens are shown. */
@@ -44,17 +45,6 @@ export function arcsOf({ arcs, manifest }: State, stack: string): readonly Arc[]
   return arcs.value.filter((arc) => names.includes(arc.stack));
 }
 
-/** The arcs that a view of one matrix draws. */
-export const shownArcs = (
-  state: State,
-  stack: string,
-  axes: Axes,
-  matrix: ReadonlySignal<AttentionMatrix>,
-): ReadonlySignal<readonly DrawnArc[]> =>
-  computed(() =>
-    state.arcs_shown.value ? drawnArcs(arcsOf(state, stack), axes, matrix.value) : [],
-  );
-
 /** The arcs whose tokens are shown, with what a head makes of them. */
 export function drawnArcs(
   arcs: readonly Arc[],
@@ -63,34 +53,27 @@ export function drawnArcs(
 ): readonly DrawnArc[] {
   const unitsOf = (axis: Axis, [start, end]: readonly [number, number]) =>
     unitsAt(axis, [...axis.units.of.keys()].slice(start, end));
+  const same = sameText(axes);
+  /** Special tokens do not count, nor those that decide, where both sides are the same text. */
+  const hits = (by: Side, units: FocusedUnits): boolean | null => {
+    // The largest change is not where a head attends, nor the largest score of a column.
+    if (isSigned(matrix) || (by === "key" && !matrix.hasColumns())) return null;
+    const of = (unit: number) => (by === "query" ? matrix.row(unit) : matrix.column(unit));
+    const weights = total(units[by].map(of));
+    if (weights.some(Number.isNaN)) return null;
+    const far = otherSide(by);
+    const left = new Set([...axes[far].units.special, ...(same ? units[by] : [])]);
+    let [largest, found] = [0, -1];
+    weights.forEach((weight, unit) => {
+      if (weight > largest && !left.has(unit)) [largest, found] = [weight, unit];
+    });
+    return units[far].includes(found);
+  };
   return arcs.flatMap(({ label, by, ...ends }) => {
     const [query, key] = [unitsOf(axes.query, ends.query), unitsOf(axes.key, ends.key)];
     if (!query.length || !key.length) return [];
-    return [{ label, by, query, key, hit: hits({ query, key }, by, axes, matrix) }];
+    return [{ label, by, query, key, hit: hits(by, { query, key }) }];
   });
-}
-
-/** Special tokens do not count, nor those that decide, where both sides are the same text. */
-function hits(
-  units: Readonly<Record<Side, readonly number[]>>,
-  by: Side,
-  axes: Axes,
-  matrix: AttentionMatrix,
-): boolean | null {
-  // The largest change is not where a head attends, nor the largest score of a column.
-  if (isSigned(matrix)) return null;
-  if (by === "key" && !matrix.hasColumns()) return null;
-  const far = otherSide(by);
-  const rows = units[by].map((unit) => (by === "query" ? matrix.row(unit) : matrix.column(unit)));
-  const left = new Set([...axes[far].units.special, ...(sameText(axes) ? units[by] : [])]);
-  let [largest, found] = [0, -1];
-  for (let unit = 0; unit < rows[0].length; unit++) {
-    const weight = rows.reduce((sum, row) => sum + row[unit], 0);
-    if (Number.isNaN(weight)) return null;
-    if (weight <= largest || left.has(unit)) continue;
-    [largest, found] = [weight, unit];
-  }
-  return units[far].includes(found);
 }
 
 /** Stroke arcs, those of unfocused tokens faintly, and write their labels. */

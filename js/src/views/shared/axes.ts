@@ -1,16 +1,17 @@
 /** The axes of a matrix, and the units on them in focus. */
 
 import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
+import { same } from "../../basics/same.ts";
 import type { StackInfo } from "../../data/manifest.ts";
 import { shownTokens } from "../../data/shown.ts";
 import { type Units, unitsOf } from "../../data/units.ts";
 import { tokenNames } from "../../parts/text.ts";
+import { NAMES } from "../../parts/tokens.ts";
 import { placesOf } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { joinsWords } from "../../state/lens.ts";
 import { lockedOn } from "../../state/locks.ts";
 import type { Side, State, TokenPair } from "../../state/state.ts";
-import type { Palette } from "../../styles/palette.ts";
 
 export interface Axis {
   readonly side: Side;
@@ -28,8 +29,6 @@ export interface Axis {
 
 export type Axes = Readonly<Record<Side, Axis>>;
 
-const PLURAL: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
-
 /** The axes of a stack's matrices, for the chosen segments, of tokens or words. */
 export function axesOf(state: State, stack: StackInfo, words = joinsWords(state)): Axes {
   const shown = shownTokens(state.segments.value, stack);
@@ -42,7 +41,7 @@ export function axesOf(state: State, stack: StackInfo, words = joinsWords(state)
     const borders = some.flatMap((unit, at) =>
       at > 0 && text(unit) !== text(some[at - 1]) ? [at] : [],
     );
-    const title = `${texts?.[side] ?? ""} ${PLURAL[side]}`.trim();
+    const title = `${texts?.[side] ?? ""} ${NAMES[side].toLowerCase()}`.trim();
     return { side, title, units, shown: some, places, borders, names: tokenNames(units) };
   };
   return {
@@ -53,15 +52,11 @@ export function axesOf(state: State, stack: StackInfo, words = joinsWords(state)
 
 /** True if queries and keys are tokens of the same text. */
 export const sameText = ({ query, key }: Axes): boolean =>
-  query.units.labels.length === key.units.labels.length &&
-  query.units.labels.every((label, unit) => label === key.units.labels[unit]);
+  same(query.units.labels, key.units.labels);
 
 /** True if both axes show the same tokens of the same text. */
-export function sameColumns(axes: Axes): boolean {
-  const [{ shown: queries }, { shown: keys }] = [axes.query, axes.key];
-  const same = queries.length === keys.length && queries.every((unit, at) => unit === keys[at]);
-  return same && sameText(axes);
-}
+export const sameColumns = (axes: Axes): boolean =>
+  same(axes.query.shown, axes.key.shown) && sameText(axes);
 
 /** The position of a unit in the state: its first token. */
 export const positionOf = ({ units }: Axis, unit: number): number => units.tokens[unit][0];
@@ -90,24 +85,11 @@ export function onSought(scope: Scope, { sought }: State, go: (place: TokenPair)
   });
 }
 
-/** The options that the lines and the matrix of the same attention share. */
-export interface AttentionOptions {
-  readonly state: State;
-  readonly palette: ReadonlySignal<Palette>;
-  readonly axes: Axes;
-  readonly focused: ReadonlySignal<FocusedUnits>;
-  /** The cut links of the head that is looked at. */
-  readonly cuts: ReadonlySignal<readonly CutUnits[]>;
-}
-
 /** A cut link by the units that it joins, as far as they are shown. */
 export type CutUnits = Readonly<Record<Side, readonly number[]>>;
 
 /** The units under the pointer, or else the locked ones; on both sides, a pair. */
-export interface FocusedUnits {
-  readonly query: readonly number[];
-  readonly key: readonly number[];
-}
+export type FocusedUnits = Readonly<Record<Side, readonly number[]>>;
 
 /** The focused units, as far as they are shown. */
 export function focusedUnits(state: State, axes: Axes): ReadonlySignal<FocusedUnits> {

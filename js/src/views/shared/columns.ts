@@ -56,61 +56,47 @@ export const isLong = (axes: Axes): boolean => isLongOn(axes, "query") || isLong
 
 export function columnsOf(options: ColumnsOptions) {
   const { axes, width, height, horizontal } = options;
-  const long = (side: Side) => isLongOn(axes, side);
   const anyLong = isLong(axes);
-  const labels = { query: labelsOn("query"), key: labelsOn("key") };
-  const inFull = (["query", "key"] as const).filter((side) => !long(side));
-  const whole = anyLong ? (horizontal ? width : height) : 0;
-  const length = Math.max(whole, ...inFull.map((side) => labels[side].length));
   const minimaps = anyLong ? 2 * MINIMAP_WIDTH : 0;
-  const columns = { query: columnOn("query"), key: columnOn("key") };
-  const available = width - minimaps - columns.query.across - columns.key.across - 2 * GAP;
+  const widest = Math.max(84, Math.min(180, (width - minimaps) * 0.24));
+  const labelled = (side: Side) => {
+    const { shown, units } = axes[side];
+    const long = isLongOn(axes, side);
+    // Beside a long column, rows need not align.
+    const short = anyLong ? rowHeight(shown.length, LOWEST_ROW) : options.rowHeight;
+    const row = long ? LONG_ROW : short;
+    const fontSize = horizontal ? 14 : tokenFontSize(row);
+    const names = shown.map((unit) => units.labels[unit]);
+    const labels = horizontal
+      ? trackOf(widthsOf(names, fontSize))
+      : uniformTrack(names.length, row);
+    const across = horizontal ? LINE : columnWidth(names, fontSize, [56, widest]);
+    return { labels, long, across, fontSize };
+  };
+  const [query, key] = [labelled("query"), labelled("key")];
+  const whole = anyLong ? (horizontal ? width : height) : 0;
+  const inFull = [query, key].filter(({ long }) => !long);
+  const length = Math.max(whole, ...inFull.map(({ labels }) => labels.length));
+  const available = width - minimaps - query.across - key.across - 2 * GAP;
+  const withEnds = (column: ReturnType<typeof labelled>): Column => {
+    const { long, labels } = column;
+    return { ...column, ends: long ? uniformTrack(labels.count, length / labels.count) : labels };
+  };
   return {
-    columns,
+    columns: { query: withEnds(query), key: withEnds(key) },
     /** The extent along the tokens, in CSS pixels. */
     length,
     across: horizontal ? BETWEEN : Math.max(LINES_AT_LEAST, Math.min(LINES_AT_MOST, available)),
   };
+}
 
-  function fontSize(side: Side): number {
-    return horizontal ? 14 : tokenFontSize(rowOn(side));
+/** The widths of tokens side by side, each measured once. */
+function widthsOf(labels: readonly string[], fontSize: number): readonly number[] {
+  const measure = textMeasure(fontOf(fontSize, 600));
+  const widths = new Map<string, number>();
+  for (const label of new Set(labels)) {
+    const text = Math.ceil(measure(label)) + 2 * PADDING;
+    widths.set(label, Math.min(WIDEST, Math.max(NARROWEST, text)));
   }
-
-  function rowOn(side: Side): number {
-    if (long(side)) return LONG_ROW;
-    // Beside a long column, rows need not align.
-    return anyLong ? rowHeight(axes[side].shown.length, LOWEST_ROW) : options.rowHeight;
-  }
-
-  function labelsOn(side: Side): Track {
-    const { shown, units } = axes[side];
-    if (!horizontal) return uniformTrack(shown.length, rowOn(side));
-    const measure = textMeasure(fontOf(fontSize(side), 600));
-    // Measured once per label.
-    const widths = new Map<string, number>();
-    for (const label of new Set(shown.map((unit) => units.labels[unit]))) {
-      const text = Math.ceil(measure(label)) + 2 * PADDING;
-      widths.set(label, Math.min(WIDEST, Math.max(NARROWEST, text)));
-    }
-    return trackOf(shown.map((unit) => widths.get(units.labels[unit]) ?? NARROWEST));
-  }
-
-  function columnOn(side: Side): Column {
-    const count = axes[side].shown.length;
-    return {
-      labels: labels[side],
-      ends: long(side) ? uniformTrack(count, length / count) : labels[side],
-      long: long(side),
-      across: acrossOn(side),
-      fontSize: fontSize(side),
-    };
-  }
-
-  function acrossOn(side: Side): number {
-    if (horizontal) return LINE;
-    const { shown, units } = axes[side];
-    const names = shown.map((unit) => units.labels[unit]);
-    const most = Math.max(84, Math.min(180, (width - minimaps) * 0.24));
-    return columnWidth(names, fontSize(side), [56, most]);
-  }
+  return labels.map((label) => widths.get(label) ?? NARROWEST);
 }

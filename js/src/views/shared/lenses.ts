@@ -26,19 +26,6 @@ export function refusalOf(state: State, store: Store, lens: LensInfo): string | 
 
 const hasMatrices = ({ kind }: LensInfo): boolean => kind === "heads" || kind === "layers";
 
-/**
- * The matrices of the lens that is shown, for the layer that is; null for a lens without any.
- *
- * A signal of signals, so that a failed answer does not cause another request.
- */
-const numbersOf = ({ state, store }: Context, lensOf: () => LensInfo) =>
-  computed(() => {
-    const { stack, layer } = state.shown;
-    const [shown, { number }] = [lensOf(), layer.value];
-    if (!hasMatrices(shown) || lensLack(shown, stack.value, number)) return null;
-    return store.stack(stack.value.name).numbers(number, shown);
-  });
-
 /** The notice for a layer that does not have the lens, or not here; null if it has. */
 function lensNotice(data: Layer, lens: LensInfo): ViewContent | null {
   if (isAttention(lens)) return null;
@@ -64,12 +51,19 @@ function lensNotice(data: Layer, lens: LensInfo): ViewContent | null {
  */
 export function lensView(
   context: Context,
-  lensOf: () => LensInfo,
+  lensOf: (state: State) => LensInfo,
   build: (data: Layer, scope: Scope, reading: Reading) => ViewContent | null,
 ): ViewContent {
-  const request = numbersOf(context, lensOf);
+  const { state, store } = context;
+  // A signal of signals, so that a failed answer does not cause another request.
+  const request = computed(() => {
+    const { stack, layer } = state.shown;
+    const [lens, { number }] = [lensOf(state), layer.value];
+    if (!hasMatrices(lens) || lensLack(lens, stack.value, number)) return null;
+    return store.stack(stack.value.name).numbers(number, lens);
+  });
   return layerView(context, (data, scope) => {
-    const lens = lensOf();
+    const lens = lensOf(state);
     const lacking = lensNotice(data, lens);
     if (lacking) return lacking;
     const loaded = request.value?.value;

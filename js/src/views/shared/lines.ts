@@ -81,13 +81,12 @@ export function lines(scope: Scope, options: LinesOptions) {
 
   scope.effect(() => paintAll(matrices.value, colors.value.map(rgb)));
   const side = computed(() => sideOf(focused.value));
-  const stripped = computed(() => headsIn(matrices.value));
   scope.effect(() => {
     base.classList.toggle("dimmed", side.value !== null);
     stripNames.classList.toggle("right", side.value === "query");
   });
   scope.effect(() => {
-    stripNames.textContent = stripped.value;
+    stripNames.textContent = headsIn(matrices.value);
   });
   scope.effect(() => {
     const shown = series.value;

@@ -2,7 +2,7 @@
 
 import { type AttentionMatrix, strengthOf } from "../../data/attention-matrix.ts";
 import { inSlices } from "../../scheduling/slices.ts";
-import { type Axes, sameText } from "./axes.ts";
+import { type Axes, type Axis, sameText } from "./axes.ts";
 
 export interface Link {
   readonly query: number;
@@ -31,14 +31,12 @@ export function strongestLinks(
   const links: Link[] = [];
   // The number of no link: a masked key, or a weight of zero.
   const none = matrix.difference || matrix.lens.adds_up ? 0 : Number.NEGATIVE_INFINITY;
-  const special = {
-    query: new Set(all ? [] : axes.query.units.special),
-    key: new Set(all ? [] : axes.key.units.special),
-  };
-  const rows = axes.query.shown.filter((query) => !special.query.has(query));
+  const searched = ({ shown, units }: Axis) =>
+    shown.filter((unit) => all || !units.special.includes(unit));
+  const rows = searched(axes.query);
   // Heads with nothing to attend to attend to the first token, unless it belongs to another text.
   const same = !all && sameText(axes);
-  const columns = axes.key.shown.filter((key) => !special.key.has(key) && !(same && key === 0));
+  const columns = searched(axes.key).filter((key) => !same || key > 0);
   const gather = (at: number) => {
     const query = rows[at];
     const weights = matrix.row(query);

@@ -1,7 +1,6 @@
 /** The columns of queries and keys with the lines between them. */
 
 import { computed, type ReadonlySignal, untracked } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../data/attention-matrix.ts";
 import { el } from "../../parts/dom.ts";
 import { matches } from "../../parts/find.ts";
 import { capitalized } from "../../parts/text.ts";
@@ -12,20 +11,22 @@ import { lockedOn, otherSide, toggleAlso, togglePair } from "../../state/locks.t
 import { headNow, toggleCut } from "../../state/off.ts";
 import { pointAt, type Side } from "../../state/state.ts";
 import { headColors } from "../../styles/head-colors.ts";
-import type { DrawnArc } from "./arcs.ts";
-import { type AttentionOptions, placeOf, positionOf, sideOf } from "./axes.ts";
+import type { Palette } from "../../styles/palette.ts";
+import { positionOf, sideOf } from "./axes.ts";
 import { type ColumnsOptions, columnsOf } from "./columns.ts";
 import { cutArcs } from "./cuts.ts";
+import { drawnMatrices } from "./heads/difference.ts";
 import { rowsOf, total } from "./heads/matrices.ts";
+import type { HeadContent } from "./heads/words.ts";
 import { lines } from "./lines.ts";
 import { minimap } from "./minimap.ts";
 import type { Series } from "./ribbons.ts";
 import { namesInSight, windowsOf } from "./windows.ts";
 
-export interface PairsOptions extends AttentionOptions, ColumnsOptions {
-  readonly matrices: ReadonlySignal<readonly AttentionMatrix[]>;
-  readonly colors: ReadonlySignal<readonly string[]>;
-  readonly arcs: ReadonlySignal<readonly DrawnArc[]>;
+type Shown = Pick<HeadContent, "state" | "data" | "focused" | "cuts" | "matrices" | "arcs">;
+
+export interface PairsOptions extends Shown, ColumnsOptions {
+  readonly palette: ReadonlySignal<Palette>;
   /** The element beside the keys, which has the places of their labels; null for none. */
   readonly beside?: ((keys: Track) => HTMLElement) | null;
 }
@@ -33,7 +34,8 @@ export interface PairsOptions extends AttentionOptions, ColumnsOptions {
 const NO_COLORS: ReadonlyMap<number, string> = new Map();
 
 export function pairs(scope: Scope, options: PairsOptions) {
-  const { state, axes, horizontal, matrices, focused, palette, colors } = options;
+  const { state, data, axes, horizontal, focused, palette } = options;
+  const { matrices, colors } = drawnMatrices(options.matrices, data.info.heads, palette);
   const rows = rowsOf(matrices, focused);
   const strips = computed(() => rows.value?.map(total) ?? null);
   /** The colours of several locked units where a single matrix is drawn; else they are of heads. */
@@ -63,15 +65,9 @@ export function pairs(scope: Scope, options: PairsOptions) {
       parts: units.map((from, at) => ({ from, weights: weights[at] })),
     }));
   });
-  const strongest = computed(() => strips.value && maxima(strips.value));
-  const emphasis = (side: Side) =>
-    computed(() => {
-      if (!strongest.value) return null;
-      if (side !== sideOf(focused.value)) return strongest.value;
-      const emphasized = new Float32Array(axes[side].units.labels.length);
-      for (const unit of focused.value[side]) emphasized[unit] = 1;
-      return emphasized;
-    });
+  const strongest = computed(() =>
+    strips.value?.reduce((most, strip) => most.map((weight, n) => Math.max(weight, strip[n]))),
+  );
 
   const { columns, length, across } = columnsOf(options);
   const windows = windowsOf(scope, state, axes, columns, length, horizontal);
@@ -106,18 +102,22 @@ export function pairs(scope: Scope, options: PairsOptions) {
   /** The column of a side, with a minimap if it scrolls. */
   function side(side: Side): HTMLElement[] {
     const [axis, column, window] = [axes[side], columns[side], windows[side]];
+    const cursor = cursorOf(state, side);
     const focusedHere = computed(() => focused.value[side]);
+    const emphasis = computed(() => {
+      if (!strongest.value) return null;
+      if (side !== sideOf(focused.value)) return strongest.value;
+      const emphasized = new Float32Array(axis.units.labels.length);
+      for (const unit of focusedHere.value) emphasized[unit] = 1;
+      return emphasized;
+    });
     const locked = computed(() =>
       lockedOn(state, side).flatMap((position) => axis.units.of[position] ?? []),
     );
     const found = computed(() => matches(axis.units.labels, state.find.value));
     const list = tokenList(scope, {
-      side,
-      labels: axis.units.labels,
-      names: axis.names,
-      special: axis.units.special,
-      generated: axis.units.generated,
-      shown: axis.shown,
+      ...axis.units,
+      ...axis,
       position: (unit) => positionOf(axis, unit),
       horizontal,
       track: column.labels,
@@ -126,14 +126,14 @@ export function pairs(scope: Scope, options: PairsOptions) {
       range: window?.range,
       reveal: window?.reveal,
       palette,
-      emphasis: emphasis(side),
+      emphasis,
       focused: focusedHere,
       locked,
       colors: computed(() => (sideOf(focused.value) === side ? unitColors.value : NO_COLORS)),
       found,
       pointAt(unit) {
-        const [query, key] = side === "query" ? [unit, null] : [null, unit];
-        state.hover.value = unit === null ? null : placeOf(axes, query, key);
+        state.hover.value =
+          unit === null ? null : { query: null, key: null, [side]: positionOf(axis, unit) };
       },
       toggle(unit, event) {
         if (event.altKey) return void toggleCut(state, headNow(state));
@@ -143,7 +143,14 @@ export function pairs(scope: Scope, options: PairsOptions) {
         const positions = locked.length ? locked : [positionOf(axis, unit)];
         for (const position of positions) toggleAlso(state, side, position);
       },
-      cursor: cursorIn(side),
+      cursor: {
+        get at() {
+          return axis.units.of[cursor.at] ?? -1;
+        },
+        set at(unit) {
+          cursor.at = positionOf(axis, unit);
+        },
+      },
     });
     if (!horizontal) list.style.width = `${column.across}px`;
     if (!window) return [list];
@@ -160,36 +167,18 @@ export function pairs(scope: Scope, options: PairsOptions) {
       found,
       colors,
       weights: computed(() => (sideOf(focused.value) === otherSide(side) ? strips.value : null)),
-      pointAt: (unit) => lookBeside(side, unit),
+      // Focus a unit; with a locked query, focus the pair of the query and a key.
+      pointAt(unit) {
+        const { query, key, also, hover } = state;
+        if (unit === null) hover.value = null;
+        // Keep the weights of a locked key.
+        else if (side === "key" || query.peek() !== null || key.peek() === null) {
+          const kept = also.peek().length ? null : query.peek();
+          pointAt(state, { query: kept, key: null, [side]: positionOf(axis, unit) });
+        }
+      },
     });
     return [window.element, joint];
-  }
-
-  /** Focus a unit; with a locked query, focus the pair of the query and a key. */
-  function lookBeside(side: Side, unit: number | null): void {
-    const { query, key } = state;
-    if (unit === null) state.hover.value = null;
-    // Keep the weights of a locked key.
-    else if (side === "query" && query.peek() === null && key.peek() !== null) return;
-    else {
-      const kept = side === "key" && !state.also.peek().length ? query.peek() : null;
-      pointAt(state, {
-        query: side === "query" ? positionOf(axes.query, unit) : kept,
-        key: side === "key" ? positionOf(axes.key, unit) : null,
-      });
-    }
-  }
-
-  function cursorIn(side: Side): { at: number } {
-    const [position, axis] = [cursorOf(state, side), axes[side]];
-    return {
-      get at() {
-        return axis.units.of[position.at] ?? -1;
-      },
-      set at(unit) {
-        position.at = positionOf(axis, unit);
-      },
-    };
   }
 
   /** Scroll a long line to the locked unit. */
@@ -207,13 +196,4 @@ export function pairs(scope: Scope, options: PairsOptions) {
   });
 
   return { element, share: drawn.share, named };
-}
-
-function maxima(rows: readonly Float32Array[]): Float32Array {
-  const out = new Float32Array(rows[0].length);
-  for (const row of rows)
-    for (let n = 0; n < row.length; n++) {
-      if (row[n] > out[n]) out[n] = row[n];
-    }
-  return out;
 }

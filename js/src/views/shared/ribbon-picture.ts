@@ -35,7 +35,7 @@ export function ribbonPicture(
 ): void {
   const { across } = ribbons;
   const [width, height] = [across, length].map((side) => Math.max(1, Math.round(side * ratio)));
-  const { forward, near, far } = spanOf(ribbons);
+  const { forward, near, far, stripe, strips } = spanOf(ribbons);
   const [first, end] = [near, far].sort((a, b) => a - b).map((x) => Math.round(x * ratio));
   const isMany = countOf(ribbons) > MANY_RIBBONS;
   const { merged, strongest } = isMany
@@ -59,9 +59,55 @@ export function ribbonPicture(
     ribbons: joined(curves),
   };
   paintRibbons(job, (pixels) => {
-    fillStrips(pixels, width, height, ribbons, isMany, ratio);
+    fillStrips(pixels);
     show(new ImageData(pixels, width, height));
   });
+
+  /** Fill the strips: by row of pixels, the largest weight of the tokens there. */
+  function fillStrips(pixels: Uint8ClampedArray): void {
+    const { axes, tracks, side, series } = ribbons;
+    const [{ shown }, track] = [axes[otherSide(side)], tracks[otherSide(side)]];
+    const largest = fullShade(ribbons);
+    const down = Math.min(height, Math.round(track.length * ratio));
+    // Many tokens have no space between them.
+    const apart = isMany ? 0 : APART;
+    const place = (at: number) => Math.min(down, Math.round(at * ratio));
+    const from = shown.map((_, at) => place(track.start(at) + apart));
+    // A token may be less than a pixel.
+    const to = from.map((first, at) =>
+      Math.max(first + 1, place(track.start(at) + track.size(at) - apart)),
+    );
+    // The rows of pixels that may differ from the one above.
+    const differs = new Uint8Array(down);
+    for (const y of [0, ...from, ...to]) differs[y] = 1;
+    const edge = (n: number) => Math.round((strips + n * stripe) * ratio);
+    const bars = series.map(({ color, weights }, n) => {
+      const most = new Float32Array(down);
+      shown.forEach((unit, at) => {
+        const weight = weights[unit];
+        if (weight < FAINTEST) return;
+        for (let y = from[at]; y < to[at]; y++) if (weight > most[y]) most[y] = weight;
+      });
+      return { most, ink: rgb(color), left: edge(n), right: edge(n + 1) };
+    });
+    // Written a pixel at a time.
+    const whole = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
+    const bytes = new Uint8ClampedArray(4);
+    const word = new Uint32Array(bytes.buffer);
+    for (let y = 0, start = 0; y < down; y++, start += width) {
+      if (differs[y])
+        for (const { most, ink, left, right } of bars) {
+          const shade = shadeOf(most[y] / largest);
+          bytes.set(ink);
+          bytes[3] = 255 * (isMany ? Math.max(TRACE, shade) : TRACE + (1 - TRACE) * shade);
+          whole.fill(word[0], start + left, start + right);
+        }
+      else {
+        const above = start - width;
+        whole.copyWithin(start + edge(0), above + edge(0), above + edge(series.length));
+      }
+    }
+  }
 }
 
 /** The least number of ribbons to merge. */
@@ -166,58 +212,4 @@ function over(top: Curve, below: Curve): Curve {
     ink: [part(0), part(1), part(2)],
     opacity,
   };
-}
-
-/** Fill the strips: by row of pixels, the largest weight of the tokens there. */
-function fillStrips(
-  pixels: Uint8ClampedArray,
-  width: number,
-  height: number,
-  ribbons: Ribbons,
-  isMany: boolean,
-  ratio: number,
-): void {
-  const { axes, tracks, side, series } = ribbons;
-  const [{ shown }, track] = [axes[otherSide(side)], tracks[otherSide(side)]];
-  const { stripe, strips } = spanOf(ribbons);
-  const largest = fullShade(ribbons);
-  const down = Math.min(height, Math.round(track.length * ratio));
-  // Many tokens have no space between them.
-  const apart = isMany ? 0 : APART;
-  const place = (at: number) => Math.min(down, Math.round(at * ratio));
-  const from = shown.map((_, at) => place(track.start(at) + apart));
-  // A token may be less than a pixel.
-  const to = from.map((first, at) =>
-    Math.max(first + 1, place(track.start(at) + track.size(at) - apart)),
-  );
-  // The rows of pixels that may differ from the one above.
-  const differs = new Uint8Array(down);
-  for (const y of [0, ...from, ...to]) differs[y] = 1;
-  const edge = (n: number) => Math.round((strips + n * stripe) * ratio);
-  const bars = series.map(({ color, weights }, n) => {
-    const most = new Float32Array(down);
-    shown.forEach((unit, at) => {
-      const weight = weights[unit];
-      if (weight < FAINTEST) return;
-      for (let y = from[at]; y < to[at]; y++) if (weight > most[y]) most[y] = weight;
-    });
-    return { most, ink: rgb(color), left: edge(n), right: edge(n + 1) };
-  });
-  // Written a pixel at a time.
-  const whole = new Uint32Array(pixels.buffer, pixels.byteOffset, width * height);
-  const bytes = new Uint8ClampedArray(4);
-  const word = new Uint32Array(bytes.buffer);
-  for (let y = 0, start = 0; y < down; y++, start += width) {
-    if (differs[y])
-      for (const { most, ink, left, right } of bars) {
-        const shade = shadeOf(most[y] / largest);
-        bytes.set(ink);
-        bytes[3] = 255 * (isMany ? Math.max(TRACE, shade) : TRACE + (1 - TRACE) * shade);
-        whole.fill(word[0], start + left, start + right);
-      }
-    else {
-      const above = start - width;
-      whole.copyWithin(start + edge(0), above + edge(0), above + edge(series.length));
-    }
-  }
 }

@@ -9,7 +9,6 @@ import type { Scope } from "../../scheduling/scope.ts";
 import { PAIR } from "../../state/choices.ts";
 import { attentionOf, headLens, lensesOf, shownLens, textLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
-import { colorOf } from "./all-heads/color.ts";
 import { refusalOf } from "./lenses.ts";
 
 /** A choice that is shown otherwise than it is kept, as where something stands in for it. */
@@ -36,27 +35,30 @@ export const metricOptions = (metrics: readonly Metric[]): readonly Option[] =>
     title: description,
   }));
 
-/** The option of menus for the weight of the locked pair. */
-export const byPair = (state: State): Option => ({
-  value: PAIR,
-  label: `${capitalized(attentionOf(state).one)} of locked pair`,
-  title: "Of the locked query and key",
-});
-
-export function colorMenu(scope: Scope, state: State): HTMLElement {
-  const colors = () => [
-    { value: "pattern", label: "Pattern" },
-    { value: "layer", label: "Layer" },
-    byPair(state),
-    ...metricOptions(state.shown.metrics.value),
-  ];
-  const shown = () => {
-    if (state.color.value === PAIR) return PAIR;
-    const color = colorOf(state);
-    return typeof color === "string" ? color : color.name;
-  };
-  return choice(scope, "Colour by", colors, shownAs(state.color, shown));
+/** The menu of what heads are coloured or sorted by: one of these, the locked pair, or a metric. */
+export function headsMenu(
+  scope: Scope,
+  state: State,
+  name: string,
+  others: readonly Option[],
+  chosen: Signal<string>,
+): HTMLElement {
+  const byPair = () => ({
+    value: PAIR,
+    label: `${capitalized(attentionOf(state).one)} of locked pair`,
+    title: "Of the locked query and key",
+  });
+  const options = () => [...others, byPair(), ...metricOptions(state.shown.metrics.value)];
+  return choice(scope, name, options, chosen);
 }
+
+const COLORS = [
+  { value: "pattern", label: "Pattern" },
+  { value: "layer", label: "Layer" },
+];
+
+export const colorMenu = (scope: Scope, state: State): HTMLElement =>
+  headsMenu(scope, state, "Colour by", COLORS, state.color);
 
 /** The menu of weightings, and a function that chooses the next that this stack has. */
 export function weighting(

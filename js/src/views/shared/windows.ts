@@ -1,6 +1,7 @@
 /** The scrolling of the columns of a long text. */
 
 import { untracked } from "@preact/signals-core";
+import { NAMES } from "../../parts/tokens.ts";
 import { type ListWindow, listWindow } from "../../parts/track.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { lockedOn, otherSide } from "../../state/locks.ts";
@@ -21,71 +22,48 @@ export function windowsOf(
   length: number,
   horizontal: boolean,
 ): Windows {
-  const windowOn = (side: Side) =>
-    columns[side].long
-      ? listWindow({
-          track: columns[side].labels,
-          length,
-          horizontal,
-          scrolled: (by) => follow(otherSide(side), by),
-        })
-      : null;
-  const windows: Windows = { query: windowOn("query"), key: windowOn("key") };
-
   const together = sameColumns(axes);
-  /** Scroll a column along with the other one of the same text, unless it has a locked token. */
-  function follow(side: Side, by: number): void {
-    const window = windows[side];
-    if (together && window && state[side].peek() === null)
-      window.scrollTo(window.start.peek() + by);
-  }
-
+  const windowOn = (side: Side): ListWindow | null => {
+    const { long, labels: track } = columns[side];
+    if (!long) return null;
+    const other = otherSide(side);
+    /** Scroll the other column of the same text along, unless it has a locked token. */
+    const scrolled = (by: number) => {
+      const window = windows[other];
+      if (together && window && state[other].peek() === null)
+        window.scrollTo(window.start.peek() + by);
+    };
+    return listWindow({ track, length, horizontal, scrolled });
+  };
+  const windows: Windows = { query: windowOn("query"), key: windowOn("key") };
   for (const side of SIDES) {
-    begin(side);
-    scope.effect(() => keep(side));
-  }
-  onSought(scope, state, (place) => {
-    const both = place.query !== null && place.key !== null;
-    for (const side of SIDES) {
-      const [window, at] = [windows[side], placeAt(axes[side], place[side])];
-      if (!window || at < 0) continue;
+    const [window, axis, { labels }] = [windows[side], axes[side], columns[side]];
+    if (!window) continue;
+    const centre = (at: number) => window.scrollTo(labels.middle(at) - length / 2);
+    // Start where the previous column was scrolled to, or at the locked token.
+    const before = state.begin[side];
+    const begin = placeAt(axis, before && Math.floor(before));
+    const locked = placeAt(axis, untracked(() => lockedOn(state, side))[0] ?? null);
+    if (before !== null && begin >= 0)
+      window.scrollTo(labels.start(begin) + (before % 1) * labels.size(begin));
+    else if (locked >= 0) centre(locked);
+    scope.effect(() => {
+      const start = window.start.value;
+      const at = labels.at(start);
+      const into = Math.min(0.99, (start - labels.start(at)) / labels.size(at));
+      state.begin[side] = positionOf(axis, axis.shown[at]) + into;
+    });
+    onSought(scope, state, (place) => {
+      const at = placeAt(axis, place[side]);
+      if (at < 0) return;
       const [first, end] = window.sight.value;
-      if (!both) window.reveal(at);
+      if (place.query === null || place.key === null) window.reveal(at);
       // Both sides of a pair are centred.
-      else if (at <= first || at >= end - 1) centre(side, at);
-    }
-  });
+      else if (at <= first || at >= end - 1) centre(at);
+    });
+  }
   return windows;
-
-  /** Start where the previous column was scrolled to, or at the locked token. */
-  function begin(side: Side): void {
-    const [window, { labels }, before] = [windows[side], columns[side], state.begin[side]];
-    if (!window) return;
-    const at = placeAt(axes[side], before === null ? null : Math.floor(before));
-    if (before !== null && at >= 0) {
-      window.scrollTo(labels.start(at) + (before % 1) * labels.size(at));
-      return;
-    }
-    const [locked] = untracked(() => lockedOn(state, side));
-    const kept = placeAt(axes[side], locked ?? null);
-    if (kept >= 0) centre(side, kept);
-  }
-
-  function centre(side: Side, at: number): void {
-    windows[side]?.scrollTo(columns[side].labels.middle(at) - length / 2);
-  }
-
-  function keep(side: Side): void {
-    const [window, { labels }, axis] = [windows[side], columns[side], axes[side]];
-    if (!window) return;
-    const start = window.start.value;
-    const at = labels.at(start);
-    const into = Math.min(0.99, (start - labels.start(at)) / labels.size(at));
-    state.begin[side] = positionOf(axis, axis.shown[at]) + into;
-  }
 }
-
-const NAMES: Readonly<Record<Side, string>> = { query: "queries", key: "keys" };
 
 /** The range of visible labels of each side that scrolls; "" if none does. */
 export function namesInSight(windows: Windows, axes: Axes): string {
@@ -93,7 +71,9 @@ export function namesInSight(windows: Windows, axes: Axes): string {
     const [window, { shown, units }] = [windows[side], axes[side]];
     if (!window) return [];
     const [first, end] = window.sight.value;
-    return [[NAMES[side], `${shown[first]}–${shown[end - 1]} of ${units.labels.length}`]];
+    return [
+      [NAMES[side].toLowerCase(), `${shown[first]}–${shown[end - 1]} of ${units.labels.length}`],
+    ];
   });
   if (ranges.length === 2 && ranges[0][1] === ranges[1][1])
     ranges.splice(0, 2, ["tokens", ranges[0][1]]);

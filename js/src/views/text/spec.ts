@@ -29,7 +29,6 @@ export const text: ViewSpec = {
             text: "Each token of the answer was written from the words that are shaded; the list has the sentences with the largest shares.",
             choices: { view: "text" },
             about: [".text-view .parts"],
-            said: true,
           },
         ]
       : [],

@@ -20,14 +20,13 @@ import { stateOf } from "../../support/choices.ts";
 import { OVERVIEW } from "../../support/vectors.ts";
 
 const NOTHING = { ranges: [null, null], size: null, withNull: true, linked: false } as const;
-const everything = { layers: null, heads: null };
 
 /** A layer of so many heads, and metrics with these numbers. */
 function madeUp(...numbers: readonly (readonly (number | null)[])[]) {
   const state = stateOf();
   const stack = state.shown.stack.value;
   const layer = { ...stack.layers[0], heads: numbers[0].length };
-  const heads = allHeads(rowsOf({ ...stack, layers: [layer] }, null, everything));
+  const heads = allHeads(rowsOf({ ...stack, layers: [layer] }, null));
   const metrics = numbers.map((values, at): Metric => {
     const [metric] = state.shown.metrics.value;
     return { ...metric, name: `metric ${at}`, values: new Map([[layer, values]]) };

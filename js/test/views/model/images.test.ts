@@ -56,7 +56,7 @@ test("is bright where [CLS] looks, then where the locked query does, in every la
       }
     });
   }
-  expect(about(app)).not.toContain("reading");
+  await eventually(() => expect(about(app)).not.toContain("reading"));
 });
 
 test("is offered where there is an image, and its layers", async () => {

@@ -6,7 +6,7 @@ import { rowsOf } from "../../../src/views/shared/all-heads/heads.ts";
 import { stateOf } from "../../support/choices.ts";
 
 test("pictures shrink by up to a quarter so that all rows are in sight", () => {
-  const rows = rowsOf(stateOf().shown.stack.value, null, { layers: null, heads: null });
+  const rows = rowsOf(stateOf().shown.stack.value, null);
   const at = (height: number) => modelLayout(1300, height, 1, rows, false);
   const usual = at(5000);
   const tallOf = ({ top, rowPitch }: typeof usual) => top + rows.length * rowPitch;

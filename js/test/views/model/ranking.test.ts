@@ -21,7 +21,7 @@ test("from the highest to the lowest; one is chosen and opened", async () => {
   const stack = state.shown.stack.value;
   const metric = state.shown.metrics.value.find(({ name }) => name === "previous");
   if (!metric) throw new Error("There is no such metric.");
-  const expected = allHeads(rowsOf(stack, null, { layers: null, heads: null }))
+  const expected = allHeads(rowsOf(stack, null))
     .map((head) => ({ head, value: metricValue(metric, head) ?? Number.NEGATIVE_INFINITY }))
     .sort((a, b) => b.value - a.value)
     .map(({ head }) => `Layer ${head.layer.number}, head ${head.head}`);

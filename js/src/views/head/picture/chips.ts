@@ -2,11 +2,9 @@
 
 import { el, revealWithin, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
-import type { Side } from "../../../state/state.ts";
+import { NAMES } from "../../../parts/tokens.ts";
 import { alpha } from "../../../styles/palette.ts";
 import type { Picture, PictureSide } from "./source.ts";
-
-export const GRID_NAMES: Readonly<Record<Side, string>> = { query: "Queries", key: "Keys" };
 
 /** More tokens, as those of a text, have a shade in place of a bar and a number. */
 const MOST_WITH_NUMBERS = 8;
@@ -28,7 +26,7 @@ export function chips(picture: Picture, on: PictureSide): HTMLElement {
     class: many ? "chips many" : "chips",
     role: "listbox",
     tabindex: 0,
-    "aria-label": `${GRID_NAMES[side]} without a patch`,
+    "aria-label": `${NAMES[side]} without a patch`,
     "aria-orientation": "horizontal",
     "aria-multiselectable": "true",
   });

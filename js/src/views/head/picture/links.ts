@@ -47,22 +47,20 @@ export function links(
 
   function draw(): void {
     if (!canvas.isConnected) return;
-    const [own, values, starts] = [side.peek(), weights.peek(), from.peek()];
+    const [own, values, starts] = [side.peek(), weights.peek() ?? [], from.peek()];
     const other = own === "query" ? "key" : "query";
     // The attention of a patch to itself has no line: it may be far above all other.
-    const others = values
-      ? strongestOf(values, MOST + starts.length).filter((token) => !itself.peek().includes(token))
-      : [];
-    const largest = values && others.length ? values[others[0]] : 0;
-    const shown = others
-      .slice(0, MOST)
-      .filter((token) => (values?.[token] ?? 0) >= LEAST * largest);
+    const others = strongestOf(values, MOST + starts.length).filter(
+      (token) => !itself.peek().includes(token),
+    );
+    const largest = values[others[0]];
+    const shown = others.slice(0, MOST).filter((token) => values[token] >= LEAST * largest);
     const { clientWidth, clientHeight } = around;
     const background = palette.peek().background;
     paintCanvas(canvas, clientWidth, clientHeight, (painter) => {
       // The strongest last, above the others.
       for (const token of [...shown].reverse()) {
-        const share = (values?.[token] ?? 0) / largest;
+        const share = values[token] / largest;
         for (const start of starts) {
           const [a, b] = [place(own, start), place(other, token)];
           if (!a || !b) continue;

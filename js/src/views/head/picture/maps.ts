@@ -8,7 +8,7 @@ import { button, el, setAttributes } from "../../../parts/dom.ts";
 import { weight } from "../../../parts/text.ts";
 import { goTo } from "../../../state/navigation.ts";
 import { stripsOf } from "../../shared/heads/matrices.ts";
-import { paintImage, paintMarks, veilOf } from "../../shared/picture/paint.ts";
+import { imageOf, paintImage, paintMarks, veilOf } from "../../shared/picture/paint.ts";
 import { shadesOf } from "../../shared/picture/shade.ts";
 import type { Picture } from "./source.ts";
 
@@ -21,7 +21,7 @@ export function maps(
   const { patches, tokens } = picture[main];
   const size = picture.layout.map;
   const weights = stripsOf(matrices, picture.shown);
-  const image = patches && picture.imageOf(patches);
+  const image = patches && imageOf(picture.store.manifest.images[patches.image]);
   const group = el("div", { class: "maps", role: "group", "aria-label": "Heads" });
   for (let head = 0; head < colors.peek().length; head++) {
     const canvas = el("canvas", { "aria-hidden": "true" });

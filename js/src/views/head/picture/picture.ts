@@ -10,7 +10,7 @@ import { el } from "../../../parts/dom.ts";
 import { matches } from "../../../parts/find.ts";
 import { swatches } from "../../../parts/swatches.ts";
 import { joined, weight } from "../../../parts/text.ts";
-import { cursorOf } from "../../../parts/tokens.ts";
+import { cursorOf, NAMES } from "../../../parts/tokens.ts";
 import { attentionOf } from "../../../state/lens.ts";
 import type { Axes } from "../../shared/axes.ts";
 import { shownMatrix } from "../../shared/heads/matrices.ts";
@@ -22,7 +22,7 @@ import { stage } from "../../shared/picture/stage.ts";
 import { type Context, figureOf, type ViewContent } from "../../shared/view.ts";
 import { headLegend } from "../legend.ts";
 import type { ShownHeads } from "../shown.ts";
-import { chips, GRID_NAMES } from "./chips.ts";
+import { chips } from "./chips.ts";
 import { links } from "./links.ts";
 import { maps } from "./maps.ts";
 import { numbers } from "./numbers.ts";
@@ -61,7 +61,7 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
   const chosen = computed(() => (picture.onMain.value ? weights.value : null));
   const small = chooser(context, {
     label: "Images",
-    grids: picture.gridsOf(main).map((grid, at) => ({ at, grid })),
+    grids: picture.grids.map((grid, at) => ({ at, grid })),
     shown,
     weights: chosen,
     largest: computed(() => (chosen.value ? picture.largest(chosen.value) : 0)),
@@ -95,7 +95,7 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
         patches,
         tokens: here.tokens,
         size: layout[on],
-        label: GRID_NAMES[on],
+        label: NAMES[on],
         cell: `${on}-patch`,
         weights: here.weights,
         largest: picture.largest,

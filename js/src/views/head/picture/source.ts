@@ -1,6 +1,6 @@
 /** What all parts of the picture view share: the images, the tokens whose attention is shown, its weights. */
 
-import { computed, type ReadonlySignal } from "@preact/signals-core";
+import { computed } from "@preact/signals-core";
 import { roundingOfSum } from "../../../data/attention-matrix.ts";
 import {
   type Grid,
@@ -15,7 +15,7 @@ import { headColors } from "../../../styles/head-colors.ts";
 import { type FocusedUnits, sideOf } from "../../shared/axes.ts";
 import { stripsOf } from "../../shared/heads/matrices.ts";
 import type { HeadContent } from "../../shared/heads/words.ts";
-import { boxesOf, imageOf, type Mark, marksOf } from "../../shared/picture/paint.ts";
+import { boxesOf, type Mark, marksOf } from "../../shared/picture/paint.ts";
 import { firstQuery, largestOn, tokensOf } from "../../shared/picture/shade.ts";
 import type { Context } from "../../shared/view.ts";
 import { layoutOf } from "./layout.ts";
@@ -135,14 +135,10 @@ export function pictureOf(context: Context, content: HeadContent, grids: Grids) 
       const own = side.value === main ? from.value : itself.value;
       return [...marksOf(own, grid, palette.value.accent, 1.5), ...this.boxesOn(grid, 1.5)];
     },
-    /** The image below a grid. */
-    imageOf: ({ image }: Grid): ReadonlySignal<HTMLCanvasElement | null> =>
-      imageOf(store.manifest.images[image]),
-    /** All grids of a side. */
-    gridsOf: (on: Side): readonly Patches[] =>
-      tokensOn[on].patches?.grids.flatMap(
-        (_, at) => gridOf(store.manifest, tokensOn[on], at) ?? [],
-      ) ?? [],
+    /** All grids of the main side. */
+    grids: (tokensOn[main].patches?.grids ?? []).flatMap(
+      (_, at) => gridOf(store.manifest, tokensOn[main], at) ?? [],
+    ),
     /** The grid on which a token lies, whichever is shown, and its patch there; null for neither. */
     placeOf(on: Side, token: number): readonly [Grid, number] | null {
       const { patches } = tokensOn[on];

@@ -38,7 +38,7 @@ export function strongest(picture: Picture): HTMLElement {
     });
   });
   const title = el("h3", {});
-  const isSound = picture.gridsOf(picture.main).some(({ rows }) => rows === 1);
+  const isSound = picture.grids.some(({ rows }) => rows === 1);
   const columns = [isSound ? "time" : "row,column", "weight"].map((name) => el("span", {}, name));
   const head = el("div", { class: "columns", "aria-hidden": "true" }, ...columns);
   const list = patchList(
@@ -48,7 +48,7 @@ export function strongest(picture: Picture): HTMLElement {
     (token) => pointAt(state, token === null ? null : picture.pairWith(token)),
     (token) => lock(state, picture.pairWith(token)),
   );
-  const long = picture.gridsOf(picture.main).length > 1;
+  const long = picture.grids.length > 1;
   const element = el("section", { class: `strongest ${long ? "long" : ""}` }, title, head, list);
 
   scope.effect(() => {

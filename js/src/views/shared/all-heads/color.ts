@@ -12,18 +12,14 @@ export interface Coloring {
   readonly legend: Phrase;
 }
 
-/**
- * What gives heads their colour: their pattern, unless the reader chose another that there is.
- *
- * @param pair see `metricNamed`
- */
-export const colorOf = (state: State, pair: Metric | null = null): Metric | "pattern" | "layer" =>
-  metricNamed(state, state.color.value, pair) ??
-  (state.color.value === "layer" ? "layer" : "pattern");
-
 /** The number of squares in the legend. */
 const STEPS = 7;
 
+/**
+ * Colours by the pattern, unless the reader chose another that there is.
+ *
+ * @param pair see `metricNamed`
+ */
 export function coloringOf(
   state: State,
   rows: readonly Row[],
@@ -31,14 +27,15 @@ export function coloringOf(
   palette: Palette,
   pair: Metric | null,
 ): Coloring {
-  const color = colorOf(state, pair);
-  if (color === "pattern") {
+  const chosen = state.color.value;
+  const metric = metricNamed(state, chosen, pair);
+  if (metric) return metricColoring(metric, rows, palette);
+  if (chosen !== "layer") {
     return {
       colorOf: (head) => patternColor(patternOf(patterns, head), palette),
       legend: countPatterns(patterns, allHeads(rows), palette),
     };
   }
-  if (color !== "layer") return metricColoring(color, rows, palette);
   const { layers } = state.shown.stack.value;
   const ofLayer = ({ layer }: Pick<Head, "layer">) => layerColor(layers.indexOf(layer), palette);
   const [first, ...others] = rows.map(({ layer }) => `${layer.number}`);

@@ -16,32 +16,28 @@ export interface Row {
   readonly heads: readonly number[];
 }
 
-export interface Included {
-  /** Null for all. */
-  readonly layers: readonly number[] | null;
-  readonly heads: readonly number[] | null;
-}
-
 /**
  * The rows of the grid. Layers without included heads are left out; if no layer is left, all heads
  * are included.
  *
  * @param sort null for the order of the model.
+ * @param layers the numbers of those that are included, and `included` those of heads; null for all
  */
-export function rowsOf(stack: StackInfo, sort: Metric | null, included: Included): readonly Row[] {
-  const has = (numbers: readonly number[] | null, number: number) => numbers?.includes(number);
+export function rowsOf(
+  stack: StackInfo,
+  sort: Metric | null,
+  layers: readonly number[] | null = null,
+  included: readonly number[] | null = null,
+): readonly Row[] {
   const rows = stack.layers
-    .filter(({ number }) => has(included.layers, number) ?? true)
-    .map((layer) => ({ layer, heads: headsOf(layer, sort, included.heads) }))
+    .filter(({ number }) => layers?.includes(number) ?? true)
+    .map((layer) => {
+      const all = [...Array(layer.heads).keys()].filter((head) => included?.includes(head) ?? true);
+      const heads = all.map((head) => ({ layer, head }));
+      return { layer, heads: sort ? ranked(heads, sort).map(({ head }) => head) : all };
+    })
     .filter(({ heads }) => heads.length);
-  return rows.length ? rows : rowsOf(stack, sort, { layers: null, heads: null });
-}
-
-function headsOf(layer: LayerInfo, sort: Metric | null, included: readonly number[] | null) {
-  const heads = [...Array(layer.heads).keys()].filter((head) => included?.includes(head) ?? true);
-  if (!sort) return heads;
-  const inModel = heads.map((head) => ({ layer, head }));
-  return ranked(inModel, sort).map(({ head }) => head);
+  return rows.length ? rows : rowsOf(stack, sort);
 }
 
 /** The heads from the highest to the lowest value, those without one last; equal ones as they were. */

@@ -10,30 +10,30 @@ import { type Box, imageCanvas } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import type { Choices, Segments } from "../../../state/choices.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
+import type { Context } from "../view.ts";
 
 /**
  * The thumbnails of heads, cropped to the chosen segments, and their aspect.
  *
- * @param wholeOf the thumbnail of a head, of all segments
+ * @param wholeOf the thumbnail of a head, of all segments; that of its attention if it is missing
  */
 export function thumbnailsOf(
-  store: Store,
-  stack: StackInfo,
-  chosen: Segments,
+  { state, store }: Context,
   kind: Choices["thumbnails"],
-  wholeOf = ({ layer, head }: Head): Thumbnail =>
-    store.stack(stack.name).thumbnail(layer.number, head),
+  wholeOf?: (head: Head) => Thumbnail,
 ) {
+  const stack = state.shown.stack.value;
+  const own = ({ layer, head }: Head) => store.stack(stack.name).thumbnail(layer.number, head);
   // Means over texts of any length are square, and of whole texts.
   const ofMany = store.manifest.texts !== null;
-  const segments = ofMany ? "all" : shownSegments(chosen, stack);
+  const segments = ofMany ? "all" : shownSegments(state.segments.value, stack);
   const { queries, keys } = shownTokens(segments, stack);
   // The cells of a matrix are square.
   const square = Math.min(Math.max(keys.length / queries.length, 1 / 3), 3);
   return {
     /** The width of a thumbnail divided by its height. */
     aspect: ofMany || kind === "lines" ? 1 : square,
-    thumbnailOf: (head: Head) => cropped(wholeOf(head), stack, segments),
+    thumbnailOf: (head: Head) => cropped((wholeOf ?? own)(head), stack, segments),
   };
 }
 

@@ -121,7 +121,9 @@ export function rowsOf(
 ): ReadonlySignal<readonly (readonly Float32Array[])[] | null> {
   return computed(() => {
     const side = sideOf(focused.value);
-    if (!side || (side === "key" && !columnsIn(matrices.value))) return null;
+    // Every matrix is asked for columns, so that all begin their work.
+    const columns = () => matrices.value.map((matrix) => matrix.hasColumns()).every(Boolean);
+    if (!side || (side === "key" && !columns())) return null;
     const units = focused.value[side];
     const rows = matrices.value.map((matrix) =>
       units.map((unit) => (side === "query" ? matrix.row(unit) : matrix.column(unit))),
@@ -142,7 +144,3 @@ export function stripsOf(
 
 export const total = (rows: readonly Float32Array[]): Float32Array =>
   rows.length === 1 ? rows[0] : rows[0].map((_, n) => rows.reduce((sum, row) => sum + row[n], 0));
-
-/** True if columns of every matrix can be had; asks every matrix, so that all begin their work. */
-const columnsIn = (matrices: readonly AttentionMatrix[]) =>
-  matrices.map((matrix) => matrix.hasColumns()).every(Boolean);

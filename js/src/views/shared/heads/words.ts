@@ -25,16 +25,28 @@ import {
 } from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
 import type { Side, State } from "../../../state/state.ts";
-import { arcsCount, arcsPhrase, type DrawnArc, NO_ARCS, shownArcs } from "../arcs.ts";
-import { type AttentionOptions, type Axes, type Axis, focusedUnits, sideOf } from "../axes.ts";
+import { arcsCount, arcsOf, arcsPhrase, type DrawnArc, drawnArcs } from "../arcs.ts";
+import {
+  type Axes,
+  type Axis,
+  type CutUnits,
+  type FocusedUnits,
+  focusedUnits,
+  sideOf,
+} from "../axes.ts";
 import { shownCuts } from "../cuts.ts";
 import { headIn } from "../layer-view.ts";
 import { statusLine, tableOf } from "../words.ts";
 import { stripsOf, suffixOf } from "./matrices.ts";
 
 /** What a view of heads shows, from which its words follow. */
-interface Content extends Pick<AttentionOptions, "state" | "axes" | "focused" | "cuts"> {
+interface Content {
+  readonly state: State;
   readonly data: Layer;
+  readonly axes: Axes;
+  readonly focused: ReadonlySignal<FocusedUnits>;
+  /** The cut links of the head that is looked at. */
+  readonly cuts: ReadonlySignal<readonly CutUnits[]>;
   /** "Layer 2", or "" if all layers are combined. */
   readonly layerLabel: string;
   /** The matrices drawn as lines, and the one drawn as a matrix. */
@@ -61,7 +73,10 @@ export function headContent(
     state,
     focused,
     cuts: shownCuts(state, axes, () => [data.info.number, headIn(state, data)]),
-    arcs: withArcs ? shownArcs(state, data.stack.name, axes, matrix) : NO_ARCS,
+    arcs: computed(() => {
+      const arcs = withArcs && state.arcs_shown.value ? arcsOf(state, data.stack.name) : [];
+      return drawnArcs(arcs, axes, matrix.value);
+    }),
     strips: stripsOf(matrices, focused),
   };
   return {
@@ -178,20 +193,17 @@ function strongest(
   strips: readonly Float32Array[],
   shown: readonly number[],
   drawn: AttentionMatrix,
-): readonly { value: number; unit: number; matrix: number }[] {
-  let best: { value: number; unit: number; matrix: number }[] = [];
-  const none = Number.NEGATIVE_INFINITY;
-  let least = none;
+) {
+  let best: { value: number; unit: number; matrix: number; strength: number }[] = [];
   strips.forEach((weights, matrix) => {
     for (const unit of shown) {
       const value = weights[unit];
       const strength = strengthOf(drawn, value);
       // A masked key has none.
-      if (strength === none || (strength <= least && best.length === 3)) continue;
-      best = [...best, { value, unit, matrix }]
-        .sort((a, b) => strengthOf(drawn, b.value) - strengthOf(drawn, a.value))
+      if (strength <= (best[2]?.strength ?? Number.NEGATIVE_INFINITY)) continue;
+      best = [...best, { value, unit, matrix, strength }]
+        .sort((a, b) => b.strength - a.strength)
         .slice(0, 3);
-      least = strengthOf(drawn, best[best.length - 1].value);
     }
   });
   return best;

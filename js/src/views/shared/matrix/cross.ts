@@ -9,69 +9,67 @@ import type { Viewport } from "./viewport.ts";
 const BOLD_FROM = 6;
 const MARK = 5;
 
-/** The box around the cross-hair and its markers, from the first cell shown; null if there is none. */
-export function crossBox(
+/**
+ * The cross-hair on some rows and columns, with markers for those outside of the viewport: how to
+ * paint it, and the box around it, from the first cell shown; null if there is none.
+ */
+export function crossHair(
   { cell, row, column, across, down }: Viewport,
   rows: readonly number[],
   columns: readonly number[],
-): Box | null {
-  if (!rows.length && !columns.length) return null;
-  const edge = 2 * MARK + 2;
-  /** From the first to the last of these places, or to the edge with their marker. */
-  const extent = (places: readonly number[], from: number, length: number) => {
-    const starts = places.map((at) => (at - from) * cell);
-    return [Math.min(...starts, length), Math.max(...starts.map((at) => at + cell), 0)];
-  };
-  // Rows are as wide as the viewport, and columns as high.
-  const [top, bottom] = columns.length ? [0, down] : extent(rows, row, down);
-  const [left, right] = rows.length ? [0, across] : extent(columns, column, across);
-  return [left - edge, top - edge, right - left + 2 * edge, bottom - top + 2 * edge];
-}
-
-/** @param columns the places of the focused units */
-export function paintCross(
-  painter: Painter,
   { accent, background }: Palette,
-  { cell, row, column, across, down }: Viewport,
-  rows: readonly number[],
-  columns: readonly number[],
-): void {
+): { readonly box: Box; readonly paint: (painter: Painter) => void } | null {
+  if (!rows.length && !columns.length) return null;
   const tops = rows.map((at) => (at - row) * cell);
   const lefts = columns.map((at) => (at - column) * cell);
-  painter.save();
-  painter.beginPath();
-  // Half of a line lies outside of the cells that it frames.
-  painter.rect(-1, -1, across + 2, down + 2);
-  painter.clip();
-  painter.strokeStyle = accent;
-  painter.lineWidth = cell < BOLD_FROM ? 1 : 2;
-  for (const top of tops) painter.strokeRect(0, top, across, cell);
-  for (const left of lefts) painter.strokeRect(left, 0, cell, down);
-  painter.restore();
+  const edge = 2 * MARK + 2;
+  /** From the first to the last of these cells, or to the edge with their marker. */
+  const extent = (starts: readonly number[], length: number) => [
+    Math.min(...starts, length),
+    Math.max(...starts.map((start) => start + cell), 0),
+  ];
+  // Rows are as wide as the viewport, and columns as high.
+  const [top, bottom] = lefts.length ? [0, down] : extent(tops, down);
+  const [left, right] = tops.length ? [0, across] : extent(lefts, across);
+  const box = [left - edge, top - edge, right - left + 2 * edge, bottom - top + 2 * edge] as const;
+  return { box, paint };
 
-  /** Paint a triangle on the edge that points outwards. */
-  const mark = (x: number, y: number, turn: number) => {
+  function paint(painter: Painter): void {
     painter.save();
-    painter.translate(x, y);
-    painter.rotate(turn);
     painter.beginPath();
-    painter.moveTo(0, 0);
-    painter.lineTo(-2 * MARK, -MARK);
-    painter.lineTo(-2 * MARK, MARK);
-    painter.closePath();
-    painter.fillStyle = accent;
-    painter.strokeStyle = background;
-    painter.lineWidth = 2;
-    painter.stroke();
-    painter.fill();
+    // Half of a line lies outside of the cells that it frames.
+    painter.rect(-1, -1, across + 2, down + 2);
+    painter.clip();
+    painter.strokeStyle = accent;
+    painter.lineWidth = cell < BOLD_FROM ? 1 : 2;
+    for (const top of tops) painter.strokeRect(0, top, across, cell);
+    for (const left of lefts) painter.strokeRect(left, 0, cell, down);
     painter.restore();
-  };
-  const inside = (places: readonly number[], length: number) =>
-    places.find((place) => place > -cell / 2 && place < length - cell / 2);
-  const x = (inside(lefts, across) ?? across / 2) + cell / 2;
-  const y = (inside(tops, down) ?? down / 2) + cell / 2;
-  if (tops.some((top) => top <= -cell)) mark(x, 0, -Math.PI / 2);
-  if (tops.some((top) => top >= down)) mark(x, down, Math.PI / 2);
-  if (lefts.some((left) => left <= -cell)) mark(0, y, Math.PI);
-  if (lefts.some((left) => left >= across)) mark(across, y, 0);
+
+    /** Paint a triangle on the edge that points outwards. */
+    const mark = (x: number, y: number, turn: number) => {
+      painter.save();
+      painter.translate(x, y);
+      painter.rotate(turn);
+      painter.beginPath();
+      painter.moveTo(0, 0);
+      painter.lineTo(-2 * MARK, -MARK);
+      painter.lineTo(-2 * MARK, MARK);
+      painter.closePath();
+      painter.fillStyle = accent;
+      painter.strokeStyle = background;
+      painter.lineWidth = 2;
+      painter.stroke();
+      painter.fill();
+      painter.restore();
+    };
+    const inside = (places: readonly number[], length: number) =>
+      places.find((place) => place > -cell / 2 && place < length - cell / 2);
+    const x = (inside(lefts, across) ?? across / 2) + cell / 2;
+    const y = (inside(tops, down) ?? down / 2) + cell / 2;
+    if (tops.some((top) => top <= -cell)) mark(x, 0, -Math.PI / 2);
+    if (tops.some((top) => top >= down)) mark(x, down, Math.PI / 2);
+    if (lefts.some((left) => left <= -cell)) mark(0, y, Math.PI);
+    if (lefts.some((left) => left >= across)) mark(across, y, 0);
+  }
 }

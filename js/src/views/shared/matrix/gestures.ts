@@ -25,11 +25,7 @@ export interface GestureOptions {
   kept(): Point | null;
 }
 
-export interface ZoomActions {
-  nearer(): void;
-  further(): void;
-  whole(): void;
-}
+export type Gestures = ReturnType<typeof bindGestures>;
 
 /** Zoom factors of a key, a double-click, and a pixel of the wheel; pixels of a line. */
 const STEP = 1.5;
@@ -52,16 +48,14 @@ export function bindGestures(options: GestureOptions) {
   const move = (rows: number, columns: number) => {
     if (!viewport.peek().isWhole) zoom.value = moved(extent, viewport.peek(), rows, columns);
   };
-  const actions = {
-    nearer() {
-      const [{ x, y }, to] = [middle(), kept()];
-      const next = zoomed(extent, viewport.peek(), STEP, x, y);
-      zoom.value = next && to ? centred(extent, viewportOf(extent, next), to.y, to.x) : next;
-    },
-    further: () => zoomBy(1 / STEP, middle()),
-    whole() {
-      zoom.value = null;
-    },
+  const nearer = () => {
+    const [{ x, y }, to] = [middle(), kept()];
+    const next = zoomed(extent, viewport.peek(), STEP, x, y);
+    zoom.value = next && to ? centred(extent, viewportOf(extent, next), to.y, to.x) : next;
+  };
+  const further = () => zoomBy(1 / STEP, middle());
+  const whole = () => {
+    zoom.value = null;
   };
 
   stage.addEventListener(
@@ -81,10 +75,10 @@ export function bindGestures(options: GestureOptions) {
     const { across, down, cell } = viewport.peek();
     const [rows, columns] = [(ARROW * down) / cell, (ARROW * across) / cell];
     const act = {
-      "+": actions.nearer,
-      "=": actions.nearer,
-      "-": actions.further,
-      "0": actions.whole,
+      "+": nearer,
+      "=": nearer,
+      "-": further,
+      "0": whole,
       ArrowUp: () => move(-rows, 0),
       ArrowDown: () => move(rows, 0),
       ArrowLeft: () => move(0, -columns),
@@ -94,68 +88,62 @@ export function bindGestures(options: GestureOptions) {
     event.preventDefault();
     act();
   });
+
+  /** The positions of the fingers, or of the pressed mouse. */
+  const held = new Map<number, Point>();
+  let from: Point | null = null;
+  let dragging = false;
+  let overview = false;
+  const jump = (point: Point) => {
+    const to = overviewAt(point);
+    if (to) zoom.value = centred(extent, viewport.peek(), to.y, to.x);
+  };
+  stage.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    const place = pointOf(event);
+    held.set(event.pointerId, place);
+    from = place;
+    dragging = held.size > 1;
+    overview = !dragging && overviewAt(place) !== null;
+    if (overview) {
+      dragging = true;
+      stage.setPointerCapture(event.pointerId);
+      jump(place);
+    }
+  });
+  stage.addEventListener("pointermove", (event) => {
+    const before = held.get(event.pointerId);
+    if (!before) return;
+    const place = pointOf(event);
+    if (overview) return jump(place);
+    const [other] = [...held].filter(([id]) => id !== event.pointerId);
+    if (other) {
+      // One finger stays while the other moves.
+      const [, { x, y }] = other;
+      const apart = (one: Point) => Math.max(1, Math.hypot(one.x - x, one.y - y));
+      zoomBy(apart(place) / apart(before), { x, y });
+    } else {
+      if (!dragging && from && !viewport.peek().isWhole) {
+        dragging = Math.hypot(place.x - from.x, place.y - from.y) >= DRAG_FROM;
+        if (dragging) stage.setPointerCapture(event.pointerId);
+      }
+      if (!dragging) return;
+      const { cell } = viewport.peek();
+      move((before.y - place.y) / cell, (before.x - place.x) / cell);
+    }
+    stage.classList.toggle("moving", dragging);
+    held.set(event.pointerId, place);
+  });
+  const release = (event: PointerEvent) => {
+    held.delete(event.pointerId);
+    overview = false;
+    stage.classList.remove("moving");
+    // The click event at the end of a drag comes after this.
+    if (!held.size) setTimeout(() => (dragging = held.size > 0 && dragging));
+  };
+  stage.addEventListener("pointerup", release);
+  stage.addEventListener("pointercancel", release);
   /** True while the pointer moves the matrix instead of hovering it. */
-  const moving = bindDrag();
-  return { ...actions, moving };
-
-  function bindDrag(): () => boolean {
-    /** The positions of the fingers, or of the pressed mouse. */
-    const held = new Map<number, Point>();
-    let from: Point | null = null;
-    let dragging = false;
-    let overview = false;
-    const jump = (event: PointerEvent) => {
-      const to = overviewAt(pointOf(event));
-      if (to) zoom.value = centred(extent, viewport.peek(), to.y, to.x);
-    };
-    stage.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0) return;
-      const place = pointOf(event);
-      held.set(event.pointerId, place);
-      from = place;
-      dragging = held.size > 1;
-      overview = !dragging && overviewAt(place) !== null;
-      if (overview) {
-        dragging = true;
-        stage.setPointerCapture(event.pointerId);
-        jump(event);
-      }
-    });
-    stage.addEventListener("pointermove", (event) => {
-      const before = held.get(event.pointerId);
-      if (!before) return;
-      const place = pointOf(event);
-      if (overview) return jump(event);
-      const [other] = [...held].filter(([id]) => id !== event.pointerId);
-      if (other) {
-        pinch(other[1], before, place);
-      } else {
-        if (!dragging && from && !viewport.peek().isWhole) {
-          dragging = Math.hypot(place.x - from.x, place.y - from.y) >= DRAG_FROM;
-          if (dragging) stage.setPointerCapture(event.pointerId);
-        }
-        if (!dragging) return;
-        const { cell } = viewport.peek();
-        move((before.y - place.y) / cell, (before.x - place.x) / cell);
-      }
-      stage.classList.toggle("moving", dragging);
-      held.set(event.pointerId, place);
-    });
-    const release = (event: PointerEvent) => {
-      held.delete(event.pointerId);
-      overview = false;
-      stage.classList.remove("moving");
-      // The click event at the end of a drag comes after this.
-      if (!held.size) setTimeout(() => (dragging = held.size > 0 && dragging));
-    };
-    stage.addEventListener("pointerup", release);
-    stage.addEventListener("pointercancel", release);
-    return () => dragging;
-  }
-
-  /** Zoom while one finger stays and the other moves from `before` to `place`. */
-  function pinch(stays: Point, before: Point, place: Point): void {
-    const apart = (one: Point) => Math.max(1, Math.hypot(one.x - stays.x, one.y - stays.y));
-    zoomBy(apart(place) / apart(before), stays);
-  }
+  const moving = () => dragging;
+  return { nearer, further, whole, moving };
 }

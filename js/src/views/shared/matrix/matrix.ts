@@ -1,7 +1,6 @@
 /** A matrix of weights, as a whole or zoomed, with a cross-hair on the focused cells. */
 
 import { computed, type ReadonlySignal } from "@preact/signals-core";
-import type { AttentionMatrix } from "../../../data/attention-matrix.ts";
 import { paintCanvas, paintPart } from "../../../painting/canvas.ts";
 import { el, setAttributes } from "../../../parts/dom.ts";
 import { perFrame } from "../../../scheduling/frame.ts";
@@ -9,9 +8,11 @@ import type { Scope } from "../../../scheduling/scope.ts";
 import { release, toggleLock } from "../../../state/locks.ts";
 import { headNow, toggleCut } from "../../../state/off.ts";
 import { pointAt, type TokenPair } from "../../../state/state.ts";
-import { type AttentionOptions, type Axis, onSought, placeAt, placeOf } from "../axes.ts";
+import type { Palette } from "../../../styles/palette.ts";
+import { type Axis, onSought, placeAt, placeOf } from "../axes.ts";
 import { paintCuts } from "../cuts.ts";
-import { crossBox, paintCross } from "./cross.ts";
+import type { HeadContent } from "../heads/words.ts";
+import { crossHair } from "./cross.ts";
 import { bindGestures } from "./gestures.ts";
 import { NAMES_FROM } from "./names.ts";
 import { overviewBox, overviewPlace } from "./overview.ts";
@@ -20,8 +21,9 @@ import { matrixTiles } from "./tiles.ts";
 import { describe, matrixTitle } from "./title.ts";
 import { centred, LARGEST_CELL, viewportOf } from "./viewport.ts";
 
-export interface MatrixOptions extends AttentionOptions {
-  readonly matrix: ReadonlySignal<AttentionMatrix>;
+export interface MatrixOptions
+  extends Pick<HeadContent, "state" | "axes" | "focused" | "cuts" | "matrix"> {
+  readonly palette: ReadonlySignal<Palette>;
   readonly title: ReadonlySignal<string>;
   readonly width: number;
   /** True to label the rows if the labels fit. */
@@ -82,16 +84,13 @@ export function matrixView(scope: Scope, options: MatrixOptions): HTMLElement {
   });
   scope.effect(() => {
     const { query, key } = focused.value;
-    const [down, across] = [
-      query.map((unit) => axes.query.places[unit]),
-      key.map((unit) => axes.key.places[unit]),
-    ];
-    const [colors, shown] = [palette.value, viewport.value];
-    const box = crossBox(shown, down, across);
-    const placed = box && ([box[0] + left + FRAME, box[1] + top + FRAME, box[2], box[3]] as const);
-    paintPart(cross, ...size.value, placed, (painter) => {
-      painter.translate(left + FRAME, top + FRAME);
-      paintCross(painter, colors, shown, down, across);
+    const placesOn = (axis: Axis, units: readonly number[]) => units.map((at) => axis.places[at]);
+    const [down, across] = [placesOn(axes.query, query), placesOn(axes.key, key)];
+    const hair = crossHair(viewport.value, down, across, palette.value);
+    const [x, y, ...sides] = hair?.box ?? [0, 0, 0, 0];
+    paintPart(cross, ...size.value, hair && [x + left + FRAME, y + top + FRAME, ...sides], (to) => {
+      to.translate(left + FRAME, top + FRAME);
+      hair?.paint(to);
     });
   });
   onSought(scope, state, show);

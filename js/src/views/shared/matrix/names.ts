@@ -19,26 +19,13 @@ const LEAST_LABEL = 26;
 const GAP = 5;
 
 /**
- * Paints the labels of an axis.
- *
- * @param from the start of the viewport on this axis, in cells
- * @param length of the viewport on this axis, in CSS pixels
- */
-export type PaintNames = (
-  painter: Painter,
-  palette: Palette,
-  cell: number,
-  from: number,
-  length: number,
-) => void;
-
-/**
- * Labels of rows left of x = 0, from top to bottom; labels of columns, which are rotated to read
- * upwards, right of it.
+ * Returns a function that paints the labels of an axis: of rows left of x = 0, from top to bottom; of
+ * columns, which are rotated to read upwards, right of it. The part that is shown starts at `from` in
+ * cells, and has a length in CSS pixels.
  *
  * @param available width of a label, in CSS pixels
  */
-export function axisNames({ side, units, shown }: Axis, available: number): PaintNames {
+export function axisNames({ side, units, shown }: Axis, available: number) {
   const sign = side === "query" ? -1 : 1;
   // Cached, since measuring and shortening would slow down moving.
   let cache = { font: "", texts: new Map<string, string>() };
@@ -48,19 +35,16 @@ export function axisNames({ side, units, shown }: Axis, available: number): Pain
     const key = all ? label : `${unit} ${label}`;
     const before = cache.texts.get(key);
     if (before !== undefined) return before;
-    const text = all
-      ? shorten(label, available - 2 * GAP, textMeasure(font))
-      : placed(unit, label, font);
+    const measure = textMeasure(font);
+    // Between ticks, the position in full, and as much of the label as fits.
+    const place = all ? "" : `${unit} `;
+    const rest = available - 2 * GAP - (all ? 0 : TICK + measure(place));
+    const short = all || rest >= LEAST_LABEL ? shorten(label, rest, measure) : "";
+    const text = short ? `${place}${short}` : place.trim();
     cache.texts.set(key, text);
     return text;
   };
-  /** The position in full, and as much of the label as fits. */
-  const placed = (unit: number, label: string, font: string) => {
-    const measure = textMeasure(font);
-    const rest = available - 2 * GAP - TICK - measure(`${unit} `);
-    return rest < LEAST_LABEL ? `${unit}` : `${unit} ${shorten(label, rest, measure)}`;
-  };
-  return (painter, palette, cell, from, length) => {
+  return (painter: Painter, palette: Palette, cell: number, from: number, length: number) => {
     const all = cell >= NAMES_FROM;
     const every = all ? 1 : Math.max(1, roundStep(TICKS_APART / cell));
     const font = fontOf(all ? Math.min(12, cell * 0.85) : 11);

@@ -1,33 +1,30 @@
 /** A small overview of the whole matrix, in the corner between its labels. */
 
+import type { Box } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import type { Palette } from "../../../styles/palette.ts";
 import type { Extent, Point, Viewport } from "./viewport.ts";
 
-/** A box in CSS pixels from the first cell shown, above and to the left of it. */
-export interface Corner {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
 const GAP = 8;
 
-/** @param side the side of the corner */
-export function overviewBox({ rows, columns }: Extent, side: number): Corner {
+/**
+ * The box of the overview, from the first cell shown.
+ *
+ * @param side the side of the corner
+ */
+export function overviewBox({ rows, columns }: Extent, side: number): Box {
   const scale = (side - GAP - 2) / Math.max(rows, columns);
   const [width, height] = [Math.max(4, columns * scale), Math.max(4, rows * scale)];
-  return { x: -GAP - width, y: -GAP - height, width, height };
+  return [-GAP - width, -GAP - height, width, height];
 }
 
 /** The column (x) and row (y) at a point of the box; null outside of it. */
 export function overviewPlace(
-  box: Corner,
+  [left, top, width, height]: Box,
   { rows, columns }: Extent,
   { x, y }: Point,
 ): Point | null {
-  const [across, down] = [(x - box.x) / box.width, (y - box.y) / box.height];
+  const [across, down] = [(x - left) / width, (y - top) / height];
   if (across < 0 || down < 0 || across > 1 || down > 1) return null;
   return { x: across * columns, y: down * rows };
 }
@@ -36,7 +33,7 @@ export function overviewPlace(
 export function paintOverview(
   painter: Painter,
   { border, accent }: Palette,
-  { x, y, width, height }: Corner,
+  [x, y, width, height]: Box,
   { rows, columns }: Extent,
   { cell, row, column, across, down }: Viewport,
   image: CanvasImageSource | null,

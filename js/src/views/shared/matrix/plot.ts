@@ -7,7 +7,7 @@ import type { Painter } from "../../../painting/painter.ts";
 import { type Palette, rgb } from "../../../styles/palette.ts";
 import type { Axes } from "../axes.ts";
 import { axisNames, NAMES_FROM } from "./names.ts";
-import { type Corner, paintOverview } from "./overview.ts";
+import { paintOverview } from "./overview.ts";
 import { type Pixels, pooled, type Tile, type Tiles } from "./tiles.ts";
 import type { Extent, Viewport } from "./viewport.ts";
 
@@ -19,7 +19,7 @@ export interface PlotOptions {
   /** The space for the labels of rows, and of columns. */
   readonly left: number;
   readonly top: number;
-  readonly overview: Corner;
+  readonly overview: Box;
   readonly extent: Extent;
 }
 
@@ -32,7 +32,7 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
   const imageOf = (tile: ReadonlySignal<Tile | null>) =>
     computed(() => tile.value && painted(tile.value, tile.value));
   const [whole, sharp] = [imageOf(tiles.whole), imageOf(tiles.sharp)];
-  const { width, height } = options.overview;
+  const [, , width, height] = options.overview;
   const small = computed(() => {
     const all = tiles.whole.value;
     return all && painted(all, pooled(all, Math.ceil(width), Math.ceil(height)));
@@ -45,17 +45,14 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
     const outdated = above?.matrix === matrix.value && below?.matrix !== matrix.value;
     const fresh = above?.matrix === matrix.value || below?.matrix !== matrix.value;
     const covered = above && sharp.value && fresh ? placeOf(above, viewport) : null;
-    if (below && whole.value && !outdated) {
-      paintAround(painter, viewport, covered, whole.value, placeOf(below, viewport));
+    if (below && whole.value && !outdated && !(covered && isAll(covered, viewport))) {
+      painter.drawImage(whole.value, ...placeOf(below, viewport));
     }
-    if (covered && sharp.value) painter.drawImage(sharp.value, ...covered);
-  }
-
-  function paintBorders(painter: Painter, viewport: Viewport): void {
-    const { cell, row, column, across, down } = viewport;
-    painter.fillStyle = palette.value.muted;
-    for (const at of axes.query.borders) painter.fillRect(0, (at - row) * cell - 0.5, across, 1);
-    for (const at of axes.key.borders) painter.fillRect((at - column) * cell - 0.5, 0, 1, down);
+    if (!covered || !sharp.value) return;
+    // The sharper picture is translucent.
+    painter.fillStyle = palette.value.background;
+    painter.fillRect(...covered);
+    painter.drawImage(sharp.value, ...covered);
   }
 
   return (painter, viewport) => {
@@ -65,7 +62,9 @@ export function matrixPlot(options: PlotOptions): (painter: Painter, viewport: V
     painter.rect(0, 0, across, down);
     painter.clip();
     paintCells(painter, viewport);
-    paintBorders(painter, viewport);
+    painter.fillStyle = palette.value.muted;
+    for (const at of axes.query.borders) painter.fillRect(0, (at - row) * cell - 0.5, across, 1);
+    for (const at of axes.key.borders) painter.fillRect((at - column) * cell - 0.5, 0, 1, down);
     painter.restore();
     painter.strokeStyle = palette.value.border;
     painter.strokeRect(-0.5, -0.5, across + 1, down + 1);
@@ -89,28 +88,9 @@ const placeOf = ({ rows, columns }: Tile, { cell, row, column }: Viewport): Box 
   (rows.end - rows.first) * cell,
 ];
 
-/** Paint the picture of the whole matrix where a sharper one does not cover it. */
-function paintAround(
-  painter: Painter,
-  { across, down }: Viewport,
-  covered: Box | null,
-  picture: HTMLCanvasElement,
-  place: Box,
-): void {
-  if (!covered) {
-    painter.drawImage(picture, ...place);
-    return;
-  }
-  const [x, y, width, height] = covered;
-  if (x <= 0 && y <= 0 && x + width >= across && y + height >= down) return;
-  painter.save();
-  painter.beginPath();
-  painter.rect(0, 0, across, down);
-  painter.rect(...covered);
-  painter.clip("evenodd");
-  painter.drawImage(picture, ...place);
-  painter.restore();
-}
+/** True if a box covers the viewport. */
+const isAll = ([x, y, width, height]: Box, { across, down }: Viewport) =>
+  x <= 0 && y <= 0 && x + width >= across && y + height >= down;
 
 /** @param peak the weight that has the full shade */
 function image(

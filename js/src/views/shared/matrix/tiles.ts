@@ -81,22 +81,13 @@ export function matrixTiles(
 
   function start(needed: Wanted, into: Signal<Tile | null>) {
     if (into === whole) return { wanted: needed, stop: draw(needed, into) };
-    const wanted = {
-      ...needed,
-      rows: around(needed.rows, rows.length),
-      columns: around(needed.columns, columns.length),
-    };
-    let stop = () => {};
+    const [down, across] = [around(needed.rows, rows), around(needed.columns, columns)];
+    const wanted = { ...needed, rows: down, columns: across };
+    let stop = () => clearTimeout(timer);
     const timer = window.setTimeout(() => {
       stop = draw(wanted, into);
     }, SETTLED_MS);
-    return {
-      wanted,
-      stop() {
-        clearTimeout(timer);
-        stop();
-      },
-    };
+    return { wanted, stop: () => stop() };
   }
 
   function draw(wanted: Wanted, into: Signal<Tile | null>): () => void {
@@ -155,9 +146,9 @@ export function pooled(of: Pixels, width: number, height: number): Pixels {
 
 const lengthOf = ({ first, end }: Span) => end - first;
 
-function around({ first, end }: Span, count: number): Span {
+function around({ first, end }: Span, { length }: readonly number[]): Span {
   const more = Math.ceil((end - first) * AROUND);
-  return { first: Math.max(0, first - more), end: Math.min(count, end + more) };
+  return { first: Math.max(0, first - more), end: Math.min(length, end + more) };
 }
 
 function covers(tile: Wanted | null, needed: Wanted): boolean {

@@ -6,7 +6,7 @@ import { button, el } from "../../../parts/dom.ts";
 import { fontOf, numberOf, textMeasure } from "../../../parts/text.ts";
 import type { Scope } from "../../../scheduling/scope.ts";
 import type { Axes, Axis } from "../axes.ts";
-import type { ZoomActions } from "./gestures.ts";
+import type { Gestures } from "./gestures.ts";
 import { columnsOf, LARGEST_CELL, rowsOf, type Span, type Viewport } from "./viewport.ts";
 
 const LINE = 1.4;
@@ -25,7 +25,7 @@ export function matrixTitle(
   title: ReadonlySignal<string>,
   words: ReadonlySignal<string>,
   viewport: ReadonlySignal<Viewport>,
-  zoom: ZoomActions | null,
+  zoom: Gestures | null,
   width: number,
 ): HTMLElement {
   const text = el("div");

@@ -60,50 +60,41 @@ export function veilOf(
   return imageCanvas(pixels);
 }
 
-/** Paint the part of the image that a grid covers. */
+/** Paint the part of the image that a grid covers, (left, top, right, bottom) in fractions of it, as far as there is one. */
 export function paintImage(
   painter: Painter,
   image: HTMLCanvasElement | null,
-  { box }: Pick<Grid, "box">,
+  { box: [left, top, right, bottom] }: Pick<Grid, "box">,
   veil: HTMLCanvasElement | null,
   { width, height }: Size,
   palette: Palette,
 ): void {
   // Where a processor has padded the image, there is none.
   painter.fillStyle = image ? PADDING : palette.ink;
-  if (!image || box[0] < 0 || box[1] < 0 || box[2] > 1 || box[3] > 1) {
+  if (!image || left < 0 || top < 0 || right > 1 || bottom > 1) {
     painter.fillRect(0, 0, width, height);
   }
-  if (image) paintPart(painter, image, box, { width, height });
+  const [x, y] = [Math.max(0, left), Math.max(0, top)];
+  const [across, down] = [Math.min(1, right) - x, Math.min(1, bottom) - y];
+  if (image && across > 0 && down > 0) {
+    const [perWidth, perHeight] = [width / (right - left), height / (bottom - top)];
+    painter.imageSmoothingEnabled = true;
+    painter.drawImage(
+      image,
+      x * image.width,
+      y * image.height,
+      across * image.width,
+      down * image.height,
+      (x - left) * perWidth,
+      (y - top) * perHeight,
+      across * perWidth,
+      down * perHeight,
+    );
+  }
   if (!veil) return;
   // Patches narrower than pixels would be left out.
   painter.imageSmoothingEnabled = veil.width > width;
   painter.drawImage(veil, 0, 0, width, height);
-}
-
-/** Paint a part of an image, (left, top, right, bottom) in fractions of it, as far as there is one. */
-function paintPart(
-  painter: Painter,
-  image: HTMLCanvasElement,
-  [left, top, right, bottom]: Grid["box"],
-  { width, height }: Size,
-): void {
-  const [x, y] = [Math.max(0, left), Math.max(0, top)];
-  const [across, down] = [Math.min(1, right) - x, Math.min(1, bottom) - y];
-  if (across <= 0 || down <= 0) return;
-  const [perWidth, perHeight] = [width / (right - left), height / (bottom - top)];
-  painter.imageSmoothingEnabled = true;
-  painter.drawImage(
-    image,
-    x * image.width,
-    y * image.height,
-    across * image.width,
-    down * image.height,
-    (x - left) * perWidth,
-    (y - top) * perHeight,
-    across * perWidth,
-    down * perHeight,
-  );
 }
 
 /** The part of the image that a patch of a grid covers. */

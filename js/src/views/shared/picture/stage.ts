@@ -86,12 +86,7 @@ export function stage({ scope, store, palette }: Context, staged: Staged): HTMLE
       "aria-selected": `${staged.isLocked(token)}`,
     });
     const { left, top, width, height } = boxOf(patch, patches, size);
-    Object.assign(cell.style, {
-      left: `${left}px`,
-      top: `${top}px`,
-      width: `${width}px`,
-      height: `${height}px`,
-    });
+    cell.style.cssText = `left:${left}px;top:${top}px;width:${width}px;height:${height}px`;
   });
 
   const tokenAt = (event: MouseEvent) => {
