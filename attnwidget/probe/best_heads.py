@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias
+from typing import Generic, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,11 +65,8 @@ def marked(rows: Sequence[Iterable[int]], size: int) -> NDArray[np.bool_]:
 
 
 def both_ways(weights: Floats) -> Floats:
-    """Weights between the words of a text, and back: [directions, layers, heads, words, words].
-
-    Those of a translation have another first axis already, and are as they were.
-    """
-    return weights if weights.ndim == 5 else np.stack([weights, weights.swapaxes(-1, -2)])
+    """Weights between the words of a text, and back: [directions, layers, heads, words, words]."""
+    return np.stack([weights, weights.swapaxes(-1, -2)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,17 +106,23 @@ class Contest(Generic[Text]):
         halves: the texts by which the best are chosen, and the held-out ones.
         decide: returns the decisions in a text.
         seed: of the bootstrap over texts.
+        ways: returns the weights of a text in all directions, along a first axis.
 
     Attributes:
         chosen: by kind, the direction, layer and head that are best in the first texts, as indices.
     """
 
     def __init__(
-        self, halves: Halves[Text], decide: Callable[[Text], Decisions], seed: int
+        self,
+        halves: Halves[Text],
+        decide: Callable[[Text], Decisions],
+        seed: int,
+        ways: Callable[[Floats], Floats] = both_ways,
     ) -> None:
         self._heads = halves.heads
         self._halves = halves
         self._decide = decide
+        self._ways = ways
         self._seed = seed
         self._chosen: _Tallies = {}
         self._scored: _Tallies = {}
@@ -139,15 +142,37 @@ class Contest(Generic[Text]):
         """
         with reading(self._halves.left_out, unit):
             for read in self._halves.first():
-                _add(self._chosen, None, read, self._decide(read.text))
+                self._count(self._chosen, None, read, self._decide(read.text))
             for kind, tally in self._chosen.items():
                 direction, layer, head = _best(tally["own"])
                 self.chosen[kind] = direction, layer, head
             for read in self._halves.held_out():
                 decisions = self._decide(read.text)
-                _add(self._scored, self._seed, read, decisions)
+                self._count(self._scored, self._seed, read, decisions)
                 if seen is not None:
                     seen(read, decisions)
+
+    def _count(
+        self,
+        tallies: _Tallies,
+        seed: int | None,
+        read: WordAttention[Text],
+        decisions: Decisions,
+    ) -> None:
+        """Count the right decisions in a text."""
+        if not len(decisions.words):
+            return
+        members = np.stack(list(decisions.kinds.values())).T
+        right = {"own": decisions.hits(self._ways(read.weights)), **decisions.rules}
+        if read.null is not None:
+            right["null"] = decisions.hits(self._ways(read.null))
+        for name, decided in right.items():
+            sums = decided @ members
+            for number, (kind, row) in enumerate(decisions.kinds.items()):
+                tally = tallies.setdefault(kind, {})
+                if name not in tally:
+                    tally[name] = Shares(sums.shape[:-1], seed)
+                tally[name].add(read.index, sums[..., number], int(row.sum()))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -200,25 +225,6 @@ class Contest(Generic[Text]):
         return self._heads.scores(
             name, description, found, null, null_label=label, measured_on=measured_on
         )
-
-
-def _add(
-    tallies: _Tallies, seed: int | None, read: WordAttention[Any], decisions: Decisions
-) -> None:
-    """Count the right decisions in a text."""
-    if not len(decisions.words):
-        return
-    members = np.stack(list(decisions.kinds.values())).T
-    right = {"own": decisions.hits(both_ways(read.weights)), **decisions.rules}
-    if read.null is not None:
-        right["null"] = decisions.hits(both_ways(read.null))
-    for name, decided in right.items():
-        sums = decided @ members
-        for number, (kind, row) in enumerate(decisions.kinds.items()):
-            tally = tallies.setdefault(kind, {})
-            if name not in tally:
-                tally[name] = Shares(sums.shape[:-1], seed)
-            tally[name].add(read.index, sums[..., number], int(row.sum()))
 
 
 def _best(shares: Shares) -> tuple[int, ...]:

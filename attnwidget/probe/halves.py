@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 from attnwidget.arguments import checked, entries, one_of, whole
 from attnwidget.progress import progress_bar
 
+from .annotated import Annotated, annotated
 from .cut_words import LeftOut
 from .word_attention import ArrayAttention, Heads, Text, WordAttention
 
@@ -107,7 +108,7 @@ def open_source(
     seed: int,
     batch_size: int,
     max_tokens: int | None,
-) -> tuple[ModelAttention | ArrayAttention, Iterable[Any]]:
+) -> tuple[ModelAttention | ArrayAttention[Annotated], Iterable[Any]]:
     """Open a model, or arrays: (what reads annotated texts, the texts).
 
     Args:
@@ -123,7 +124,8 @@ def open_source(
                 "expected a model, its tokenizer and texts; or pairs of an array [layers, heads, "
                 "words, words] and an Annotated"
             )
-        return ArrayAttention(), entries("pairs", model, "(weights, Annotated) pairs")
+        expected = "(weights [layers, heads, words, words], Annotated)"
+        return ArrayAttention("self", expected, _words_of), entries("pairs", model, expected)
     if texts is None or tokenizer is None:
         missing = "texts" if texts is None else "a tokenizer"
         raise TypeError(f"a probe of a model needs {missing}: (model, tokenizer, texts)")
@@ -140,6 +142,11 @@ def open_source(
         max_tokens=max_tokens,
     )
     return source, texts
+
+
+def _words_of(given: Any) -> tuple[Annotated, Annotated, Annotated]:
+    text = annotated(given)
+    return text, text, text
 
 
 def divide(

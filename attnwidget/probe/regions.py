@@ -10,7 +10,7 @@ import numpy as np
 
 from attnwidget.analysis import Numbers
 from attnwidget.analysis.image_attention import overlaps
-from attnwidget.arguments import entries
+from attnwidget.arguments import checked, entries, whole
 from attnwidget.corpus.accumulators import Means
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, Patches, Stack
@@ -33,6 +33,7 @@ class RegionScores(ProbeScores):
     area: float
 
 
+@checked(seed=whole(0))
 def regions(
     model: torch.nn.Module | Iterable[tuple[AttentionRecord, Any]],
     processor: Any = None,
@@ -77,15 +78,16 @@ def regions(
     heads = Heads()
     with progress_bar("Probing", "images"):
         for index, (record, region) in enumerate(pairs):
-            heads.stack, patches = _patches(record)
-            inside = _inside(region, patches)
-            shares = _shares(record.stack(heads.stack), inside)
-            means = means or Means.empty(shares.shape, seed)
-            means.add({index: shares})
+            name, patches = _patches(record)
+            stack, inside = record.stack(name), _inside(region, patches)
+            counts = tuple(layer.num_heads for layer in stack.layers)
+            own = Heads(name, tuple(stack.numbers), counts)
+            if index and own != heads:
+                raise ValueError(f"image {index} has other layers or heads than those before")
+            heads = own
+            means = means or Means.empty(heads.shape, seed)
+            means.add({index: _shares(stack, inside)})
             areas.append(float(np.nanmean(inside)))
-            stack = record.stack(heads.stack)
-            heads.numbers = stack.numbers
-            heads.counts = tuple(layer.num_heads for layer in stack.layers)
             step_done()
     if means is None:
         raise ValueError("there are no images")
@@ -135,7 +137,7 @@ def _inside(region: Any, patches: Patches) -> Numbers:
                 f"a region is {region!r:.60}; expected (left, top, right, bottom) from 0 to 1"
             )
         given, across, down = np.ones((1, 1)), given[[0, 2]], given[[1, 3]]
-    elif given.ndim != 2 or not given.size or given.min() < 0 or given.max() > 1:
+    elif given.ndim != 2 or not given.size or not (given.min() >= 0 and given.max() <= 1):
         raise ValueError(
             "a region is neither (left, top, right, bottom) nor a mask [rows, columns] from 0 to 1"
         )

@@ -21,7 +21,7 @@ from .cut_words import LeftOut
 from .halves import Halves, Null
 from .results import ProbeScores, compared
 from .shares import Share
-from .word_attention import Heads, WordAttention
+from .word_attention import ArrayAttention, Heads, WordAttention
 from .word_tokens import span_of, tokens_by_labels, tokens_of_words
 
 if TYPE_CHECKING:
@@ -123,8 +123,7 @@ class AlignmentScores(BestHead, ProbeScores):
         Raises:
             TypeError: the pair is no Aligned.
         """
-        _check(pair)
-        record = _captured(model, tokenizer, pair)
+        record = _captured(model, tokenizer, _checked(pair))
         source, target = _members(tokenizer, pair, record)
         shift = 1 if self.moment == "writes" else 0
         arcs = [
@@ -175,15 +174,19 @@ def alignment(
                 "expected a model, its tokenizer and pairs; or pairs of an array [layers, heads, "
                 "target words, source words] and an Aligned"
             )
-        given = list[Any](entries("pairs", model, "(weights, Aligned) pairs"))
-        source: _Arrays | _CrossAttention = _Arrays()
+        expected = "(weights [layers, heads, target words, source words], Aligned)"
+        given = list[Any](entries("pairs", model, expected))
+        source: ArrayAttention[Aligned] | _CrossAttention = ArrayAttention(
+            "cross", expected, lambda pair: (_checked(pair), pair.target, pair.source)
+        )
     else:
         if tokenizer is None or pairs is None:
             raise TypeError("alignment needs a model, its tokenizer and pairs of sentences")
         given = list[Any](entries("pairs", pairs, "a list of Aligned"))
         source = _CrossAttention(model, tokenizer, null, seed)
     halves = Halves(source, given, held_out)
-    contest = Contest(halves, _decisions, seed)
+    # Of arrays, the moment "writes" alone.
+    contest = Contest(halves, _decisions, seed, lambda each: each.reshape(-1, *each.shape[-4:]))
     contest.run("pairs")
     if not (contest.chosen and contest.counts):
         raise ValueError(
@@ -217,31 +220,6 @@ def alignment(
     )
 
 
-class _Arrays:
-    """Reads pairs of an array and two sentences."""
-
-    def __init__(self) -> None:
-        self.heads = Heads("cross")
-        self.left_out = LeftOut()
-
-    def read(self, given: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
-        """The weights of each pair, [1 moment, layers, heads, target words, source words]."""
-        for index, item in enumerate(given):
-            is_pair = isinstance(item, (tuple, list)) and len(item) == 2
-            if not (is_pair and isinstance(item[1], Aligned)):
-                raise TypeError(f"a pair is {type(item).__name__}; expected (weights, Aligned)")
-            weights, pair = np.asarray(item[0], np.float32), item[1]
-            if weights.ndim != 4 or weights.shape[2:] != (len(pair.target), len(pair.source)):
-                raise ValueError(
-                    f"weights have the shape {list(weights.shape)}; expected [layers, heads, "
-                    f"{len(pair.target)} target words, {len(pair.source)} source words]"
-                )
-            layers, heads = weights.shape[:2]
-            self.heads.numbers, self.heads.counts = tuple(range(layers)), (heads,) * layers
-            yield WordAttention(index, pair, weights[None], None)
-            step_done()
-
-
 class _CrossAttention:
     """Reads pairs of sentences with a model, and with random weights."""
 
@@ -258,8 +236,8 @@ class _CrossAttention:
     def read(self, pairs: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
         """The weights of each pair, but for those of which one sentence has no words."""
         for index, pair in enumerate(pairs):
-            _check(pair)
-            read = self._read(index, pair) if _has_tokens(self._tokenizer, pair.source) else None
+            has_tokens = _has_tokens(self._tokenizer, _checked(pair).source)
+            read = self._read(index, pair) if has_tokens else None
             count = len(pair.source) + len(pair.target)
             kept = 0 if read is None else len(read.text.source) + len(read.text.target)
             self.left_out.add(count, count, kept)
@@ -319,10 +297,11 @@ def _decisions(pair: Aligned) -> Decisions:
     )
 
 
-def _check(pair: Any) -> None:
-    """Raise a TypeError if a pair is no Aligned."""
+def _checked(pair: Any) -> Aligned:
+    """A pair, or a TypeError if it is no Aligned."""
     if not isinstance(pair, Aligned):
         raise TypeError(f"a pair is {type(pair).__name__}; expected attnwidget.probe.Aligned")
+    return pair
 
 
 def _captured(model: Any, tokenizer: Any, pair: Aligned) -> AttentionRecord:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -14,7 +14,6 @@ from attnwidget.corpus import Estimate
 from attnwidget.progress import step_done
 from attnwidget.record import Floats
 
-from .annotated import Annotated, annotated
 from .cut_words import LeftOut
 
 Text = TypeVar("Text")
@@ -100,33 +99,44 @@ class Heads:
         return {self.stack: {number: row[:count] for number, count, row in rows}}
 
 
-class ArrayAttention:
-    """Reads pairs of the attention between words, and an annotated text."""
+class ArrayAttention(Generic[Text]):
+    """Reads pairs of the attention between words, and an annotated text.
 
-    def __init__(self) -> None:
-        self.heads = Heads()
+    Args:
+        stack: the name of the stack.
+        expected: what a pair is.
+        text_of: returns the annotations that are given, and the words of rows and of columns;
+            raises a TypeError for anything else.
+    """
+
+    def __init__(
+        self, stack: str, expected: str, text_of: Callable[[Any], tuple[Text, Sized, Sized]]
+    ) -> None:
+        self.heads = Heads(stack)
         self.left_out = LeftOut()
+        self._expected = expected
+        self._text_of = text_of
 
-    def read(self, pairs: Iterable[tuple[Any, Any]]) -> Iterator[WordAttention[Annotated]]:
+    def read(self, pairs: Iterable[tuple[Any, Any]]) -> Iterator[WordAttention[Text]]:
         """The attention of each text, in order.
 
         Raises:
-            TypeError: something is no pair of numbers and an annotated text.
+            TypeError: something is no pair of numbers and annotations.
             ValueError: an array has another shape than [layers, heads, words, words].
         """
         for index, pair in enumerate(pairs):
             if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
                 raise TypeError(
-                    f"text {index} is {type(pair).__name__}; expected a pair (weights [layers, "
-                    "heads, words, words], Annotated)"
+                    f"text {index} is {type(pair).__name__}; expected a pair {self._expected}"
                 )
             weights = np.asarray(pair[0], np.float32)
-            text = annotated(pair[1])
+            text, *sides = self._text_of(pair[1])
             known = self.heads.shape if self.heads.numbers else weights.shape[:2]
-            if weights.shape != (*known, len(text), len(text)):
+            if weights.shape != (*known, *map(len, sides)) or 0 in known:
+                rows, columns = map(len, sides)
                 raise ValueError(
                     f"the attention of text {index} has the shape {list(weights.shape)}; expected "
-                    f"[layers, heads, {len(text)}, {len(text)}], between its words, with as many "
+                    f"{self._expected}, here [layers, heads, {rows}, {columns}], with as many "
                     "layers and heads as the others"
                 )
             if not np.isfinite(weights).all():
