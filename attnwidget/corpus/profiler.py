@@ -24,6 +24,7 @@ from attnwidget.tracing import CallId
 from .copying import CopyShares, copying, copying_weights, find_projections
 from .measurement import Measured, Measurement, ModelIdentity, Reading
 from .meter import Meter, MetricSet
+from .position import OF_POSITION
 from .repeated import repeated_tokens
 from .settings import COPYING, Settings
 
@@ -119,10 +120,9 @@ class Profiler:
 
     def _read(self, batch: TextBatch, metrics: MetricSet) -> None:
         """Add texts to the sums of all readings."""
-        settings = self._settings
-        of_position = {"position", "best offset"} & set(settings.nulls)
+        needed = OF_POSITION.keys() & self._settings.nulls and metrics is self._settings.on_texts
         for reading in self._models:
-            offsets = reading is None and bool(of_position) and metrics is settings.on_texts
+            offsets = reading is None and bool(needed)
             self._add(self._changed(batch, reading), reading, metrics, offsets)
 
     def _changed(self, batch: TextBatch, reading: Reading) -> TextBatch:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from os import PathLike
 from typing import Any, Literal, Protocol, TypeAlias, TypeGuard
@@ -21,16 +21,14 @@ from attnwidget.arguments import checked, one_of, real, whole
 from attnwidget.progress import end_asked, progress_bar
 from attnwidget.running.texts import Shard, Texts, read_texts, shards_of
 from attnwidget.running.vllm import is_vllm
-from attnwidget.tracing import CallId
 
-from .accumulators import Estimate
-from .build import Estimates, build_stacks, estimates_of
+from .build import build_stacks, estimates_of
 from .checkpoint import Checkpoint
 from .example_texts import TextReader
 from .head_profile import HeadProfile
-from .measurement import Measured, Measurement, Null
+from .measurement import Measured, Null
 from .meter import OwnMetric
-from .position import best_offset, position_alone
+from .position import OF_POSITION
 from .profiler import Profiler, Repeated
 from .settings import Settings, chosen_settings
 from .vllm_engine import vllm_engine
@@ -214,17 +212,19 @@ def _profile(
     missing += found.own.missing
     if found.empty:
         missing.append(f"texts: {found.empty:,} have no tokens but special ones")
-    own = estimates_of(found.own, repeated.by_reading[None])
-    nulls = {
-        null: estimates_of(found.by_reading[null], repeated.by_reading[null])
-        if null in found.by_reading
-        else _of_position(null, found.own, repeated.by_reading[None], settings)
-        for null in settings.nulls
-    }
+    own = found.own, repeated.by_reading[None]
+    nulls = {}
+    for null in settings.nulls:
+        if null in OF_POSITION:
+            of_metrics = zip((settings.on_texts, settings.on_repeated), own, strict=True)
+            both = [OF_POSITION[null](*each, found.own) for each in of_metrics]
+        else:
+            both = [found.by_reading[null], repeated.by_reading[null]]
+        nulls[null] = estimates_of(*both)
     signed = not all(layer.of_softmax for layer in found.own.layers.values())
     metrics = settings.described(signed=signed)
     return HeadProfile(
-        build_stacks(found.own, own, nulls, [metric.name for metric in metrics]),
+        build_stacks(found.own, estimates_of(*own), nulls, [metric.name for metric in metrics]),
         model=found.model.name,
         nulls=settings.nulls,
         num_texts=found.count,
@@ -235,18 +235,3 @@ def _profile(
         texts=found.sources,
         reader=reader,
     )
-
-
-def _of_position(
-    null: Null, texts: Measurement, repeated: Measurement, settings: Settings
-) -> Estimates:
-    """The metrics of a null of position."""
-    both = (settings.on_texts, texts), (settings.on_repeated, repeated)
-    if null == "position":
-        return estimates_of(
-            *(position_alone(metrics, measured, texts, settings.seed) for metrics, measured in both)
-        )
-    found: dict[str, Mapping[CallId, Estimate]] = {}
-    for metrics, measured in both:
-        found |= best_offset(metrics, measured, texts, settings.seed)
-    return found

@@ -10,11 +10,11 @@ from typing import Any, get_args
 from attnwidget.analysis import ALL_METRICS, SIGNED_METRICS, Metric
 from attnwidget.arguments import entries
 
+from .build import variability
 from .copying import copying, copying_weights
 from .measurement import Null
 from .meter import MetricSet, OwnMetric
 from .stack_profile import ProfileMetric
-from .variability import variability
 
 COPYING = ("copying", "copying_weights")
 """Metrics of repeated tokens that do not follow from the rows of their weights."""

@@ -62,6 +62,7 @@ class Halves(Generic[Text]):
     Attributes:
         heads: the heads that are read; complete after the first text.
         left_out: the words that are left out of the texts that were read.
+        texts: those by which something is chosen or fitted, and the held-out ones.
 
     Raises:
         TypeError: the texts are arrays that can be read only once, and none are held out.
@@ -74,8 +75,27 @@ class Halves(Generic[Text]):
         self.heads = source.heads
         self.left_out = source.left_out
         self._source = source
-        self._halves = divide(source, texts, held_out)
+        self.texts = self._divided(texts, held_out)
         self._counts = [0, 0]
+
+    def _divided(
+        self, texts: Iterable[Any], held_out: Iterable[Any] | None
+    ) -> tuple[Iterable[Any], Iterable[Any]]:
+        if held_out is not None:
+            return texts, entries("held_out", held_out, "a list, as the others are")
+        if not isinstance(self._source, ArrayAttention):
+            texts = list(texts)
+        elif iter(texts) is texts:
+            raise TypeError(
+                "these pairs can be read only once, and texts must be held out: give a list, or "
+                "other pairs as held_out"
+            )
+        if isinstance(texts, Sized) and len(texts) < 2:
+            raise ValueError(
+                f"too few texts, {len(texts)}: every second one is held out; give at least two, or "
+                "others as held_out"
+            )
+        return islice(texts, 0, None, 2), islice(texts, 1, None, 2)
 
     @property
     def num_texts(self) -> tuple[int, int]:
@@ -91,7 +111,7 @@ class Halves(Generic[Text]):
         return self._read(1)
 
     def _read(self, half: int) -> Iterator[WordAttention[Text]]:
-        for read in self._source.read(self._halves[half]):
+        for read in self._source.read(self.texts[half]):
             self._counts[half] += 1
             yield read
 
@@ -147,24 +167,3 @@ def open_source(
 def _words_of(given: Any) -> tuple[Annotated, Annotated, Annotated]:
     text = annotated(given)
     return text, text, text
-
-
-def divide(
-    source: Source[Any], texts: Iterable[Any], held_out: Iterable[Any] | None
-) -> tuple[Iterable[Any], Iterable[Any]]:
-    """The texts by which something is chosen or fitted, and the held-out ones; see `Halves`."""
-    if held_out is not None:
-        return texts, entries("held_out", held_out, "a list, as the others are")
-    if not isinstance(source, ArrayAttention):
-        texts = list(texts)
-    elif iter(texts) is texts:
-        raise TypeError(
-            "these pairs can be read only once, and texts must be held out: give a list, or other "
-            "pairs as held_out"
-        )
-    if isinstance(texts, Sized) and len(texts) < 2:
-        raise ValueError(
-            f"too few texts, {len(texts)}: every second one is held out; give at least two, or "
-            "others as held_out"
-        )
-    return islice(texts, 0, None, 2), islice(texts, 1, None, 2)

@@ -21,12 +21,11 @@ from attnwidget.running.model import run
 from attnwidget.running.random_weights import with_random_weights
 from attnwidget.tracing import undisturbed
 
-from .examples import FEWEST, Classification, Examples
-from .halves import divide, open_source, reading
+from .examples import FEWEST, TASKS, Classification, Examples
+from .halves import Halves, open_source, reading
 from .model_attention import ModelAttention
 from .results import in_short, shares_table
 from .shares import Share
-from .tasks import TASKS
 from .word_batches import WordBatches
 
 if TYPE_CHECKING:
@@ -122,7 +121,9 @@ class LayerScores(Tabular):
             ModuleNotFoundError: pandas is not installed.
         """
         nulls = self.null_scores or {}
-        scores = sorted(self.scores.values(), key=lambda score: _last_if_nan(score.expected_layer))
+        scores = sorted(
+            self.scores.values(), key=lambda score: np.nan_to_num(score.expected_layer, nan=np.inf)
+        )
         return shares_table(
             (
                 {
@@ -162,10 +163,6 @@ class LayerScores(Tabular):
             )
             for task, score in self.scores.items()
         }
-
-
-def _last_if_nan(layer: float) -> float:
-    return float("inf") if np.isnan(layer) else layer
 
 
 @checked(max_examples=whole(1))
@@ -220,7 +217,7 @@ def layers(
     )
     if not isinstance(source, ModelAttention):
         raise TypeError("layers are probed by hidden states, so a model is needed")
-    fitting, scoring = ([*part] for part in divide(source, texts, held_out))
+    fitting, scoring = ([*part] for part in Halves(source, texts, held_out).texts)
 
     def scores_of(
         read: torch.nn.Module, words: WordBatches
