@@ -13,13 +13,13 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from os import PathLike
-from typing import Any, Literal, Protocol, TypeAlias, TypeGuard
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import torch
 
 from attnwidget.arguments import checked, one_of, real, whole
 from attnwidget.progress import end_asked, progress_bar
-from attnwidget.running.texts import Shard, Texts, read_texts, shards_of
+from attnwidget.running.texts import Texts, read_texts, shards_of
 from attnwidget.running.vllm import is_vllm
 
 from .build import build_stacks, estimates_of
@@ -30,6 +30,7 @@ from .measurement import Measured, Null
 from .meter import OwnMetric
 from .position import OF_POSITION
 from .profiler import Profiler, Repeated
+from .ray_engine import RayEngine
 from .settings import Settings, chosen_settings
 from .vllm_engine import vllm_engine
 
@@ -40,16 +41,6 @@ EngineName: TypeAlias = Literal["ray"]
 
 # Results that workers send have the same size for any number of texts.
 _BATCHES_PER_SHARD = 64
-
-
-class Engine(Protocol):
-    """A way to measure shards."""
-
-    def measured(self, shards: Iterable[Shard]) -> Iterator[tuple[Shard, Measured]]:
-        """The measurements of all shards, in any order."""
-
-    def repeated(self) -> Repeated:
-        """The measurements of repeated tokens."""
 
 
 @checked(
@@ -179,7 +170,7 @@ def _engine(
     settings: Settings,
     num_workers: int | None,
     gpus_per_worker: float,
-) -> Iterator[Engine]:
+) -> Iterator[Profiler | RayEngine]:
     """The engine of a name.
 
     Raises:
@@ -197,9 +188,6 @@ def _engine(
         return
     if num_workers is None:
         raise ValueError("num_workers is None; give the number of Ray's workers")
-    # Imported here, because Ray may not be installed.
-    from .ray_engine import RayEngine
-
     with closing(RayEngine(load, tokenizer, settings, num_workers, gpus_per_worker)) as engine:
         yield engine
 

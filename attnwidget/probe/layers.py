@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadScores, Numbers, Tabular
+from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.analysis.head_scores import Rows
 from attnwidget.arguments import checked, entries, whole
 from attnwidget.progress import progress_bar, step_done
@@ -24,12 +24,9 @@ from attnwidget.tracing import undisturbed
 from .examples import FEWEST, TASKS, Classification, Examples
 from .halves import Halves, open_source, reading
 from .model_attention import ModelAttention
-from .results import in_short, shares_table
+from .results import Findings
 from .shares import Share
 from .word_batches import WordBatches
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # With smaller gains, the mean of their layers says nothing.
 _LEAST_GAIN = 0.01
@@ -88,59 +85,44 @@ class LayerScore:
         return float((np.arange(len(self.mixing)) * self.mixing).sum())
 
 
-@dataclass(frozen=True)
-class LayerScores(Tabular):
+@dataclass(frozen=True, kw_only=True)
+class LayerScores(Findings):
     """The scores of the layers for each task; see `layers`.
+
+    `table()` has a row per task, the one of the lowest expected layer first: task, classes, count,
+    accuracy, low, high, majority, embeddings (the accuracy of these alone), expected_layer,
+    center_of_gravity, and null_accuracy if there is a null.
 
     Attributes:
         scores: by task.
         null_scores: the same of random weights, or None.
-        num_texts: the texts on which probes were fitted, and those that were held out.
-        lost: the number of words that all scores and baselines leave out, because they did not fit
-            into `max_tokens`, or the tokenizer has no tokens for them.
     """
 
     scores: dict[str, LayerScore]
     null_scores: dict[str, LayerScore] | None
-    num_texts: tuple[int, int]
-    lost: int
 
     def __repr__(self) -> str:
         tasks = [f"{task} {score.accuracy.value:.2f}" for task, score in self.scores.items()]
-        beside = "layers and baselines"
-        return in_short("LayerScores", self.num_texts[1], tasks, self.lost, beside)
+        return self._in_short(tasks, "layers and baselines")
 
-    def table(self) -> pd.DataFrame:
-        """The tasks as a table of pandas, the one of the lowest expected layer first.
-
-        Columns: task, classes, count, accuracy, low, high, majority, embeddings (the accuracy of
-        these alone), expected_layer, center_of_gravity, null_accuracy if there is a null, and
-        lost, the number of words that were left out, if there are any.
-
-        Raises:
-            ModuleNotFoundError: pandas is not installed.
-        """
+    def _rows(self) -> list[dict[str, Any]]:
         nulls = self.null_scores or {}
-        scores = sorted(
-            self.scores.values(), key=lambda score: np.nan_to_num(score.expected_layer, nan=np.inf)
-        )
-        return shares_table(
-            (
-                {
-                    "task": score.task,
-                    "classes": score.classes,
-                    "count": score.count,
-                    "accuracy": score.accuracy,
-                    "majority": score.majority,
-                    "embeddings": score.cumulative[0],
-                    "expected_layer": score.expected_layer,
-                    "center_of_gravity": score.center_of_gravity,
-                    "null_accuracy": nulls[score.task].accuracy if score.task in nulls else None,
-                }
-                for score in scores
-            ),
-            self.lost,
-        )
+        # Tasks that have no expected layer come last.
+        order = np.argsort([score.expected_layer for score in self.scores.values()], kind="stable")
+        return [
+            {
+                "task": score.task,
+                "classes": score.classes,
+                "count": score.count,
+                "accuracy": score.accuracy,
+                "majority": score.majority,
+                "embeddings": score.cumulative[0],
+                "expected_layer": score.expected_layer,
+                "center_of_gravity": score.center_of_gravity,
+                "null_accuracy": nulls[score.task].accuracy if score.task in nulls else None,
+            }
+            for score in (list(self.scores.values())[place] for place in order)
+        ]
 
     def metrics(self, heads: int) -> dict[str, HeadScores]:
         """The accuracy that each layer adds to each task, as `metrics` of `attnwidget.show`.
@@ -248,7 +230,9 @@ def layers(
         words = WordBatches(tokenizer, batch_size, max_tokens)
         with progress_bar("Probing", "texts"):
             null_scores, _ = scores_of(with_random_weights(source.model, seed), words)
-    return LayerScores(scores, null_scores, num_texts, source.left_out.words)
+    return LayerScores(
+        scores=scores, null_scores=null_scores, num_texts=num_texts, lost=source.left_out.words
+    )
 
 
 def _read_examples(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
 import torch
 
 from attnwidget.capture import read_attention
@@ -18,7 +17,7 @@ from attnwidget.running.stacks import Group, Kind, kind_of, numbers, titles
 from attnwidget.tracing import CallId
 
 from .annotated import Annotated
-from .word_attention import Heads, WordAttention
+from .word_attention import Heads, WordAttention, padded
 from .word_batches import WordBatch, WordBatches
 
 _NO_SOFTMAX = "it mixes tokens by no softmax, and probes read weights"
@@ -113,13 +112,4 @@ class ModelAttention:
                 f"{'; '.join(missing[:5]) or 'its layers differ between texts'}"
             )
         self.heads.missing += [reason for reason in missing if reason not in self.heads.missing]
-        return [_stacked([rows[row] for rows in found.values()]) for row in range(len(members))]
-
-
-def _stacked(layers: Sequence[Floats]) -> Floats:
-    """Layers [heads, words, words] as one array; 0 for heads that a layer does not have."""
-    most = max(map(len, layers))
-    stacked = np.zeros((len(layers), most, *layers[0].shape[1:]), np.float32)
-    for number, layer in enumerate(layers):
-        stacked[number, : len(layer)] = layer
-    return stacked
+        return [padded([rows[row] for rows in found.values()]) for row in range(len(members))]

@@ -16,7 +16,7 @@ from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, Patches, Stack
 
 from .results import ProbeScores
-from .word_attention import Heads
+from .word_attention import Heads, padded
 
 if TYPE_CHECKING:
     import torch
@@ -162,11 +162,10 @@ def _inside(region: Any, patches: Patches) -> Numbers:
 def _shares(stack: Stack, inside: Numbers) -> Numbers:
     """The weights inside as a share of those on all patches, by head: [layers, heads]."""
     is_patch = ~np.isnan(inside)
-    shares = np.full(
-        (len(stack.layers), max(layer.num_heads for layer in stack.layers)), np.nan, np.float64
-    )
-    for place, layer in enumerate(stack.layers):
-        for head in range(layer.num_heads):
-            received = layer.head_weights(head).sum(axis=0, dtype=np.float64)[is_patch]
-            shares[place, head] = received @ inside[is_patch] / (received.sum() or np.nan)
-    return shares
+    shares = []
+    for layer in stack.layers:
+        heads = [layer.head_weights(head).sum(0, np.float64) for head in range(layer.num_heads)]
+        received = np.array(heads)[:, is_patch]
+        total = received.sum(axis=1)
+        shares.append(received @ inside[is_patch] / np.where(total > 0, total, np.nan))
+    return padded(shares, np.nan)

@@ -14,7 +14,7 @@ from .annotated import Annotated, dependencies
 from .best_heads import DIRECTIONS, Contest, Decisions, Direction, both_ways
 from .halves import Halves, Null, Pairs, open_source
 from .relation_score import ALL, SUBTYPES, RelationScore, head_names, rows_of
-from .results import ProbeScores, in_short
+from .results import ProbeScores
 from .word_attention import WordAttention
 from .word_tokens import span_of, tokens_of_words
 
@@ -72,8 +72,7 @@ class RelationScores(ProbeScores):
             for score in list(self.scores.values())[:_PRINTED]
         ]
         more = ["..."] if len(self.scores) > _PRINTED else []
-        beside = "offsets and random weights"
-        return in_short("RelationScores", self.num_texts[1], heads + more, self.lost, beside)
+        return self._in_short(heads + more, "offsets and random weights")
 
     def _rows(self) -> list[dict[str, Any]]:
         columns = (

@@ -21,7 +21,7 @@ from .cut_words import LeftOut
 from .halves import Halves, Null
 from .results import ProbeScores, compared
 from .shares import Share
-from .word_attention import ArrayAttention, Heads, WordAttention
+from .word_attention import ArrayAttention, Heads, WordAttention, padded
 from .word_tokens import span_of, tokens_by_labels, tokens_of_words
 
 if TYPE_CHECKING:
@@ -326,16 +326,12 @@ def _members(tokenizer: Any, pair: Aligned, record: AttentionRecord) -> tuple[Fl
 def _between_words(record: AttentionRecord, members: tuple[Floats, Floats]) -> Floats:
     """Weights [moments, layers, heads, target words, source words]."""
     source, target = members
-    stack = record.stack("cross")
-    most = max(layer.num_heads for layer in stack.layers)
-    shape = (2, len(stack.layers), most, len(target), len(source))
-    weights = np.zeros(shape, np.float32)
     mean = target / target.sum(axis=1, keepdims=True).clip(1)
     # The step before the one that reads a token makes it.
-    rows = [np.roll(mean, -1, axis=1), mean]
-    for place, layer in enumerate(stack.layers):
-        for head in range(layer.num_heads):
-            own = layer.head_weights(head) @ source.T
-            for moment, row in enumerate(rows):
-                weights[moment, place, head] = row @ own
+    rows = np.stack([np.roll(mean, -1, axis=1), mean])
+    layers = [
+        np.stack([rows @ (layer.head_weights(head) @ source.T) for head in range(layer.num_heads)])
+        for layer in record.stack("cross").layers
+    ]
+    weights: Floats = np.moveaxis(padded(layers), 2, 0)
     return weights

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -97,6 +97,15 @@ class Heads:
     def _rows(self, numbers: Numbers) -> dict[str, dict[int, Numbers]]:
         rows = zip(self.numbers, self.counts, numbers, strict=True)
         return {self.stack: {number: row[:count] for number, count, row in rows}}
+
+
+def padded(layers: Sequence[NDArray[Any]], fill: float = 0) -> NDArray[Any]:
+    """Layers [heads, ...] as one array; the number to fill in for heads that a layer lacks."""
+    most = max(map(len, layers))
+    array = np.full((len(layers), most, *layers[0].shape[1:]), fill, layers[0].dtype)
+    for own, layer in zip(array, layers, strict=True):
+        own[: len(layer)] = layer
+    return array
 
 
 class ArrayAttention(Generic[Text]):
