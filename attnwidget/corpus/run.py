@@ -31,7 +31,7 @@ from .meter import OwnMetric
 from .position import OF_POSITION
 from .profiler import Profiler, Repeated
 from .ray_engine import RayEngine
-from .settings import Settings, chosen_settings
+from .settings import Settings, chosen_metrics, chosen_nulls
 from .vllm_engine import vllm_engine
 
 Model: TypeAlias = "torch.nn.Module | Callable[[], torch.nn.Module]"
@@ -122,7 +122,9 @@ def profile(
         raise TypeError("tokenizer is a string: the order is profile(model, tokenizer, texts)")
     if engine is not None and is_vllm(model):
         raise ValueError(f"vLLM has workers of its own: leave out engine={engine!r}")
-    settings = chosen_settings(metrics, null, batch_size, max_tokens, seed)
+    nulls = chosen_nulls(null)
+    names, own = chosen_metrics(metrics)
+    settings = Settings(names, own, metrics is None, nulls, batch_size, max_tokens, seed)
     shards = shards_of(read_texts(texts), _BATCHES_PER_SHARD * batch_size)
     checkpoint = Checkpoint(resume, settings)
     load: Callable[[], Any] = model if _loads(model) else lambda: model
