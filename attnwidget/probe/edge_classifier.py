@@ -17,7 +17,7 @@ from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
 from .examples import FEWEST, Classification, Examples
-from .halves import Halves, Null, Pairs, open_source, reading
+from .halves import Null, Pairs, opened, reading
 from .pair_features import FEATURES
 from .results import ProbeScores
 from .shares import Share
@@ -108,11 +108,8 @@ def edge_classifier(
             few pairs; an array has a wrong shape.
         ModuleNotFoundError: scikit-learn is not installed.
     """
-    source, texts = open_source(
-        model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
-    )
-    halves = Halves(source, texts, held_out)
-    with reading(source.left_out):
+    halves = opened(model, tokenizer, texts, held_out, null, seed, batch_size, max_tokens)
+    with reading(halves.left_out):
         fitted = _read_pairs(halves.first(), max_pairs, seed)
         scored = _read_pairs(halves.held_out(), max_pairs, seed)
     measured_on = counted(halves.num_texts[0], "text")
@@ -121,11 +118,11 @@ def edge_classifier(
     for task in _TASKS:
         scores[task], sizes = _score(task, fitted[task], scored[task], seed)
         lengths = {
-            name: np.hypot(*each.reshape(2, *source.heads.shape))
+            name: np.hypot(*each.reshape(2, *halves.heads.shape))
             for name, each in sizes.items()
             if name != "distance"
         }
-        heads[task] = source.heads.scores(
+        heads[task] = halves.heads.scores(
             f"counts for {task}",
             "The length of the coefficients of the head in a classifier of pairs of words",
             lengths["own"],
@@ -137,7 +134,7 @@ def edge_classifier(
         relation=scores["relation"],
         heads=heads,
         num_texts=halves.num_texts,
-        lost=source.left_out.words,
+        lost=halves.left_out.words,
     )
 
 

@@ -22,7 +22,7 @@ from attnwidget.running.random_weights import with_random_weights
 from attnwidget.tracing import undisturbed
 
 from .examples import FEWEST, TASKS, Classification, Examples
-from .halves import Halves, open_source, reading
+from .halves import opened, reading
 from .model_attention import ModelAttention
 from .results import Findings
 from .shares import Share
@@ -194,12 +194,11 @@ def layers(
     for name in names:
         if name not in TASKS:
             raise ValueError(f"there is no task {name!r}; the tasks are {', '.join(TASKS)}")
-    source, texts = open_source(
-        model, tokenizer, texts, null=None, seed=seed, batch_size=batch_size, max_tokens=max_tokens
-    )
+    halves = opened(model, tokenizer, texts, held_out, None, seed, batch_size, max_tokens)
+    source = halves.source
     if not isinstance(source, ModelAttention):
         raise TypeError("layers are probed by hidden states, so a model is needed")
-    fitting, scoring = ([*part] for part in Halves(source, texts, held_out).texts)
+    fitting, scoring = ([*part] for part in halves.texts)
 
     def scores_of(
         read: torch.nn.Module, words: WordBatches

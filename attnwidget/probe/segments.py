@@ -15,7 +15,7 @@ from attnwidget.counted import counted
 from attnwidget.record import Floats
 
 from .annotated import Annotated
-from .halves import Null, Pairs, open_source, reading
+from .halves import Null, Pairs, opened, reading
 from .results import ProbeScores
 
 if TYPE_CHECKING:
@@ -71,33 +71,32 @@ def segments(
         ValueError: no text has segments and other words; a text is too long for the model; an
             array has a wrong shape.
     """
-    source, texts = open_source(
-        model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
-    )
+    # Nothing is held out.
+    halves = opened(model, tokenizer, texts, (), null, seed, batch_size, max_tokens)
     own: Means | None = None
     of_null: Means | None = None
     num_texts = left_out = 0
-    with reading(source.left_out):
-        for read in source.read(texts):
+    with reading(halves.left_out):
+        for read in halves.first():
             inside = _inside(read.text)
             if inside.all() or not inside.any():
                 left_out += 1
                 continue
             num_texts += 1
-            own = own or Means.empty(source.heads.shape, seed)
+            own = own or Means.empty(halves.heads.shape, seed)
             own.add({read.index: _difference(read.weights, inside)})
             if read.null is not None:
-                of_null = of_null or Means.empty(source.heads.shape, seed)
+                of_null = of_null or Means.empty(halves.heads.shape, seed)
                 of_null.add({read.index: _difference(read.null, inside)})
     if own is None:
         raise ValueError(
             f"no text has segments and other words: {left_out} texts have none, or nothing else"
         )
-    scores = source.heads.scores(
+    scores = halves.heads.scores(
         "attends to segments",
         "The mean weight on a word of a segment, minus that on another word",
         own.estimate(),
-        np.zeros(source.heads.shape) if of_null is None else of_null.estimate().mean,
+        np.zeros(halves.heads.shape) if of_null is None else of_null.estimate().mean,
         null_label="no difference" if of_null is None else "random weights",
         signed=True,
         measured_on=counted(num_texts, "text"),
@@ -105,7 +104,7 @@ def segments(
     return SegmentScores(
         heads={"segments": scores},
         num_texts=(0, num_texts),
-        lost=source.left_out.words,
+        lost=halves.left_out.words,
         left_out=left_out,
     )
 
