@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +18,9 @@ from attnwidget.record import Floats
 from .annotated import Annotated, dependencies
 from .best_heads import DIRECTIONS
 from .halves import Null, Pairs, opened, reading
-from .pair_features import FEATURES
 from .results import ProbeScores, compared
 from .shares import Share, Shares
+from .word_attention import pair_features
 
 _LEARNING_RATE = 2e-3
 
@@ -88,22 +89,20 @@ def attention_parser(
     """
     halves = opened(model, tokenizer, texts, held_out, null, seed, batch_size, max_tokens)
     parsers: dict[str, _PairSoftmax] = {}
-    shares = {name: Shares((), seed) for name in (*FEATURES, "next word")}
+    shares = defaultdict[str, Shares](lambda: Shares((), seed))
     with reading(halves.left_out):
         for read in halves.first():
             words, heads = _parsed(read.text)
-            for name, features in FEATURES.items():
-                found = features(read)
-                if found is not None and len(words):
-                    parser = parsers.setdefault(name, _PairSoftmax(found.shape[0]))
-                    parser.fit(found, words, heads)
+            for name, features in pair_features(read).items():
+                if len(words):
+                    parser = parsers.setdefault(name, _PairSoftmax(len(features)))
+                    parser.fit(features, words, heads)
         for read in halves.held_out():
             words, heads = _parsed(read.text)
             shares["next word"].add(read.index, (heads == words + 1).sum(), len(words))
-            for name, parser in parsers.items():
-                found = FEATURES[name](read)
-                if found is not None and len(words):
-                    hits = (parser.predict(found, words) == heads).sum()
+            for name, features in pair_features(read).items():
+                if len(words) and name in parsers:
+                    hits = (parsers[name].predict(features, words) == heads).sum()
                     shares[name].add(read.index, hits, len(words))
     if not parsers or not shares["next word"].count:
         raise ValueError("there are no texts, or none with a word that has a head word")

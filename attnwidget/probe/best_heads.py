@@ -163,10 +163,8 @@ class Contest(Generic[Text]):
         if not len(decisions.words):
             return
         members = np.stack(list(decisions.kinds.values())).T
-        right = {"own": decisions.hits(self._ways(read.weights)), **decisions.rules}
-        if read.null is not None:
-            right["null"] = decisions.hits(self._ways(read.null))
-        for name, decided in right.items():
+        right = {name: decisions.hits(self._ways(each)) for name, each in read.both.items()}
+        for name, decided in (right | dict(decisions.rules)).items():
             sums = decided @ members
             for number, (kind, row) in enumerate(decisions.kinds.items()):
                 tally = tallies.setdefault(kind, {})

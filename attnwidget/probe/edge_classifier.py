@@ -18,10 +18,9 @@ from attnwidget.record import Floats
 from .annotated import Annotated, dependencies
 from .examples import FEWEST, Classification, Examples
 from .halves import Null, Pairs, opened, reading
-from .pair_features import FEATURES
 from .results import ProbeScores
 from .shares import Share
-from .word_attention import WordAttention
+from .word_attention import WordAttention, pair_features
 
 if TYPE_CHECKING:
     import torch
@@ -145,7 +144,7 @@ def _read_pairs(
     found = {task: Examples() for task in _TASKS}
     for read in texts:
         random = np.random.default_rng([seed, read.index])
-        features = {name: of_text(read) for name, of_text in FEATURES.items()}
+        features = pair_features(read)
         edges = {
             (word, head): relation.split(":")[0] for word, head, relation in dependencies(read.text)
         }
@@ -155,11 +154,7 @@ def _read_pairs(
             if not pairs or len(found[task]) + len(pairs) > most:
                 continue
             first, second = np.array(list(pairs)).T
-            rows = {
-                name: each[:, first, second].T
-                for name, each in features.items()
-                if each is not None
-            }
+            rows = {name: each[:, first, second].T for name, each in features.items()}
             found[task].add(read.index, list(pairs.values()), **rows)
         if all(len(examples) > most - 100 for examples in found.values()):
             break
@@ -199,12 +194,11 @@ def _score(
         )
     accuracies: dict[str, Share] = {}
     sizes: dict[str, Numbers] = {}
-    for name in FEATURES:
-        if fitted.has(name) and held_out.has(name):
-            rows, others = examples.rows(name)
-            classifier = _fitted(rows, examples.targets)
-            accuracies[name] = examples.share(classifier.predict(others))
-            sizes[name] = np.linalg.norm(classifier[-1].coef_, axis=0)
+    for name in examples.read:
+        rows, others = examples.rows(name)
+        classifier = _fitted(rows, examples.targets)
+        accuracies[name] = examples.share(classifier.predict(others))
+        sizes[name] = np.linalg.norm(classifier[-1].coef_, axis=0)
     score = EdgeScore(
         task=task,
         classes=len(examples.classes),

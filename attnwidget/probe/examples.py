@@ -22,13 +22,13 @@ class Examples:
     Attributes:
         names: of their classes.
         texts: the index of each one's text.
+        read: by what is read of them, arrays with a row for each.
     """
 
     def __init__(self) -> None:
         self.names: list[str] = []
         self.texts: list[int] = []
-        # By what is read of them, arrays with a row for each.
-        self._rows: defaultdict[str, list[NDArray[Any]]] = defaultdict(list)
+        self.read: defaultdict[str, list[NDArray[Any]]] = defaultdict(list)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -42,16 +42,7 @@ class Examples:
         self.names += names
         self.texts += [index] * len(names)
         for name, array in rows.items():
-            self._rows[name].append(array)
-
-    def has(self, name: str) -> bool:
-        """True if there are rows of this name."""
-        return name in self._rows
-
-    def rows(self, name: str, kept: NDArray[np.bool_]) -> NDArray[Any]:
-        """The rows of some examples."""
-        rows: NDArray[Any] = np.concatenate(self._rows[name])[kept]
-        return rows
+            self.read[name].append(array)
 
 
 class Classification:
@@ -59,6 +50,7 @@ class Classification:
 
     Attributes:
         classes: those that are frequent enough, in order.
+        read: what is read of the examples.
         targets, expected: the places in `classes` of either's examples, int64 [examples].
     """
 
@@ -66,6 +58,7 @@ class Classification:
         self._counts = Counter(fitted.names)
         self.classes = sorted(name for name, count in self._counts.items() if count >= FEWEST)
         self._parts = fitted, held_out
+        self.read = tuple(fitted.read)
         self._kept = [np.isin(part.names, self.classes) for part in self._parts]
         self.targets, self.expected = (
             np.array([self.classes.index(n) for n in part.names if n in self.classes], np.int64)
@@ -81,7 +74,8 @@ class Classification:
     def rows(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """The numbers read of the examples for fitting, and of held-out ones."""
         first, held_out = (
-            part.rows(name, kept) for part, kept in zip(self._parts, self._kept, strict=True)
+            np.concatenate(part.read[name])[kept]
+            for part, kept in zip(self._parts, self._kept, strict=True)
         )
         return first, held_out
 

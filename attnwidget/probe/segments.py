@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -73,8 +74,7 @@ def segments(
     """
     # Nothing is held out.
     halves = opened(model, tokenizer, texts, (), null, seed, batch_size, max_tokens)
-    own: Means | None = None
-    of_null: Means | None = None
+    means = defaultdict[str, Means](lambda: Means.empty(halves.heads.shape, seed))
     num_texts = left_out = 0
     with reading(halves.left_out):
         for read in halves.first():
@@ -83,21 +83,18 @@ def segments(
                 left_out += 1
                 continue
             num_texts += 1
-            own = own or Means.empty(halves.heads.shape, seed)
-            own.add({read.index: _difference(read.weights, inside)})
-            if read.null is not None:
-                of_null = of_null or Means.empty(halves.heads.shape, seed)
-                of_null.add({read.index: _difference(read.null, inside)})
-    if own is None:
+            for name, weights in read.both.items():
+                means[name].add({read.index: _difference(weights, inside)})
+    if not means:
         raise ValueError(
             f"no text has segments and other words: {left_out} texts have none, or nothing else"
         )
     scores = halves.heads.scores(
         "attends to segments",
         "The mean weight on a word of a segment, minus that on another word",
-        own.estimate(),
-        np.zeros(halves.heads.shape) if of_null is None else of_null.estimate().mean,
-        null_label="no difference" if of_null is None else "random weights",
+        means["own"].estimate(),
+        means["null"].estimate().mean if "null" in means else np.zeros(halves.heads.shape),
+        null_label="random weights" if "null" in means else "no difference",
         signed=True,
         measured_on=counted(num_texts, "text"),
     )

@@ -14,7 +14,10 @@ from attnwidget.corpus import Estimate
 from attnwidget.progress import step_done
 from attnwidget.record import Floats
 
+from .annotated import Annotated
 from .cut_words import LeftOut
+
+_FARTHEST = 10
 
 Text = TypeVar("Text")
 """The annotations of a text, such as `Annotated`."""
@@ -38,6 +41,27 @@ class WordAttention(Generic[Text]):
     text: Text
     weights: Floats
     null: Floats | None
+
+    @property
+    def both(self) -> dict[str, Floats]:
+        """The weights as "own", and as "null" those of random weights, if there are any."""
+        return {"own": self.weights} | ({} if self.null is None else {"null": self.null})
+
+
+def pair_features(read: WordAttention[Annotated]) -> dict[str, Floats]:
+    """What is known of each word and another, for classifiers: float32 [features, words, words].
+
+    "own" and "null" have the weights of all heads from a word to another, and back: 2 * layers *
+    heads features. "distance" has 1 for their signed distance; those above 10 are one.
+    """
+    found: dict[str, Floats] = {}
+    for name, weights in read.both.items():
+        flat = weights.reshape(-1, *weights.shape[2:])
+        found[name] = np.concatenate([flat, flat.swapaxes(1, 2)])
+    places = np.arange(len(read.text))
+    near = (places - places[:, None]).clip(-_FARTHEST, _FARTHEST)
+    found["distance"] = np.eye(2 * _FARTHEST + 1, dtype=np.float32)[:, near + _FARTHEST]
+    return found
 
 
 @dataclass
