@@ -78,13 +78,9 @@ def regions(
     heads = Heads()
     with progress_bar("Probing", "images"):
         for index, (record, region) in enumerate(pairs):
-            name, patches = _patches(record)
-            stack, inside = record.stack(name), _inside(region, patches)
-            counts = tuple(layer.num_heads for layer in stack.layers)
-            own = Heads(name, tuple(stack.numbers), counts)
-            if index and own != heads:
-                raise ValueError(f"image {index} has other layers or heads than those before")
-            heads = own
+            heads.stack, patches = _patches(record)
+            stack, inside = record.stack(heads.stack), _inside(region, patches)
+            heads.add(stack, record.missing)
             means = means or Means.empty(heads.shape, seed)
             means.add({index: _shares(stack, inside)})
             areas.append(float(np.nanmean(inside)))

@@ -248,9 +248,8 @@ class _CrossAttention:
     def _read(self, index: int, pair: Aligned) -> WordAttention[Aligned] | None:
         """The weights of a pair; None if a sentence has no words that have tokens."""
         records = [_captured(model, self._tokenizer, pair) for model in self._models]
-        stack = records[0].stack("cross")
-        self.heads.counts = tuple(layer.num_heads for layer in stack.layers)
-        self.heads.numbers = tuple(stack.numbers)
+        for record in records:
+            self.heads.add(record.stack("cross"), record.missing)
         members = _members(self._tokenizer, pair, records[0])
         source, target = (each.sum(axis=1) > 0 for each in members)
         if not (source.any() and target.any()):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.corpus import Estimate
 from attnwidget.progress import step_done
-from attnwidget.record import Floats
+from attnwidget.record import Floats, Stack
 
 from .annotated import Annotated
 from .cut_words import LeftOut
@@ -90,6 +90,19 @@ class Heads:
         """True for the heads that there are, bool [layers, heads]."""
         present: NDArray[np.bool_] = np.arange(self.shape[1]) < np.array(self.counts)[:, None]
         return present
+
+    def add(self, stack: Stack, missing: Iterable[str] = ()) -> None:
+        """Note the heads of a further record, and what is missing in it.
+
+        Raises:
+            ValueError: they are other heads than those of the records before.
+        """
+        counts = tuple(layer.num_heads for layer in stack.layers)
+        if self.counts and (self.numbers, self.counts) != (stack.numbers, counts):
+            why = "; ".join(missing) or "its layers or heads are others than those before"
+            raise ValueError(f"the attention could not be read in all texts: {why}")
+        self.numbers, self.counts = stack.numbers, counts
+        self.missing += [reason for reason in missing if reason not in self.missing]
 
     def scores(
         self,

@@ -68,7 +68,7 @@ def test_images_of_other_heads_are_refused() -> None:
     later = replace(stack.layers[0], number=1)
     twice = AttentionRecord({"self": replace(stack, layers=(*stack.layers, later))})
     region = (0, 0, 0.5, 1)
-    with pytest.raises(ValueError, match="image 1 has other layers or heads"):
+    with pytest.raises(ValueError, match="its layers or heads are others"):
         aw.probe.regions([(record(), region), (twice, region)])
     with pytest.raises(ValueError, match="seed is -1; expected a number from 0"):
         aw.probe.regions([(record(), region)], seed=-1)
