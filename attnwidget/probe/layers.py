@@ -23,10 +23,9 @@ from attnwidget.tracing import undisturbed
 
 from .examples import FEWEST, TASKS, Classification, Examples
 from .halves import opened, reading
-from .model_attention import ModelAttention
+from .model_attention import ModelAttention, WordBatches
 from .results import Findings
 from .shares import Share
-from .word_batches import WordBatches
 
 # With smaller gains, the mean of their layers says nothing.
 _LEAST_GAIN = 0.01
