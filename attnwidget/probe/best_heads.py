@@ -9,7 +9,7 @@ from typing import Generic, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadScores, Numbers
+from attnwidget.analysis import HeadScores
 from attnwidget.corpus import Estimate
 from attnwidget.record import Floats
 
@@ -96,7 +96,6 @@ class Rule(NamedTuple):
 
 
 _Tallies: TypeAlias = dict[str, dict[str, Shares]]
-"""By kind, by what decides ("own" or "null" heads, or the name of a rule), what is right."""
 
 
 class Contest(Generic[Text]):
@@ -110,6 +109,8 @@ class Contest(Generic[Text]):
 
     Attributes:
         chosen: by kind, the direction, layer and head that are best in the first texts, as indices.
+        scored: by kind, by what decides ("own" or "null" heads [directions, layers, heads], or the
+            name of a rule [alternatives]), the share that is right in the held-out texts.
     """
 
     def __init__(
@@ -125,7 +126,7 @@ class Contest(Generic[Text]):
         self._ways = ways
         self._seed = seed
         self._chosen: _Tallies = {}
-        self._scored: _Tallies = {}
+        self.scored: _Tallies = {}
         self.chosen: dict[str, tuple[int, int, int]] = {}
 
     def run(
@@ -148,7 +149,7 @@ class Contest(Generic[Text]):
                 self.chosen[kind] = direction, layer, head
             for read in self._halves.held_out():
                 decisions = self._decide(read.text)
-                self._count(self._scored, self._seed, read, decisions)
+                self._count(self.scored, self._seed, read, decisions)
                 if seen is not None:
                     seen(read, decisions)
 
@@ -175,15 +176,11 @@ class Contest(Generic[Text]):
     @property
     def counts(self) -> dict[str, int]:
         """By kind, the decisions in held-out texts."""
-        return {kind: tally["own"].count for kind, tally in self._scored.items()}
-
-    def share(self, kind: str, at: tuple[int, int, int]) -> Share:
-        """The share of a direction, layer and head in the held-out texts."""
-        return self._scored[kind]["own"].share(*at)
+        return {kind: tally["own"].count for kind, tally in self.scored.items()}
 
     def best(self, kind: str) -> BestHead:
         """The best head, in its better direction."""
-        chosen, scored, at = self._chosen[kind], self._scored[kind], self.chosen[kind]
+        chosen, scored, at = self._chosen[kind], self.scored[kind], self.chosen[kind]
         null_accuracy = None
         if "null" in chosen and "null" in scored:
             null_accuracy = scored["null"].share(*_best(chosen["null"]))
@@ -191,18 +188,14 @@ class Contest(Generic[Text]):
             count=scored["own"].count,
             layer=self._heads.numbers[at[1]],
             head=at[2],
-            accuracy=self.share(kind, at),
+            accuracy=scored["own"].share(*at),
             null_accuracy=null_accuracy,
         )
 
     def rule(self, kind: str, name: str) -> Rule:
         """A rule: its best alternative in the first texts, scored on the held-out ones."""
         [place] = _best(self._chosen[kind][name])
-        return Rule(place, self._scored[kind][name].share(place))
-
-    def all_heads(self, kind: str) -> Numbers:
-        """The accuracy of every head in each direction, float64 [directions, layers, heads]."""
-        return self._scored[kind]["own"].values
+        return Rule(place, self.scored[kind][name].share(place))
 
     def scores(self, kind: str, name: str, description: str, rule: tuple[str, Share]) -> HeadScores:
         """The accuracy of every head in its better direction, beside a null.
@@ -210,14 +203,12 @@ class Contest(Generic[Text]):
         Args:
             rule: the null where random weights were not read: its name and accuracy.
         """
-        chosen, scored = self._chosen[kind], self._scored[kind]
+        chosen, scored = self._chosen[kind], self.scored[kind]
         found = _of_better_direction(chosen["own"], scored["own"])
         null, label = np.full(found.mean.shape, rule[1].value), rule[0]
         if "null" in chosen and "null" in scored:
-            null, label = (
-                _of_better_direction(chosen["null"], scored["null"]).mean,
-                "random weights",
-            )
+            null = _of_better_direction(chosen["null"], scored["null"]).mean
+            label = "random weights"
         num_texts = self._halves.num_texts[1]
         measured_on = f"{scored['own'].count:,} decisions in {num_texts:,} held-out texts"
         return self._heads.scores(

@@ -102,7 +102,7 @@ def coreference(
     return CoreferenceScores(
         **vars(contest.best(_ALL)),
         direction=DIRECTIONS[at[0]],
-        pronouns=contest.share(_PRONOUNS, at) if counts[_PRONOUNS] else None,
+        pronouns=contest.scored[_PRONOUNS]["own"].share(*at) if counts[_PRONOUNS] else None,
         nearest=nearest,
         same_word=contest.rule(_ALL, "same word").accuracy,
         heads={"antecedents": scores},

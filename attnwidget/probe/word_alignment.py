@@ -195,6 +195,7 @@ def alignment(
         )
     moment, _, _ = contest.chosen[_LINKED]
     diagonal, offset = (contest.rule(_LINKED, name) for name in ("diagonal", "offset"))
+    by_moment = np.where(halves.heads.exists, contest.scored[_LINKED]["own"].values, np.nan)
     scores = contest.scores(
         _LINKED,
         "aligns words",
@@ -207,16 +208,10 @@ def alignment(
         diagonal=diagonal.accuracy,
         offset=_OFFSETS[offset.chosen],
         offset_accuracy=offset.accuracy,
-        by_moment=dict(
-            zip(
-                _MOMENTS,
-                np.where(source.heads.exists, contest.all_heads(_LINKED), np.nan),
-                strict=False,
-            )
-        ),
+        by_moment=dict(zip(_MOMENTS, by_moment, strict=False)),
         heads={"links": scores},
         num_texts=halves.num_texts,
-        lost=source.left_out.words,
+        lost=halves.left_out.words,
     )
 
 
