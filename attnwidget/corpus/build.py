@@ -17,7 +17,6 @@ from attnwidget.tracing import CallId
 from .accumulators import Estimate, Means
 from .measurement import EXAMPLES, Measurement, Null, SampledText, unpacked
 from .stack_profile import LEVELS, Picked, SampledRows, StackProfile
-from .variability import variability
 
 Estimates: TypeAlias = Mapping[str, Mapping[CallId, Estimate]]
 """By metric, by call, [heads] each; what is not known is left out."""
@@ -182,3 +181,27 @@ def _number(tokens: Sequence[str]) -> int:
     """A number of 63 bits for a sequence of tokens."""
     digest = hashlib.blake2b("\0".join(tokens).encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "little") >> 1
+
+
+def variability(first: Mapping[int, Floats]) -> dict[int, Numbers]:
+    """Distance of a text's weights from the mean over texts: 0 if a head looks at positions alone.
+
+    Σij |w[i, j] - m[i, j]| / (2 Σij w[i, j]), where m is the mean over texts, from 0 to 1; over the
+    first 10 tokens, which most texts have, of a sample of 64 texts. Vig and Belinkov 2019,
+    "Analyzing the Structure of Attention in a Transformer Language Model".
+
+    Args:
+        first: by text, the weights between the first tokens, float32 [heads, 10, 10]; NaN beyond
+            the end of a text.
+
+    Returns:
+        By text, float64 [heads]; NaN with fewer than two texts.
+    """
+    weights = np.stack(list(first.values())).astype(np.float64)
+    known = ~np.isnan(weights)
+    weights = np.where(known, weights, 0)
+    mean = weights.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    distances = np.where(known, np.abs(weights - mean), 0).sum(axis=(2, 3))
+    totals = 2 * weights.sum(axis=(2, 3))
+    shares = distances / np.where((totals > 0) & (len(first) > 1), totals, np.nan)
+    return dict(zip(first, shares, strict=True))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,19 +109,14 @@ def _own(name: str, function: OwnMetric, weights: Floats, keys: Tokens) -> float
     )
 
 
-@dataclass
-class _Waiting:
-    """Weights of one text that are read together."""
+class _Rows(NamedTuple):
+    """Rows of one text that can be read together."""
 
+    text: int
     keys: Tokens
     is_self: bool
     of_softmax: bool
-    weights: dict[CallId, Floats] = field(default_factory=dict)
-    coefficients: dict[CallId, Floats] = field(default_factory=dict)
-
-    @property
-    def cells(self) -> int:
-        return sum(weights.size for weights in self.weights.values())
+    shape: tuple[int, ...]
 
 
 class Meter:
@@ -135,8 +130,8 @@ class Meter:
         self._metrics = metrics
         self._measurement = measurement
         self._has_offsets = offsets
-        # By text: by tokens and shape, the weights that are not read yet.
-        self._waiting: dict[int, dict[tuple[object, ...], _Waiting]] = {}
+        # By call, the weights that are not read yet, and coefficients.
+        self._waiting: dict[_Rows, dict[CallId, tuple[Floats, Floats | None]]] = {}
         # By call, by text: the metrics, and the strongest pairs.
         self._values: dict[CallId, dict[int, Numbers]] = defaultdict(dict)
         self._pairs: dict[CallId, dict[int, Integers]] = defaultdict(dict)
@@ -166,21 +161,16 @@ class Meter:
         if self._has_offsets and is_self:
             layer.offsets = layer.offsets or OffsetMeans.empty(heads)
             layer.offsets.add(weights)
-        kinds = self._waiting.setdefault(index, {})
-        of_keys = id(keys), is_self, tuple(shape), layer.of_softmax
-        waiting = kinds.setdefault(of_keys, _Waiting(keys, is_self, layer.of_softmax))
-        waiting.weights[call] = weights
-        if coefficients is not None:
-            waiting.coefficients[call] = coefficients
-        if waiting.cells >= CELLS:
-            self._read(index, kinds.pop(of_keys))
+        rows = _Rows(index, keys, is_self, layer.of_softmax, weights.shape[1:])
+        waiting = self._waiting.setdefault(rows, {})
+        waiting[call] = weights, coefficients
+        if sum(each.size for each, _ in waiting.values()) >= CELLS:
+            self._read(rows)
 
     def finish(self) -> None:
         """Read all weights that were added, and complete their texts."""
-        for index, kinds in self._waiting.items():
-            for waiting in kinds.values():
-                self._read(index, waiting)
-        self._waiting.clear()
+        for rows in list(self._waiting):
+            self._read(rows)
         for call, values in self._values.items():
             layer = self._measurement.layers[call]
             layer.means.add(values)
@@ -188,28 +178,29 @@ class Meter:
         self._values.clear()
         self._pairs.clear()
 
-    def _read(self, index: int, waiting: _Waiting) -> None:
-        together = np.concatenate(list(waiting.weights.values()))
-        signed = waiting.coefficients.values()
+    def _read(self, rows: _Rows) -> None:
+        waiting = self._waiting.pop(rows)
+        together = np.concatenate([weights for weights, _ in waiting.values()])
+        signed = [coefficients for _, coefficients in waiting.values() if coefficients is not None]
         values = self._metrics.of(
             together,
-            waiting.keys,
-            is_self=waiting.is_self,
-            of_softmax=waiting.of_softmax,
-            coefficients=np.concatenate(list(signed)) if signed else None,
+            rows.keys,
+            is_self=rows.is_self,
+            of_softmax=rows.of_softmax,
+            coefficients=np.concatenate(signed) if signed else None,
         )
-        thumbnails, pairs = _thumbnails(together), _strongest_pairs(together, waiting.keys)
-        sampled = self._measurement.sampled(index, waiting.keys.labels)
+        thumbnails, pairs = _thumbnails(together), _strongest_pairs(together, rows.keys)
+        sampled = self._measurement.sampled(rows.text, rows.keys.labels)
         start = 0
-        for call, weights in waiting.weights.items():
+        for call, (weights, _) in waiting.items():
             heads = slice(start, start + len(weights))
             start = heads.stop
-            self._values[call][index] = values[:, heads]
-            self._pairs[call][index] = pairs[heads]
+            self._values[call][rows.text] = values[:, heads]
+            self._pairs[call][rows.text] = pairs[heads]
             self._measurement.layers[call].thumbnails += thumbnails[heads]
             if sampled is not None:
                 sampled.layers[call] = SampledLayer(
-                    waiting.keys if waiting.is_self else None,
+                    rows.keys if rows.is_self else None,
                     _some_rows(weights),
                     _first(weights),
                     values[:, heads],

@@ -13,19 +13,16 @@ from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
 from attnwidget.record import Floats
-from attnwidget.tracing import CallId
 
-from .accumulators import FARTHEST, Estimate
+from .accumulators import FARTHEST
 from .measurement import Measurement
 from .meter import Meter, MetricSet
 
 NEAREST = range(-5, 6)
-"""The offsets among which `best_offset` finds the best, as in Clark et al. 2019, table 1."""
+"""The offsets among which "best offset" finds the best, as in Clark et al. 2019, table 1."""
 
 
-def position_alone(
-    metrics: MetricSet, measured: Measurement, texts: Measurement, seed: int
-) -> Measurement:
+def _position_alone(metrics: MetricSet, measured: Measurement, texts: Measurement) -> Measurement:
     """The metrics of attention that depends on relative position alone.
 
     For a head, m(d) is the mean weight on the key at offset d, over the queries of all texts that
@@ -38,12 +35,10 @@ def position_alone(
         measured: has the sampled texts, which are read with these weights.
         texts: has the mean weights.
     """
-    return _measured_with(_by_position, metrics, measured, texts, seed)
+    return _measured_with(_by_position, metrics, measured, texts)
 
 
-def best_offset(
-    metrics: MetricSet, measured: Measurement, texts: Measurement, seed: int
-) -> dict[str, dict[CallId, Estimate]]:
+def _best_offset(metrics: MetricSet, measured: Measurement, texts: Measurement) -> Measurement:
     """The metrics of attention that gives all weight to the key at one offset, the best one.
 
     Each metric is measured for every offset from -5 to 5 at which a head of the layer has any
@@ -54,20 +49,20 @@ def best_offset(
         metrics: those of `measured`.
         measured: has the sampled texts, which are read with these weights.
         texts: says which offsets have any weight.
-
-    Returns:
-        By metric, by call, [heads] each.
     """
-    null = _measured_with(_on_offsets, metrics, measured, texts, seed)
-    found: dict[str, dict[CallId, Estimate]] = {name: {} for name in metrics.names}
+    null = _measured_with(_on_offsets, metrics, measured, texts)
     for call, layer in null.layers.items():
-        of_offsets = layer.means.estimate()
-        for row, by_call in enumerate(found.values()):
-            estimate = of_offsets.at(row)
-            sizes = np.abs(estimate.mean)
-            best = int(np.where(np.isnan(sizes), -1, sizes).argmax())
-            by_call[call] = estimate.at(np.full(measured.layers[call].heads, best))
-    return found
+        sizes = np.abs(layer.means.estimate().mean)
+        best = np.where(np.isnan(sizes), -1, sizes).argmax(axis=1)[None, :, None]
+        for name in ("sums", "counts"):
+            of_best = np.take_along_axis(getattr(layer.means, name), best, axis=2)
+            setattr(layer.means, name, of_best.repeat(measured.layers[call].heads, axis=2))
+    null.sample.clear()  # of offsets, not of heads
+    return null
+
+
+OF_POSITION = {"position": _position_alone, "best offset": _best_offset}
+"""The functions that measure the nulls of position, by their names."""
 
 
 def _measured_with(
@@ -75,14 +70,13 @@ def _measured_with(
     metrics: MetricSet,
     measured: Measurement,
     texts: Measurement,
-    seed: int,
 ) -> Measurement:
     """The metrics of other weights on the sampled texts of a measurement.
 
     Args:
         make: returns weights [heads, T, T] from the mean weights by offset, and T.
     """
-    null = Measurement(metrics.names, seed)
+    null = Measurement(metrics.names, texts.seed)
     meter = Meter(metrics, null, offsets=False)
     for index, text in sorted(measured.sample.items()):
         for call, sampled in text.layers.items():

@@ -21,14 +21,12 @@ from attnwidget.running.stacks import Group, kind_of
 from attnwidget.running.texts import Shard
 from attnwidget.tracing import CallId
 
-from .copying import copying, copying_weights, find_projections
+from .copying import CopyShares, copying, copying_weights, find_projections
 from .measurement import Measured, Measurement, ModelIdentity, Reading
 from .meter import Meter, MetricSet
+from .position import OF_POSITION
 from .repeated import repeated_tokens
 from .settings import COPYING, Settings
-
-# With more texts than twice those that examples need, the others are dropped.
-_FEWEST_TEXTS = 256
 
 # The numbers of each parameter by which models are told apart.
 _COMPARED = 64
@@ -74,6 +72,8 @@ class Profiler:
             self._models["random weights"] = with_random_weights(self._model, settings.seed)
         if "shuffled" in settings.nulls:
             self._models["shuffled"] = self._model
+        # What each has measured since it was last asked.
+        self._sums: dict[Reading, Measurement] = {}
 
     def measured(self, shards: Iterable[Shard]) -> Iterator[tuple[Shard, Measured]]:
         """The measurements of each shard."""
@@ -87,65 +87,52 @@ class Profiler:
             ValueError: no attention of the model can be read; or a text is too long for it.
         """
         metrics = self._settings.on_texts
-        by_reading = {reading: self._new(metrics) for reading in self._models}
-        measured = Measured(self._identity, by_reading)
-        own, most = measured.own, _FEWEST_TEXTS
+        sources: dict[int, str | tuple[str, ...]] = {}
+        empty = 0
         for batch in self._batches.of(shard):
-            for reading, measurement in by_reading.items():
-                self._read(batch, reading, metrics, measurement)
+            self._read(batch, metrics)
             for text in batch.texts:
-                measured.sources[text.index] = text.source or text.tokens.labels
-                measured.count += 1
+                sources[text.index] = text.source or text.tokens.labels
                 step_done()
-            if len(measured.sources) > most:
-                measured.sources = own.needed(measured.sources)
-                most = max(_FEWEST_TEXTS, 2 * len(measured.sources))
             if end_asked():
                 break
         else:
-            measured.empty = shard.count - measured.count
-        if measured.count and not own.layers:
+            empty = shard.count - len(sources)
+        sums = {reading: self._taken(reading, metrics) for reading in self._models}
+        own = sums[None]
+        if sources and not own.layers:
             raise ValueError(no_attention(self._model, own.missing))
-        measured.sources = own.needed(measured.sources)
-        return measured
+        return Measured(self._identity, sums, own.needed(sources), len(sources), empty)
 
     def repeated(self) -> Repeated:
         """The measurements of repeated tokens."""
+        metrics = self._settings.on_repeated
         # The steps are texts.
         with on_step(lambda: None):
-            return Repeated(
-                {reading: self._on_repeated(reading) for reading in self._models}, self._missing
-            )
+            if self._repeated is not None and metrics.names:
+                self._read(self._repeated, metrics)
+            found = {reading: self._taken(reading, metrics) for reading in self._models}
+            for reading, measurement in found.items():
+                if self._repeated is not None:
+                    batch = self._changed(self._repeated, reading)
+                    measurement.further = self._further(batch, self._models[reading])
+        return Repeated(found, self._missing)
 
-    def _new(self, metrics: MetricSet) -> Measurement:
-        return Measurement(metrics.names, self._settings.seed)
-
-    def _on_repeated(self, reading: Reading) -> Measurement:
-        settings, model = self._settings, self._models[reading]
-        found = self._new(settings.on_repeated)
-        if self._repeated is None:
-            return found
-        if settings.on_repeated.names:
-            self._read(self._repeated, reading, settings.on_repeated, found)
-        if any(name in settings.names for name in COPYING):
-            batch = self._changed(self._repeated, reading)
-            projections = find_projections(model, first_text(self._repeated))
-            if "copying" in settings.names:
-                found.further["copying"] = copying(model, batch, projections)
-            if "copying_weights" in settings.names:
-                found.further["copying_weights"] = copying_weights(model, projections)
-        return found
+    def _read(self, batch: TextBatch, metrics: MetricSet) -> None:
+        """Add texts to the sums of all readings."""
+        needed = OF_POSITION.keys() & self._settings.nulls and metrics is self._settings.on_texts
+        for reading in self._models:
+            offsets = reading is None and bool(needed)
+            self._add(self._changed(batch, reading), reading, metrics, offsets)
 
     def _changed(self, batch: TextBatch, reading: Reading) -> TextBatch:
         return shuffled(batch, self._settings.seed) if reading == "shuffled" else batch
 
-    def _read(
-        self, batch: TextBatch, reading: Reading, metrics: MetricSet, measurement: Measurement
-    ) -> None:
-        batch = self._changed(batch, reading)
-        of_position = {"position", "best offset"} & set(self._settings.nulls)
-        offsets = reading is None and bool(of_position) and metrics is self._settings.on_texts
-        meter, model = Meter(metrics, measurement, offsets=offsets), self._models[reading]
+    def _add(self, batch: TextBatch, reading: Reading, metrics: MetricSet, offsets: bool) -> None:
+        """Add texts to the sums of a reading; see `Meter` for `offsets`."""
+        model = self._models[reading]
+        sums = self._sums.setdefault(reading, Measurement(metrics.names, self._settings.seed))
+        meter = Meter(metrics, sums, offsets=offsets)
 
         def receive(call: CallId, row: int, numbers: Floats, mixing: str) -> None:
             text = batch.texts[row]
@@ -159,8 +146,24 @@ class Profiler:
             meter.add(call, kind, text.index, numbers, queries, keys, coefficients)
 
         missing = read_attention(model, batch, receive)
-        measurement.missing += [why for why in missing if why not in measurement.missing]
+        sums.missing += [why for why in missing if why not in sums.missing]
         meter.finish()
+
+    def _taken(self, reading: Reading, metrics: MetricSet) -> Measurement:
+        """The sums of a reading, which begin anew."""
+        return self._sums.pop(reading, Measurement(metrics.names, self._settings.seed))
+
+    def _further(self, batch: TextBatch, model: torch.nn.Module) -> dict[str, CopyShares]:
+        """The chosen metrics of repeated tokens that do not follow from rows."""
+        if not set(COPYING) & set(self._settings.names):
+            return {}
+        projections = find_projections(model, first_text(batch))
+        found = {}
+        if "copying" in self._settings.names:
+            found["copying"] = copying(model, batch, projections)
+        if "copying_weights" in self._settings.names:
+            found["copying_weights"] = copying_weights(model, projections)
+        return found
 
 
 def digest_of(model: torch.nn.Module) -> str:

@@ -65,14 +65,12 @@ def _first_known(*names: str, owners: tuple[Any, ...]) -> int | None:
 
 def _vocabulary(model: torch.nn.Module, tokenizer: Any) -> int:
     """The number of token ids that both the model and the tokenizer have."""
-    own = vocabulary_size(model)
-    sizes = [] if own is None else [own]
-    if tokenizer is not None:
-        sizes.append(len(tokenizer))
-    if not sizes:
+    sizes = vocabulary_size(model), None if tokenizer is None else len(tokenizer)
+    known = [size for size in sizes if size is not None]
+    if not known:
         raise ValueError(
             "the model does not say how many tokens its vocabulary has (get_input_embeddings), so "
             "there are no random tokens to measure induction, duplicate and copying on; pass the "
             "tokenizer, or other metrics"
         )
-    return int(min(sizes))
+    return min(known)

@@ -10,29 +10,28 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from os import PathLike
-from typing import Any, Literal, Protocol, TypeAlias, TypeGuard
+from typing import Any, Literal, TypeAlias, TypeGuard
 
 import torch
 
 from attnwidget.arguments import checked, one_of, real, whole
 from attnwidget.progress import end_asked, progress_bar
-from attnwidget.running.texts import Shard, Texts, read_texts, shards_of
+from attnwidget.running.texts import Texts, read_texts, shards_of
 from attnwidget.running.vllm import is_vllm
-from attnwidget.tracing import CallId
 
-from .accumulators import Estimate
-from .build import Estimates, build_stacks, estimates_of
+from .build import build_stacks, estimates_of
 from .checkpoint import Checkpoint
 from .example_texts import TextReader
 from .head_profile import HeadProfile
-from .measurement import Measured, Measurement, Null
+from .measurement import Measured, Null
 from .meter import OwnMetric
-from .position import best_offset, position_alone
+from .position import OF_POSITION
 from .profiler import Profiler, Repeated
-from .settings import Settings, chosen_settings
+from .ray_engine import RayEngine
+from .settings import Settings, chosen_metrics, chosen_nulls
 from .vllm_engine import vllm_engine
 
 Model: TypeAlias = "torch.nn.Module | Callable[[], torch.nn.Module]"
@@ -42,16 +41,6 @@ EngineName: TypeAlias = Literal["ray"]
 
 # Results that workers send have the same size for any number of texts.
 _BATCHES_PER_SHARD = 64
-
-
-class Engine(Protocol):
-    """A way to measure shards."""
-
-    def measured(self, shards: Iterable[Shard]) -> Iterator[tuple[Shard, Measured]]:
-        """The measurements of all shards, in any order."""
-
-    def repeated(self) -> Repeated:
-        """The measurements of repeated tokens."""
 
 
 @checked(
@@ -133,7 +122,9 @@ def profile(
         raise TypeError("tokenizer is a string: the order is profile(model, tokenizer, texts)")
     if engine is not None and is_vllm(model):
         raise ValueError(f"vLLM has workers of its own: leave out engine={engine!r}")
-    settings = chosen_settings(metrics, null, batch_size, max_tokens, seed)
+    nulls = chosen_nulls(null)
+    names, own = chosen_metrics(metrics)
+    settings = Settings(names, own, metrics is None, nulls, batch_size, max_tokens, seed)
     shards = shards_of(read_texts(texts), _BATCHES_PER_SHARD * batch_size)
     checkpoint = Checkpoint(resume, settings)
     load: Callable[[], Any] = model if _loads(model) else lambda: model
@@ -181,7 +172,7 @@ def _engine(
     settings: Settings,
     num_workers: int | None,
     gpus_per_worker: float,
-) -> Iterator[Engine]:
+) -> Iterator[Profiler | RayEngine]:
     """The engine of a name.
 
     Raises:
@@ -199,9 +190,6 @@ def _engine(
         return
     if num_workers is None:
         raise ValueError("num_workers is None; give the number of Ray's workers")
-    # Imported here, because Ray may not be installed.
-    from .ray_engine import RayEngine
-
     with closing(RayEngine(load, tokenizer, settings, num_workers, gpus_per_worker)) as engine:
         yield engine
 
@@ -214,17 +202,19 @@ def _profile(
     missing += found.own.missing
     if found.empty:
         missing.append(f"texts: {found.empty:,} have no tokens but special ones")
-    own = estimates_of(found.own, repeated.by_reading[None])
-    nulls = {
-        null: estimates_of(found.by_reading[null], repeated.by_reading[null])
-        if null in found.by_reading
-        else _of_position(null, found.own, repeated.by_reading[None], settings)
-        for null in settings.nulls
-    }
+    own = found.own, repeated.by_reading[None]
+    nulls = {}
+    for null in settings.nulls:
+        if null in OF_POSITION:
+            of_metrics = zip((settings.on_texts, settings.on_repeated), own, strict=True)
+            both = [OF_POSITION[null](*each, found.own) for each in of_metrics]
+        else:
+            both = [found.by_reading[null], repeated.by_reading[null]]
+        nulls[null] = estimates_of(*both)
     signed = not all(layer.of_softmax for layer in found.own.layers.values())
     metrics = settings.described(signed=signed)
     return HeadProfile(
-        build_stacks(found.own, own, nulls, [metric.name for metric in metrics]),
+        build_stacks(found.own, estimates_of(*own), nulls, [metric.name for metric in metrics]),
         model=found.model.name,
         nulls=settings.nulls,
         num_texts=found.count,
@@ -235,18 +225,3 @@ def _profile(
         texts=found.sources,
         reader=reader,
     )
-
-
-def _of_position(
-    null: Null, texts: Measurement, repeated: Measurement, settings: Settings
-) -> Estimates:
-    """The metrics of a null of position."""
-    both = (settings.on_texts, texts), (settings.on_repeated, repeated)
-    if null == "position":
-        return estimates_of(
-            *(position_alone(metrics, measured, texts, settings.seed) for metrics, measured in both)
-        )
-    found: dict[str, Mapping[CallId, Estimate]] = {}
-    for metrics, measured in both:
-        found |= best_offset(metrics, measured, texts, settings.seed)
-    return found

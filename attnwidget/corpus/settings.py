@@ -10,11 +10,11 @@ from typing import Any, get_args
 from attnwidget.analysis import ALL_METRICS, SIGNED_METRICS, Metric
 from attnwidget.arguments import entries
 
+from .build import variability
 from .copying import copying, copying_weights
 from .measurement import Null
 from .meter import MetricSet, OwnMetric
 from .stack_profile import ProfileMetric
-from .variability import variability
 
 COPYING = ("copying", "copying_weights")
 """Metrics of repeated tokens that do not follow from the rows of their weights."""
@@ -82,32 +82,15 @@ def metrics_of_rows(names: Iterable[str]) -> MetricSet:
     return MetricSet({name: _OF_ROWS[name] for name in names}, {})
 
 
-def chosen_settings(
+def chosen_metrics(
     metrics: Iterable[str | OwnMetric] | None,
-    null: Null | Iterable[Null] | None,
-    batch_size: int,
-    max_tokens: int | None,
-    seed: int,
-) -> Settings:
-    """The settings that a user chose.
-
-    Raises:
-        TypeError, ValueError: one of them is wrong.
-    """
-    nulls = _chosen_nulls(null)
-    names, own = _chosen_metrics(metrics)
-    return Settings(tuple(names), own, metrics is None, nulls, batch_size, max_tokens, seed)
-
-
-def _chosen_metrics(
-    metrics: Iterable[str | OwnMetric] | None,
-) -> tuple[list[str], dict[str, OwnMetric]]:
+) -> tuple[tuple[str, ...], dict[str, OwnMetric]]:
     """The names of the metrics in order, and the user's functions by name.
 
     Raises:
         TypeError, ValueError: an entry is neither a metric's name nor a function with a name.
     """
-    known = [*_OF_ROWS, *_FURTHER]
+    known = (*_OF_ROWS, *_FURTHER)
     if metrics is None:
         return known, {}
     names: list[str] = []
@@ -137,10 +120,10 @@ def _chosen_metrics(
         names.append(name)
     if not names:
         raise ValueError("metrics is empty; give names of metrics, or None for all")
-    return names, own
+    return tuple(names), own
 
 
-def _chosen_nulls(null: Null | Iterable[Null] | None) -> tuple[Null, ...]:
+def chosen_nulls(null: Null | Iterable[Null] | None) -> tuple[Null, ...]:
     """The nulls in order; none for None.
 
     Raises:

@@ -13,13 +13,11 @@ from attnwidget.arguments import whole
 from attnwidget.extras import extra
 from attnwidget.record import Floats
 
+from .accumulators import groups
 from .stack_profile import SampledRows, StackProfile
 
 # The share of a row that is spread evenly over its keys, so that no logarithm is infinite.
 _SMOOTHING = 0.001
-
-# The numbers of an array that is computed at a time: a megabyte.
-_CELLS = 1 << 18
 
 
 class Head(NamedTuple):
@@ -154,10 +152,8 @@ def distances_between(a: Floats, b: Floats) -> Numbers:
     """
     of_a, of_b = _entropy(a), _entropy(b)
     distances = np.empty((len(a), len(b)))
-    size = max(1, _CELLS // a[0].size)
     for row, (distribution, entropy) in enumerate(zip(a, of_a, strict=True)):
-        for start in range(0, len(b), size):
-            part = slice(start, start + size)
+        for part in groups(b):
             mixed = _entropy((distribution + b[part]) / 2)
             distances[row, part] = mixed - (entropy + of_b[part]) / 2
     means: Numbers = np.maximum(distances / a.shape[1], 0)

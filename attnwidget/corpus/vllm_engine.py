@@ -18,17 +18,15 @@ from typing import Any
 import torch
 from safetensors.numpy import load
 
-from attnwidget.progress import end_asked, step_done
 from attnwidget.record import Tokens
-from attnwidget.running.batches import Batches, TextBatch, shuffled
-from attnwidget.running.texts import Shard
+from attnwidget.running.batches import TextBatch
 from attnwidget.running.vllm import keeping, model_of, name_of, params_of, tokenizer_of
 
-from .measurement import Measured, Measurement, ModelIdentity, Reading
+from .copying import CopyShares
+from .measurement import Measurement, ModelIdentity, Reading
 from .meter import MetricSet
 from .packed import of_arrays, pack
-from .profiler import Repeated
-from .repeated import repeated_tokens
+from .profiler import Profiler
 from .settings import COPYING, Settings
 
 SENT = tuple[str, Measurement | None]
@@ -53,7 +51,7 @@ class ReadTexts:
     texts: tuple[tuple[str, int, Tokens], ...]
 
 
-class _Reader(torch.nn.Module):
+class VllmModel(torch.nn.Module):
     """A stand-in for the engine's model: batches of texts read its limits and arguments."""
 
     def __init__(self, llm: Any) -> None:
@@ -72,7 +70,7 @@ class _Reader(torch.nn.Module):
 
 
 @contextmanager
-def vllm_engine(llm: Any, tokenizer: Any, settings: Settings) -> Iterator[VllmEngine]:
+def vllm_engine(llm: Any, tokenizer: Any, settings: Settings) -> Iterator[Profiler]:
     """Measures with an engine of vLLM, which is as before afterwards.
 
     Raises:
@@ -96,11 +94,11 @@ def vllm_engine(llm: Any, tokenizer: Any, settings: Settings) -> Iterator[VllmEn
                     "vLLM's own tokenizer drops the beginning of texts, not their end: with "
                     "max_tokens, pass a tokenizer, as AutoTokenizer.from_pretrained(...)"
                 )
-        yield VllmEngine(llm, tokenizer, settings, missing)
+        yield VllmProfiler(llm, tokenizer, settings, missing)
 
 
-class VllmEngine:
-    """Measures shards with the workers of vLLM, which keep what attention receives.
+class VllmProfiler(Profiler):
+    """Measures texts with the workers of vLLM, which keep what attention receives.
 
     Args:
         missing: the layers that they cannot read, with the reason.
@@ -109,84 +107,42 @@ class VllmEngine:
     def __init__(
         self, llm: Any, tokenizer: Any, settings: Settings, missing: Sequence[str]
     ) -> None:
-        self._llm, self._settings, self._missing = llm, settings, missing
+        super().__init__(VllmModel(llm), tokenizer, settings)
+        self._llm, self._absent = llm, missing
         self._params = params_of(llm, None)
-        reader = _Reader(llm)
-        self._batches = Batches(reader, tokenizer, settings.batch_size, settings.max_tokens)
-        self._repeated: TextBatch | None = None
-        if settings.has_repeated:
-            self._repeated = repeated_tokens(reader, tokenizer, settings.seed)
-        self._readings: list[Reading] = [None]
-        if "shuffled" in settings.nulls:
-            self._readings.append("shuffled")
+        copies = [name for name in COPYING if name in settings.names]
+        if copies:
+            self._missing = f"{', '.join(copies)}: needs output projections: {_WHERE}"
 
-    def measured(self, shards: Iterable[Shard]) -> Iterator[tuple[Shard, Measured]]:
-        """The measurements of each shard."""
-        for shard in shards:
-            yield shard, self._measure(shard)
-
-    def repeated(self) -> Repeated:
-        """The measurements of repeated tokens."""
-        metrics = self._settings.on_repeated
-        if self._repeated is not None and metrics.names:
-            for reading in self._readings:
-                self._read(self._repeated, reading, metrics)
-        found = {reading: self._sums(reading, metrics)[1] for reading in self._readings}
-        copies = [name for name in COPYING if name in self._settings.names]
-        why = f"{', '.join(copies)}: needs output projections: {_WHERE}" if copies else ""
-        return Repeated(found, why)
-
-    def _measure(self, shard: Shard) -> Measured:
-        sources: dict[int, str | tuple[str, ...]] = {}
-        metrics, empty = self._settings.on_texts, 0
-        for batch in self._batches.of(shard):
-            for reading in self._readings:
-                self._read(batch, reading, metrics)
-            for text in batch.texts:
-                sources[text.index] = text.source or text.tokens.labels
-                step_done()
-            if end_asked():
-                break
-        else:
-            empty = shard.count - len(sources)
-        sums: dict[Reading, Measurement] = {}
-        for reading in self._readings:
-            digest, sums[reading] = self._sums(reading, metrics)
-        identity = ModelIdentity(name_of(self._llm), digest)
-        measured = Measured(identity, sums, {}, len(sources), empty)
-        if sources and not measured.own.layers:
-            raise ValueError(f"no attention could be read: {'; '.join(measured.own.missing[:3])}")
-        measured.sources = measured.own.needed(sources)
-        return measured
-
-    def _read(self, batch: TextBatch, reading: Reading, metrics: MetricSet) -> None:
+    def _add(self, batch: TextBatch, reading: Reading, metrics: MetricSet, offsets: bool) -> None:
         """Let the engine read texts, and the workers add them to their sums."""
-        settings = self._settings
-        if reading == "shuffled":
-            batch = shuffled(batch, settings.seed)
         prompts = []
         for row in batch.rows:
             assert row.text is not None  # decoders alone
             ids = batch.tensors["input_ids"][row.index][row.text.kept]
             prompts.append({"prompt_token_ids": ids.tolist()})
         outputs = self._llm.generate(prompts, self._params, use_tqdm=False)
-        of_position = {"position", "best offset"} & set(settings.nulls)
-        offsets = reading is None and bool(of_position) and metrics is settings.on_texts
         texts = tuple(
             (output.request_id, text.index, text.tokens)
             for output, text in zip(outputs, batch.texts, strict=True)
         )
-        asked = ReadTexts(metrics.names, settings.seed, offsets, texts)
+        asked = ReadTexts(metrics.names, self._settings.seed, offsets, texts)
         arguments = reading or "", json.dumps(pack(asked, {}))
         for problem in self._llm.collective_rpc("attnwidget_fold", args=arguments):
             if problem:
                 raise ValueError(problem)
 
-    def _sums(self, reading: Reading, metrics: MetricSet) -> tuple[str, Measurement]:
-        """(a digest of the weights, the sums of all workers since they were last asked)."""
+    def _taken(self, reading: Reading, metrics: MetricSet) -> Measurement:
+        """The sums of all workers, with which a digest of their weights comes."""
         sent = self._llm.collective_rpc("attnwidget_sums", args=(reading or "",))
         parts = [of_arrays(SENT, load(each)) for each in sent]
-        return joined_sums(parts, Measurement(metrics.names, self._settings.seed), self._missing)
+        empty = Measurement(metrics.names, self._settings.seed)
+        digest, found = joined_sums(parts, empty, self._absent)
+        self._identity = ModelIdentity(name_of(self._llm), digest)
+        return found
+
+    def _further(self, batch: TextBatch, model: torch.nn.Module) -> dict[str, CopyShares]:
+        return {}  # which `missing` says
 
 
 def joined_sums(

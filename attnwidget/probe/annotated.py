@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from attnwidget.arguments import check_fields, list_of, two_numbers, whole_number
@@ -35,9 +35,20 @@ class Mention:
     rest: tuple[tuple[int, int], ...] = ()
 
     @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """(start, end) of each part."""
+        return (self.start, self.end), *self.rest
+
+    @property
     def words(self) -> list[int]:
         """The indices of its words."""
-        return [word for part in ((self.start, self.end), *self.rest) for word in range(*part)]
+        return [word for part in self.parts for word in range(*part)]
+
+    def moved(self, places: Mapping[int, int] | Sequence[int]) -> Mention:
+        """The mention in another text, in which its words have these places."""
+        (start, end), *rest = ((places[first], places[last - 1] + 1) for first, last in self.parts)
+        head = None if self.head is None else places[self.head]
+        return replace(self, start=start, end=end, head=head, rest=tuple(rest))
 
 
 @dataclass(frozen=True)
@@ -97,7 +108,7 @@ class Annotated:
                     f"{count - 1}, or None for the root"
                 )
         for mention in self.mentions:
-            for start, end in ((mention.start, mention.end), *mention.rest):
+            for start, end in mention.parts:
                 self._check_range("a mention", start, end)
             if mention.head is not None and mention.head not in mention.words:
                 raise ValueError(f"the head of {mention} is none of its words")

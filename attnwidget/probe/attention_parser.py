@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +17,10 @@ from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
 from .best_heads import DIRECTIONS
-from .halves import Halves, Null, Pairs, open_source, reading
-from .pair_features import FEATURES
+from .halves import Null, Pairs, opened, reading
 from .results import ProbeScores, compared
 from .shares import Share, Shares
+from .word_attention import pair_features
 
 _LEARNING_RATE = 2e-3
 
@@ -86,37 +87,32 @@ def attention_parser(
         ValueError: a text has no heads or relations, or is too long for the model; there are no
             words to parse; an array has a wrong shape.
     """
-    source, texts = open_source(
-        model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
-    )
-    halves = Halves(source, texts, held_out)
+    halves = opened(model, tokenizer, texts, held_out, null, seed, batch_size, max_tokens)
     parsers: dict[str, _PairSoftmax] = {}
-    shares = {name: Shares((), seed) for name in (*FEATURES, "next word")}
-    with reading(source.left_out):
+    shares = defaultdict[str, Shares](lambda: Shares((), seed))
+    with reading(halves.left_out):
         for read in halves.first():
             words, heads = _parsed(read.text)
-            for name, features in FEATURES.items():
-                found = features(read)
-                if found is not None and len(words):
-                    parser = parsers.setdefault(name, _PairSoftmax(found.shape[0]))
-                    parser.fit(found, words, heads)
+            for name, features in pair_features(read).items():
+                if len(words):
+                    parser = parsers.setdefault(name, _PairSoftmax(len(features)))
+                    parser.fit(features, words, heads)
         for read in halves.held_out():
             words, heads = _parsed(read.text)
             shares["next word"].add(read.index, (heads == words + 1).sum(), len(words))
-            for name, parser in parsers.items():
-                found = FEATURES[name](read)
-                if found is not None and len(words):
-                    hits = (parser.predict(found, words) == heads).sum()
+            for name, features in pair_features(read).items():
+                if len(words) and name in parsers:
+                    hits = (parsers[name].predict(features, words) == heads).sum()
                     shares[name].add(read.index, hits, len(words))
     if not parsers or not shares["next word"].count:
         raise ValueError("there are no texts, or none with a word that has a head word")
     own, null_own = (
-        parsers[name].coefficients.reshape(2, *source.heads.shape) if name in parsers else None
+        parsers[name].coefficients.reshape(2, *halves.heads.shape) if name in parsers else None
         for name in ("own", "null")
     )
     assert own is not None
     coefficients: dict[str, HeadScores] = {
-        direction: source.heads.scores(
+        direction: halves.heads.scores(
             f"parser, {direction}",
             "The coefficient of the head in a parser that adds up the weights of all heads",
             own[number],
@@ -134,7 +130,7 @@ def attention_parser(
         null_accuracy=None if null_own is None else shares["null"].share(),
         heads=coefficients,
         num_texts=halves.num_texts,
-        lost=source.left_out.words,
+        lost=halves.left_out.words,
     )
 
 

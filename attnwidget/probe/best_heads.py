@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, NamedTuple, TypeAlias
+from typing import Generic, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadScores, Numbers
+from attnwidget.analysis import HeadScores
 from attnwidget.corpus import Estimate
 from attnwidget.record import Floats
 
@@ -65,11 +65,8 @@ def marked(rows: Sequence[Iterable[int]], size: int) -> NDArray[np.bool_]:
 
 
 def both_ways(weights: Floats) -> Floats:
-    """Weights between the words of a text, and back: [directions, layers, heads, words, words].
-
-    Those of a translation have another first axis already, and are as they were.
-    """
-    return weights if weights.ndim == 5 else np.stack([weights, weights.swapaxes(-1, -2)])
+    """Weights between the words of a text, and back: [directions, layers, heads, words, words]."""
+    return np.stack([weights, weights.swapaxes(-1, -2)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +96,6 @@ class Rule(NamedTuple):
 
 
 _Tallies: TypeAlias = dict[str, dict[str, Shares]]
-"""By kind, by what decides ("own" or "null" heads, or the name of a rule), what is right."""
 
 
 class Contest(Generic[Text]):
@@ -109,20 +105,28 @@ class Contest(Generic[Text]):
         halves: the texts by which the best are chosen, and the held-out ones.
         decide: returns the decisions in a text.
         seed: of the bootstrap over texts.
+        ways: returns the weights of a text in all directions, along a first axis.
 
     Attributes:
         chosen: by kind, the direction, layer and head that are best in the first texts, as indices.
+        scored: by kind, by what decides ("own" or "null" heads [directions, layers, heads], or the
+            name of a rule [alternatives]), the share that is right in the held-out texts.
     """
 
     def __init__(
-        self, halves: Halves[Text], decide: Callable[[Text], Decisions], seed: int
+        self,
+        halves: Halves[Text],
+        decide: Callable[[Text], Decisions],
+        seed: int,
+        ways: Callable[[Floats], Floats] = both_ways,
     ) -> None:
         self._heads = halves.heads
         self._halves = halves
         self._decide = decide
+        self._ways = ways
         self._seed = seed
         self._chosen: _Tallies = {}
-        self._scored: _Tallies = {}
+        self.scored: _Tallies = {}
         self.chosen: dict[str, tuple[int, int, int]] = {}
 
     def run(
@@ -139,28 +143,44 @@ class Contest(Generic[Text]):
         """
         with reading(self._halves.left_out, unit):
             for read in self._halves.first():
-                _add(self._chosen, None, read, self._decide(read.text))
+                self._count(self._chosen, None, read, self._decide(read.text))
             for kind, tally in self._chosen.items():
                 direction, layer, head = _best(tally["own"])
                 self.chosen[kind] = direction, layer, head
             for read in self._halves.held_out():
                 decisions = self._decide(read.text)
-                _add(self._scored, self._seed, read, decisions)
+                self._count(self.scored, self._seed, read, decisions)
                 if seen is not None:
                     seen(read, decisions)
+
+    def _count(
+        self,
+        tallies: _Tallies,
+        seed: int | None,
+        read: WordAttention[Text],
+        decisions: Decisions,
+    ) -> None:
+        """Count the right decisions in a text."""
+        if not len(decisions.words):
+            return
+        members = np.stack(list(decisions.kinds.values())).T
+        right = {name: decisions.hits(self._ways(each)) for name, each in read.both.items()}
+        for name, decided in (right | dict(decisions.rules)).items():
+            sums = decided @ members
+            for number, (kind, row) in enumerate(decisions.kinds.items()):
+                tally = tallies.setdefault(kind, {})
+                if name not in tally:
+                    tally[name] = Shares(sums.shape[:-1], seed)
+                tally[name].add(read.index, sums[..., number], int(row.sum()))
 
     @property
     def counts(self) -> dict[str, int]:
         """By kind, the decisions in held-out texts."""
-        return {kind: tally["own"].count for kind, tally in self._scored.items()}
-
-    def share(self, kind: str, at: tuple[int, int, int]) -> Share:
-        """The share of a direction, layer and head in the held-out texts."""
-        return self._scored[kind]["own"].share(*at)
+        return {kind: tally["own"].count for kind, tally in self.scored.items()}
 
     def best(self, kind: str) -> BestHead:
         """The best head, in its better direction."""
-        chosen, scored, at = self._chosen[kind], self._scored[kind], self.chosen[kind]
+        chosen, scored, at = self._chosen[kind], self.scored[kind], self.chosen[kind]
         null_accuracy = None
         if "null" in chosen and "null" in scored:
             null_accuracy = scored["null"].share(*_best(chosen["null"]))
@@ -168,18 +188,14 @@ class Contest(Generic[Text]):
             count=scored["own"].count,
             layer=self._heads.numbers[at[1]],
             head=at[2],
-            accuracy=self.share(kind, at),
+            accuracy=scored["own"].share(*at),
             null_accuracy=null_accuracy,
         )
 
     def rule(self, kind: str, name: str) -> Rule:
         """A rule: its best alternative in the first texts, scored on the held-out ones."""
         [place] = _best(self._chosen[kind][name])
-        return Rule(place, self._scored[kind][name].share(place))
-
-    def all_heads(self, kind: str) -> Numbers:
-        """The accuracy of every head in each direction, float64 [directions, layers, heads]."""
-        return self._scored[kind]["own"].values
+        return Rule(place, self.scored[kind][name].share(place))
 
     def scores(self, kind: str, name: str, description: str, rule: tuple[str, Share]) -> HeadScores:
         """The accuracy of every head in its better direction, beside a null.
@@ -187,38 +203,17 @@ class Contest(Generic[Text]):
         Args:
             rule: the null where random weights were not read: its name and accuracy.
         """
-        chosen, scored = self._chosen[kind], self._scored[kind]
+        chosen, scored = self._chosen[kind], self.scored[kind]
         found = _of_better_direction(chosen["own"], scored["own"])
         null, label = np.full(found.mean.shape, rule[1].value), rule[0]
         if "null" in chosen and "null" in scored:
-            null, label = (
-                _of_better_direction(chosen["null"], scored["null"]).mean,
-                "random weights",
-            )
+            null = _of_better_direction(chosen["null"], scored["null"]).mean
+            label = "random weights"
         num_texts = self._halves.num_texts[1]
         measured_on = f"{scored['own'].count:,} decisions in {num_texts:,} held-out texts"
         return self._heads.scores(
             name, description, found, null, null_label=label, measured_on=measured_on
         )
-
-
-def _add(
-    tallies: _Tallies, seed: int | None, read: WordAttention[Any], decisions: Decisions
-) -> None:
-    """Count the right decisions in a text."""
-    if not len(decisions.words):
-        return
-    members = np.stack(list(decisions.kinds.values())).T
-    right = {"own": decisions.hits(both_ways(read.weights)), **decisions.rules}
-    if read.null is not None:
-        right["null"] = decisions.hits(both_ways(read.null))
-    for name, decided in right.items():
-        sums = decided @ members
-        for number, (kind, row) in enumerate(decisions.kinds.items()):
-            tally = tallies.setdefault(kind, {})
-            if name not in tally:
-                tally[name] = Shares(sums.shape[:-1], seed)
-            tally[name].add(read.index, sums[..., number], int(row.sum()))
 
 
 def _best(shares: Shares) -> tuple[int, ...]:

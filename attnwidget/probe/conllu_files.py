@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from itertools import chain
 from os import PathLike
 
 from attnwidget.arguments import checked, whole
@@ -74,8 +74,9 @@ def _sentences(path: PathLike[str] | str, mentions: Mentions) -> Iterator[tuple[
     try:
         # A byte-order mark is no part of the text.
         with open(path, encoding="utf-8-sig") as lines:
-            for line, content in enumerate(_ended(lines), 1):
+            for line, content in enumerate(chain(lines, [""]), 1):
                 text = content.rstrip("\r\n")
+                # The last sentence ends with the file.
                 if not text.strip():
                     if tokens:
                         yield document, _sentence(tokens, mentions)
@@ -98,12 +99,6 @@ def _sentences(path: PathLike[str] | str, mentions: Mentions) -> Iterator[tuple[
         raise ValueError(f"{path} is no CoNLL-U that can be read: {error}") from error
 
 
-def _ended(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, and an empty one after the last sentence."""
-    yield from lines
-    yield ""
-
-
 def _token(line: int, text: str, before: list[Token]) -> Token:
     """Read a line, and check that its number follows from those before it in the sentence."""
     columns = text.split("\t")
@@ -123,43 +118,24 @@ def _token(line: int, text: str, before: list[Token]) -> Token:
     return token
 
 
-@dataclass
-class _Surface:
-    """The text of a sentence as it is written.
-
-    Attributes:
-        text: so far.
-        spans: of the words.
-        space: True if a space follows.
-    """
-
-    text: str = ""
-    spans: list[tuple[int, int]] = field(default_factory=list)
-    space: bool = False
-
-    def add(self, token: Token, words: list[str]) -> None:
-        """Add a token as it is written, with its syntactic words."""
-        start = len(self.text) + self.space
-        self.text += " " * self.space + token.form
-        self.space = token.misc("SpaceAfter") != "No"
-        if "".join(words) != token.form:
-            self.spans += [(start, start + len(token.form))] * len(words)
-            return
-        for word in words:
-            self.spans.append((start, start + len(word)))
-            start += len(word)
-
-
 def _sentence(tokens: list[Token], mentions: Mentions) -> Annotated:
     words = [token for token in tokens if token.is_word]
-    surface = _Surface()
-    last_written = 0
+    # As it is written, with the characters of each word.
+    text, space = "", ""
+    spans: list[tuple[int, int]] = []
     for token in tokens:
         if token.last > len(words):
             raise Wrong(token.line, f"the words of {token.columns[0]} are missing")
-        if token.first > last_written:
-            last_written = token.last
-            surface.add(token, [word.form for word in words[token.first - 1 : token.last]])
+        if token.first <= len(spans):  # within a range, or an empty node
+            continue
+        start = len(text) + len(space)
+        text += space + token.form
+        space = "" if token.misc("SpaceAfter") == "No" else " "
+        forms = [word.form for word in words[token.first - 1 : token.last]]
+        is_split = "".join(forms) == token.form
+        for form in forms:
+            spans.append((start, start + len(form if is_split else token.form)))
+            start += len(form) * is_split
     # Treebanks without trees have no heads.
     has_heads = all(word.columns[6] != "_" for word in words)
     named = [
@@ -172,8 +148,8 @@ def _sentence(tokens: list[Token], mentions: Mentions) -> Annotated:
             relations=named[1] if has_heads else None,
             mentions=mentions.of(tokens),
             tags=named[0],
-            text=surface.text,
-            spans=surface.spans,
+            text=text,
+            spans=spans,
         )
     except ValueError as error:
         raise Wrong(tokens[0].line, f"in the sentence that begins here, {error}") from error
@@ -210,14 +186,10 @@ def _join(sentences: list[Annotated]) -> Annotated:
     text = ""
     has_heads = all(sentence.heads is not None for sentence in sentences)
     for sentence in sentences:
-        first, offset = len(words), len(text)
-        for head in sentence.heads or ():
-            heads.append(None if head is None else head + first)
-        for mention in sentence.mentions:
-            start, end = mention.start + first, mention.end + first
-            head = None if mention.head is None else mention.head + first
-            rest = tuple((start + first, end + first) for start, end in mention.rest)
-            mentions.append(replace(mention, start=start, end=end, head=head, rest=rest))
+        offset = len(text)
+        places = range(len(words), len(words) + len(sentence))
+        heads += [None if head is None else places[head] for head in sentence.heads or ()]
+        mentions += [mention.moved(places) for mention in sentence.mentions]
         spans += [(start + offset, end + offset) for start, end in sentence.spans or ()]
         words += sentence.words
         relations += sentence.relations or ()

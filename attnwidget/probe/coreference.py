@@ -10,7 +10,7 @@ import numpy as np
 
 from .annotated import Annotated
 from .best_heads import DIRECTIONS, BestHead, Contest, Decisions, Direction, marked
-from .halves import Halves, Null, Pairs, open_source
+from .halves import Null, Pairs, opened
 from .results import ProbeScores, compared
 from .shares import Share
 
@@ -84,10 +84,7 @@ def coreference(
         ValueError: no mention has an antecedent; a text is too long for the model; an array has a
             wrong shape.
     """
-    source, texts = open_source(
-        model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
-    )
-    halves = Halves(source, texts, held_out)
+    halves = opened(model, tokenizer, texts, held_out, null, seed, batch_size, max_tokens)
     contest = Contest(halves, _decisions, seed)
     contest.run()
     counts = contest.counts
@@ -105,7 +102,7 @@ def coreference(
     return CoreferenceScores(
         **vars(contest.best(_ALL)),
         direction=DIRECTIONS[at[0]],
-        pronouns=contest.share(_PRONOUNS, at) if counts[_PRONOUNS] else None,
+        pronouns=contest.scored[_PRONOUNS]["own"].share(*at) if counts[_PRONOUNS] else None,
         nearest=nearest,
         same_word=contest.rule(_ALL, "same word").accuracy,
         heads={"antecedents": scores},

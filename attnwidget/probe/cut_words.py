@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attnwidget.running.labels import text_tokenizer
 from attnwidget.warning import warn
 
-from .annotated import Annotated, Mention
+from .annotated import Annotated
 
 _T = TypeVar("_T")
 
@@ -127,15 +127,8 @@ def with_words(text: Annotated, kept: NDArray[np.bool_]) -> Annotated:
         words=[text.words[word] for word in places],
         heads=None if heads is None else [None if h is None else places.get(h) for h in heads],
         relations=of_kept(text.relations),
-        mentions=[_moved(m, places) for m in text.mentions if kept[m.words].all()],
+        mentions=[m.moved(places) for m in text.mentions if kept[m.words].all()],
         segments=[(inside[0], inside[-1] + 1) for inside in segments if inside],
         tags=of_kept(text.tags),
         spans=of_kept(text.spans),
     )
-
-
-def _moved(mention: Mention, places: dict[int, int]) -> Mention:
-    parts = ((mention.start, mention.end), *mention.rest)
-    (start, end), *rest = ((places[first], places[last - 1] + 1) for first, last in parts)
-    head = None if mention.head is None else places[mention.head]
-    return replace(mention, start=start, end=end, head=head, rest=tuple(rest))

@@ -17,11 +17,10 @@ from attnwidget.record import Floats
 
 from .annotated import Annotated, dependencies
 from .examples import FEWEST, Classification, Examples
-from .halves import Halves, Null, Pairs, open_source, reading
-from .pair_features import FEATURES
+from .halves import Null, Pairs, opened, reading
 from .results import ProbeScores
 from .shares import Share
-from .word_attention import WordAttention
+from .word_attention import WordAttention, pair_features
 
 if TYPE_CHECKING:
     import torch
@@ -108,11 +107,8 @@ def edge_classifier(
             few pairs; an array has a wrong shape.
         ModuleNotFoundError: scikit-learn is not installed.
     """
-    source, texts = open_source(
-        model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
-    )
-    halves = Halves(source, texts, held_out)
-    with reading(source.left_out):
+    halves = opened(model, tokenizer, texts, held_out, null, seed, batch_size, max_tokens)
+    with reading(halves.left_out):
         fitted = _read_pairs(halves.first(), max_pairs, seed)
         scored = _read_pairs(halves.held_out(), max_pairs, seed)
     measured_on = counted(halves.num_texts[0], "text")
@@ -121,11 +117,11 @@ def edge_classifier(
     for task in _TASKS:
         scores[task], sizes = _score(task, fitted[task], scored[task], seed)
         lengths = {
-            name: np.hypot(*each.reshape(2, *source.heads.shape))
+            name: np.hypot(*each.reshape(2, *halves.heads.shape))
             for name, each in sizes.items()
             if name != "distance"
         }
-        heads[task] = source.heads.scores(
+        heads[task] = halves.heads.scores(
             f"counts for {task}",
             "The length of the coefficients of the head in a classifier of pairs of words",
             lengths["own"],
@@ -137,7 +133,7 @@ def edge_classifier(
         relation=scores["relation"],
         heads=heads,
         num_texts=halves.num_texts,
-        lost=source.left_out.words,
+        lost=halves.left_out.words,
     )
 
 
@@ -148,7 +144,7 @@ def _read_pairs(
     found = {task: Examples() for task in _TASKS}
     for read in texts:
         random = np.random.default_rng([seed, read.index])
-        features = {name: of_text(read) for name, of_text in FEATURES.items()}
+        features = pair_features(read)
         edges = {
             (word, head): relation.split(":")[0] for word, head, relation in dependencies(read.text)
         }
@@ -158,11 +154,7 @@ def _read_pairs(
             if not pairs or len(found[task]) + len(pairs) > most:
                 continue
             first, second = np.array(list(pairs)).T
-            rows = {
-                name: each[:, first, second].T
-                for name, each in features.items()
-                if each is not None
-            }
+            rows = {name: each[:, first, second].T for name, each in features.items()}
             found[task].add(read.index, list(pairs.values()), **rows)
         if all(len(examples) > most - 100 for examples in found.values()):
             break
@@ -202,12 +194,11 @@ def _score(
         )
     accuracies: dict[str, Share] = {}
     sizes: dict[str, Numbers] = {}
-    for name in FEATURES:
-        if fitted.has(name) and held_out.has(name):
-            rows, others = examples.rows(name)
-            classifier = _fitted(rows, examples.targets)
-            accuracies[name] = examples.share(classifier.predict(others))
-            sizes[name] = np.linalg.norm(classifier[-1].coef_, axis=0)
+    for name in examples.read:
+        rows, others = examples.rows(name)
+        classifier = _fitted(rows, examples.targets)
+        accuracies[name] = examples.share(classifier.predict(others))
+        sizes[name] = np.linalg.norm(classifier[-1].coef_, axis=0)
     score = EdgeScore(
         task=task,
         classes=len(examples.classes),

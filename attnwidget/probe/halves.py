@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 from attnwidget.arguments import checked, entries, one_of, whole
 from attnwidget.progress import progress_bar
 
+from .annotated import Annotated, annotated
 from .cut_words import LeftOut
 from .word_attention import ArrayAttention, Heads, Text, WordAttention
 
 if TYPE_CHECKING:
     import torch
 
-    from .model_attention import ModelAttention
 
 Null: TypeAlias = Literal["random weights"]
 
@@ -59,8 +59,9 @@ class Halves(Generic[Text]):
             second on.
 
     Attributes:
-        heads: the heads that are read; complete after the first text.
-        left_out: the words that are left out of the texts that were read.
+        source: what reads them.
+        heads, left_out: those of the source.
+        texts: those by which something is chosen or fitted, and the held-out ones.
 
     Raises:
         TypeError: the texts are arrays that can be read only once, and none are held out.
@@ -72,9 +73,28 @@ class Halves(Generic[Text]):
     ) -> None:
         self.heads = source.heads
         self.left_out = source.left_out
-        self._source = source
-        self._halves = divide(source, texts, held_out)
+        self.source = source
+        self.texts = self._divided(texts, held_out)
         self._counts = [0, 0]
+
+    def _divided(
+        self, texts: Iterable[Any], held_out: Iterable[Any] | None
+    ) -> tuple[Iterable[Any], Iterable[Any]]:
+        if held_out is not None:
+            return texts, entries("held_out", held_out, "a list, as the others are")
+        if not isinstance(self.source, ArrayAttention):
+            texts = list(texts)
+        elif iter(texts) is texts:
+            raise TypeError(
+                "these pairs can be read only once, and texts must be held out: give a list, or "
+                "other pairs as held_out"
+            )
+        if isinstance(texts, Sized) and len(texts) < 2:
+            raise ValueError(
+                f"too few texts, {len(texts)}: every second one is held out; give at least two, or "
+                "others as held_out"
+            )
+        return islice(texts, 0, None, 2), islice(texts, 1, None, 2)
 
     @property
     def num_texts(self) -> tuple[int, int]:
@@ -90,7 +110,7 @@ class Halves(Generic[Text]):
         return self._read(1)
 
     def _read(self, half: int) -> Iterator[WordAttention[Text]]:
-        for read in self._source.read(self._halves[half]):
+        for read in self.source.read(self.texts[half]):
             self._counts[half] += 1
             yield read
 
@@ -98,17 +118,17 @@ class Halves(Generic[Text]):
 @checked(
     null=one_of(Null, None), seed=whole(0), batch_size=whole(1), max_tokens=whole(1, none=True)
 )
-def open_source(
+def opened(
     model: torch.nn.Module | Pairs,
     tokenizer: Any,
     texts: Iterable[Any] | None,
-    *,
+    held_out: Iterable[Any] | None,
     null: Null | None,
     seed: int,
     batch_size: int,
     max_tokens: int | None,
-) -> tuple[ModelAttention | ArrayAttention, Iterable[Any]]:
-    """Open a model, or arrays: (what reads annotated texts, the texts).
+) -> Halves[Annotated]:
+    """Open a model, or arrays, and divide the texts.
 
     Args:
         model: a model; or pairs of attention and a text, without tokenizer and texts.
@@ -123,7 +143,9 @@ def open_source(
                 "expected a model, its tokenizer and texts; or pairs of an array [layers, heads, "
                 "words, words] and an Annotated"
             )
-        return ArrayAttention(), entries("pairs", model, "(weights, Annotated) pairs")
+        expected = "(weights [layers, heads, words, words], Annotated)"
+        source = ArrayAttention("self", expected, _words_of)
+        return Halves(source, entries("pairs", model, expected), held_out)
     if texts is None or tokenizer is None:
         missing = "texts" if texts is None else "a tokenizer"
         raise TypeError(f"a probe of a model needs {missing}: (model, tokenizer, texts)")
@@ -131,7 +153,7 @@ def open_source(
     # Imported here, so that arrays can be probed without torch.
     from .model_attention import ModelAttention
 
-    source = ModelAttention(
+    read_by = ModelAttention(
         model,  # type: ignore[arg-type]
         tokenizer,
         null=null is not None,
@@ -139,25 +161,9 @@ def open_source(
         batch_size=batch_size,
         max_tokens=max_tokens,
     )
-    return source, texts
+    return Halves(read_by, texts, held_out)
 
 
-def divide(
-    source: Source[Any], texts: Iterable[Any], held_out: Iterable[Any] | None
-) -> tuple[Iterable[Any], Iterable[Any]]:
-    """The texts by which something is chosen or fitted, and the held-out ones; see `Halves`."""
-    if held_out is not None:
-        return texts, entries("held_out", held_out, "a list, as the others are")
-    if not isinstance(source, ArrayAttention):
-        texts = list(texts)
-    elif iter(texts) is texts:
-        raise TypeError(
-            "these pairs can be read only once, and texts must be held out: give a list, or other "
-            "pairs as held_out"
-        )
-    if isinstance(texts, Sized) and len(texts) < 2:
-        raise ValueError(
-            f"too few texts, {len(texts)}: every second one is held out; give at least two, or "
-            "others as held_out"
-        )
-    return islice(texts, 0, None, 2), islice(texts, 1, None, 2)
+def _words_of(given: Any) -> tuple[Annotated, Annotated, Annotated]:
+    text = annotated(given)
+    return text, text, text

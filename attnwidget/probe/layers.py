@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from attnwidget.analysis import HeadScores, Numbers, Tabular
+from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.analysis.head_scores import Rows
 from attnwidget.arguments import checked, entries, whole
 from attnwidget.progress import progress_bar, step_done
@@ -21,16 +21,11 @@ from attnwidget.running.model import run
 from attnwidget.running.random_weights import with_random_weights
 from attnwidget.tracing import undisturbed
 
-from .examples import FEWEST, Classification, Examples
-from .halves import divide, open_source, reading
-from .model_attention import ModelAttention
-from .results import in_short, shares_table
+from .examples import FEWEST, TASKS, Classification, Examples
+from .halves import opened, reading
+from .model_attention import ModelAttention, WordBatches
+from .results import Findings
 from .shares import Share
-from .tasks import TASKS
-from .word_batches import WordBatches
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # With smaller gains, the mean of their layers says nothing.
 _LEAST_GAIN = 0.01
@@ -89,57 +84,44 @@ class LayerScore:
         return float((np.arange(len(self.mixing)) * self.mixing).sum())
 
 
-@dataclass(frozen=True)
-class LayerScores(Tabular):
+@dataclass(frozen=True, kw_only=True)
+class LayerScores(Findings):
     """The scores of the layers for each task; see `layers`.
+
+    `table()` has a row per task, the one of the lowest expected layer first: task, classes, count,
+    accuracy, low, high, majority, embeddings (the accuracy of these alone), expected_layer,
+    center_of_gravity, and null_accuracy if there is a null.
 
     Attributes:
         scores: by task.
         null_scores: the same of random weights, or None.
-        num_texts: the texts on which probes were fitted, and those that were held out.
-        lost: the number of words that all scores and baselines leave out, because they did not fit
-            into `max_tokens`, or the tokenizer has no tokens for them.
     """
 
     scores: dict[str, LayerScore]
     null_scores: dict[str, LayerScore] | None
-    num_texts: tuple[int, int]
-    lost: int
 
     def __repr__(self) -> str:
         tasks = [f"{task} {score.accuracy.value:.2f}" for task, score in self.scores.items()]
-        beside = "layers and baselines"
-        return in_short("LayerScores", self.num_texts[1], tasks, self.lost, beside)
+        return self._in_short(tasks, "layers and baselines")
 
-    def table(self) -> pd.DataFrame:
-        """The tasks as a table of pandas, the one of the lowest expected layer first.
-
-        Columns: task, classes, count, accuracy, low, high, majority, embeddings (the accuracy of
-        these alone), expected_layer, center_of_gravity, null_accuracy if there is a null, and
-        lost, the number of words that were left out, if there are any.
-
-        Raises:
-            ModuleNotFoundError: pandas is not installed.
-        """
+    def _rows(self) -> list[dict[str, Any]]:
         nulls = self.null_scores or {}
-        scores = sorted(self.scores.values(), key=lambda score: _last_if_nan(score.expected_layer))
-        return shares_table(
-            (
-                {
-                    "task": score.task,
-                    "classes": score.classes,
-                    "count": score.count,
-                    "accuracy": score.accuracy,
-                    "majority": score.majority,
-                    "embeddings": score.cumulative[0],
-                    "expected_layer": score.expected_layer,
-                    "center_of_gravity": score.center_of_gravity,
-                    "null_accuracy": nulls[score.task].accuracy if score.task in nulls else None,
-                }
-                for score in scores
-            ),
-            self.lost,
-        )
+        # Tasks that have no expected layer come last.
+        order = np.argsort([score.expected_layer for score in self.scores.values()], kind="stable")
+        return [
+            {
+                "task": score.task,
+                "classes": score.classes,
+                "count": score.count,
+                "accuracy": score.accuracy,
+                "majority": score.majority,
+                "embeddings": score.cumulative[0],
+                "expected_layer": score.expected_layer,
+                "center_of_gravity": score.center_of_gravity,
+                "null_accuracy": nulls[score.task].accuracy if score.task in nulls else None,
+            }
+            for score in (list(self.scores.values())[place] for place in order)
+        ]
 
     def metrics(self, heads: int) -> dict[str, HeadScores]:
         """The accuracy that each layer adds to each task, as `metrics` of `attnwidget.show`.
@@ -162,10 +144,6 @@ class LayerScores(Tabular):
             )
             for task, score in self.scores.items()
         }
-
-
-def _last_if_nan(layer: float) -> float:
-    return float("inf") if np.isnan(layer) else layer
 
 
 @checked(max_examples=whole(1))
@@ -215,12 +193,11 @@ def layers(
     for name in names:
         if name not in TASKS:
             raise ValueError(f"there is no task {name!r}; the tasks are {', '.join(TASKS)}")
-    source, texts = open_source(
-        model, tokenizer, texts, null=None, seed=seed, batch_size=batch_size, max_tokens=max_tokens
-    )
+    halves = opened(model, tokenizer, texts, held_out, None, seed, batch_size, max_tokens)
+    source = halves.source
     if not isinstance(source, ModelAttention):
         raise TypeError("layers are probed by hidden states, so a model is needed")
-    fitting, scoring = ([*part] for part in divide(source, texts, held_out))
+    fitting, scoring = ([*part] for part in halves.texts)
 
     def scores_of(
         read: torch.nn.Module, words: WordBatches
@@ -251,7 +228,9 @@ def layers(
         words = WordBatches(tokenizer, batch_size, max_tokens)
         with progress_bar("Probing", "texts"):
             null_scores, _ = scores_of(with_random_weights(source.model, seed), words)
-    return LayerScores(scores, null_scores, num_texts, source.left_out.words)
+    return LayerScores(
+        scores=scores, null_scores=null_scores, num_texts=num_texts, lost=source.left_out.words
+    )
 
 
 def _read_examples(

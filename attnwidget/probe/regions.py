@@ -10,13 +10,13 @@ import numpy as np
 
 from attnwidget.analysis import Numbers
 from attnwidget.analysis.image_attention import overlaps
-from attnwidget.arguments import entries
+from attnwidget.arguments import checked, entries, whole
 from attnwidget.corpus.accumulators import Means
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.record import AttentionRecord, Patches, Stack
 
 from .results import ProbeScores
-from .word_attention import Heads
+from .word_attention import Heads, padded
 
 if TYPE_CHECKING:
     import torch
@@ -33,6 +33,7 @@ class RegionScores(ProbeScores):
     area: float
 
 
+@checked(seed=whole(0))
 def regions(
     model: torch.nn.Module | Iterable[tuple[AttentionRecord, Any]],
     processor: Any = None,
@@ -78,14 +79,11 @@ def regions(
     with progress_bar("Probing", "images"):
         for index, (record, region) in enumerate(pairs):
             heads.stack, patches = _patches(record)
-            inside = _inside(region, patches)
-            shares = _shares(record.stack(heads.stack), inside)
-            means = means or Means.empty(shares.shape, seed)
-            means.add({index: shares})
+            stack, inside = record.stack(heads.stack), _inside(region, patches)
+            heads.add(stack, record.missing)
+            means = means or Means.empty(heads.shape, seed)
+            means.add({index: _shares(stack, inside)})
             areas.append(float(np.nanmean(inside)))
-            stack = record.stack(heads.stack)
-            heads.numbers = stack.numbers
-            heads.counts = tuple(layer.num_heads for layer in stack.layers)
             step_done()
     if means is None:
         raise ValueError("there are no images")
@@ -135,7 +133,7 @@ def _inside(region: Any, patches: Patches) -> Numbers:
                 f"a region is {region!r:.60}; expected (left, top, right, bottom) from 0 to 1"
             )
         given, across, down = np.ones((1, 1)), given[[0, 2]], given[[1, 3]]
-    elif given.ndim != 2 or not given.size or given.min() < 0 or given.max() > 1:
+    elif given.ndim != 2 or not given.size or not (given.min() >= 0 and given.max() <= 1):
         raise ValueError(
             "a region is neither (left, top, right, bottom) nor a mask [rows, columns] from 0 to 1"
         )
@@ -160,11 +158,10 @@ def _inside(region: Any, patches: Patches) -> Numbers:
 def _shares(stack: Stack, inside: Numbers) -> Numbers:
     """The weights inside as a share of those on all patches, by head: [layers, heads]."""
     is_patch = ~np.isnan(inside)
-    shares = np.full(
-        (len(stack.layers), max(layer.num_heads for layer in stack.layers)), np.nan, np.float64
-    )
-    for place, layer in enumerate(stack.layers):
-        for head in range(layer.num_heads):
-            received = layer.head_weights(head).sum(axis=0, dtype=np.float64)[is_patch]
-            shares[place, head] = received @ inside[is_patch] / (received.sum() or np.nan)
-    return shares
+    shares = []
+    for layer in stack.layers:
+        heads = [layer.head_weights(head).sum(0, np.float64) for head in range(layer.num_heads)]
+        received = np.array(heads)[:, is_patch]
+        total = received.sum(axis=1)
+        shares.append(received @ inside[is_patch] / np.where(total > 0, total, np.nan))
+    return padded(shares, np.nan)

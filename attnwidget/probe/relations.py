@@ -12,9 +12,9 @@ from attnwidget.record import Arc, AttentionRecord, Floats, Tokens
 
 from .annotated import Annotated, dependencies
 from .best_heads import DIRECTIONS, Contest, Decisions, Direction, both_ways
-from .halves import Halves, Null, Pairs, open_source
+from .halves import Null, Pairs, opened
 from .relation_score import ALL, SUBTYPES, RelationScore, head_names, rows_of
-from .results import ProbeScores, in_short
+from .results import ProbeScores
 from .word_attention import WordAttention
 from .word_tokens import span_of, tokens_of_words
 
@@ -72,8 +72,7 @@ class RelationScores(ProbeScores):
             for score in list(self.scores.values())[:_PRINTED]
         ]
         more = ["..."] if len(self.scores) > _PRINTED else []
-        beside = "offsets and random weights"
-        return in_short("RelationScores", self.num_texts[1], heads + more, self.lost, beside)
+        return self._in_short(heads + more, "offsets and random weights")
 
     def _rows(self) -> list[dict[str, Any]]:
         columns = (
@@ -195,10 +194,7 @@ def relations(
         ValueError: a text has no heads or relations, or is too long for the model; no relation is
             frequent enough; an array has a wrong shape.
     """
-    source, texts = open_source(
-        model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
-    )
-    halves = Halves(source, texts, held_out)
+    halves = opened(model, tokenizer, texts, held_out, null, seed, batch_size, max_tokens)
     contest = Contest(halves, _decisions, seed)
     misses: dict[str, list[Miss]] = {}
     contest.run(seen=lambda read, decisions: _add_misses(misses, read, decisions, contest.chosen))

@@ -15,21 +15,68 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeScores(Tabular):
-    """The findings of a probe: its own numbers, and some of every head.
+class Findings(Tabular):
+    """The findings of a probe, and the texts that they are of.
 
     Attributes:
-        heads: the numbers of every head by what they measure, each with its null, and with its
-            interval if it has one.
         num_texts: the texts, pairs or images by which something was chosen or fitted (0 where
             nothing was), and those on which all is scored.
         lost: the number of words that all scores and baselines leave out, because they did not fit
             into `max_tokens`, or the tokenizer has no tokens for them.
     """
 
-    heads: Mapping[str, HeadScores] = field(repr=False)
     num_texts: tuple[int, int]
     lost: int
+
+    def table(self) -> pd.DataFrame:
+        """The scores as a table of pandas, with the columns that their class names.
+
+        Of a result that names none: the first number of all heads, the largest first, with the
+        columns stack, layer, head, the number by its name, and low, high and null if known. If
+        words were left out, the column "lost" has their number in every row.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        cells: list[dict[str, Any]] = []
+        for row in self._rows():
+            cells.append({})
+            for name, value in {**row, "lost": self.lost or None}.items():
+                cells[-1][name] = value.value if isinstance(value, Share) else value
+                if name == "accuracy":
+                    cells[-1] |= {"low": value.low, "high": value.high}
+        columns = {name: [row[name] for row in cells] for name in cells[0]}
+        return data_frame(
+            {
+                name: [float("nan") if value is None else value for value in values]
+                for name, values in columns.items()
+                if any(value is not None for value in values)
+            }
+        )
+
+    def _rows(self) -> Iterable[Mapping[str, Any]]:
+        """The rows of the table, by column; a column in which none has a value is left out."""
+        raise NotImplementedError
+
+    def _in_short(self, found: Iterable[str], beside: str) -> str:
+        """The short form in an output: some findings, and what the table has beside them."""
+        without = f"{self.lost:,} words left out; " if self.lost else ""
+        return (
+            f"<{type(self).__name__} of {self.num_texts[1]} held-out texts: {', '.join(found)}; "
+            f"{without}table() has {beside} beside them>"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeScores(Findings):
+    """The findings of a probe: its own numbers, and some of every head.
+
+    Attributes:
+        heads: the numbers of every head by what they measure, each with its null, and with its
+            interval if it has one.
+    """
+
+    heads: Mapping[str, HeadScores] = field(repr=False)
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -54,62 +101,11 @@ class ProbeScores(Tabular):
             raise KeyError(f"no {name!r:.200} among the scores; there are {', '.join(self.heads)}")
         return self.heads[name]
 
-    def table(self) -> pd.DataFrame:
-        """The scores as a table of pandas, with the columns that their class names.
-
-        Of a result that names none: the first number of all heads, the largest first, with the
-        columns stack, layer, head, the number by its name, and low, high and null if known. If
-        words were left out, the column "lost" has their number in every row.
-
-        Raises:
-            ModuleNotFoundError: pandas is not installed.
-        """
-        return shares_table(self._rows(), self.lost)
-
     def _rows(self) -> Iterable[Mapping[str, Any]]:
-        """The rows of the table, by column."""
         scores = next(iter(self.heads.values()))
         ordered = scores.table().sort_values(scores.name, ascending=False, kind="stable")
         rows: list[Mapping[str, Any]] = ordered.to_dict("records")
         return rows
-
-
-def in_short(kind: str, held_out: int, found: Iterable[str], lost: int, beside: str) -> str:
-    """The short form of scores in an output: some, and what their table has beside them."""
-    without = f"{lost:,} words left out; " if lost else ""
-    return (
-        f"<{kind} of {held_out} held-out texts: {', '.join(found)}; {without}table() has {beside} "
-        "beside them>"
-    )
-
-
-def shares_table(rows: Iterable[Mapping[str, Any]], lost: int) -> pd.DataFrame:
-    """A table of pandas, by column each row; a Share has its value there.
-
-    Beside the column "accuracy" stand the ends of its intervals, "low" and "high". A column in
-    which no row has a value is left out.
-
-    Args:
-        lost: the number of words that were left out, for a column "lost" if there are any.
-
-    Raises:
-        ModuleNotFoundError: pandas is not installed.
-    """
-    cells: list[dict[str, Any]] = []
-    for row in rows:
-        cells.append({})
-        for name, value in {**row, "lost": lost or None}.items():
-            cells[-1][name] = value.value if isinstance(value, Share) else value
-            if name == "accuracy":
-                cells[-1] |= {"low": value.low, "high": value.high}
-    columns = {name: [row[name] for row in cells] for name in cells[0]}
-    return data_frame(
-        {
-            name: [float("nan") if value is None else value for value in values]
-            for name, values in columns.items()
-            if any(value is not None for value in values)
-        }
-    )
 
 
 def compared(column: str, shares: Mapping[str, Share | None]) -> list[dict[str, Any]]:

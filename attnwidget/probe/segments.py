@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from attnwidget.counted import counted
 from attnwidget.record import Floats
 
 from .annotated import Annotated
-from .halves import Null, Pairs, open_source, reading
+from .halves import Null, Pairs, opened, reading
 from .results import ProbeScores
 
 if TYPE_CHECKING:
@@ -71,41 +72,36 @@ def segments(
         ValueError: no text has segments and other words; a text is too long for the model; an
             array has a wrong shape.
     """
-    source, texts = open_source(
-        model, tokenizer, texts, null=null, seed=seed, batch_size=batch_size, max_tokens=max_tokens
-    )
-    own: Means | None = None
-    of_null: Means | None = None
+    # Nothing is held out.
+    halves = opened(model, tokenizer, texts, (), null, seed, batch_size, max_tokens)
+    means = defaultdict[str, Means](lambda: Means.empty(halves.heads.shape, seed))
     num_texts = left_out = 0
-    with reading(source.left_out):
-        for read in source.read(texts):
+    with reading(halves.left_out):
+        for read in halves.first():
             inside = _inside(read.text)
             if inside.all() or not inside.any():
                 left_out += 1
                 continue
             num_texts += 1
-            own = own or Means.empty(source.heads.shape, seed)
-            own.add({read.index: _difference(read.weights, inside)})
-            if read.null is not None:
-                of_null = of_null or Means.empty(source.heads.shape, seed)
-                of_null.add({read.index: _difference(read.null, inside)})
-    if own is None:
+            for name, weights in read.both.items():
+                means[name].add({read.index: _difference(weights, inside)})
+    if not means:
         raise ValueError(
             f"no text has segments and other words: {left_out} texts have none, or nothing else"
         )
-    scores = source.heads.scores(
+    scores = halves.heads.scores(
         "attends to segments",
         "The mean weight on a word of a segment, minus that on another word",
-        own.estimate(),
-        np.zeros(source.heads.shape) if of_null is None else of_null.estimate().mean,
-        null_label="no difference" if of_null is None else "random weights",
+        means["own"].estimate(),
+        means["null"].estimate().mean if "null" in means else np.zeros(halves.heads.shape),
+        null_label="random weights" if "null" in means else "no difference",
         signed=True,
         measured_on=counted(num_texts, "text"),
     )
     return SegmentScores(
         heads={"segments": scores},
         num_texts=(0, num_texts),
-        lost=source.left_out.words,
+        lost=halves.left_out.words,
         left_out=left_out,
     )
 

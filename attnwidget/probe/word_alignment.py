@@ -21,7 +21,7 @@ from .cut_words import LeftOut
 from .halves import Halves, Null
 from .results import ProbeScores, compared
 from .shares import Share
-from .word_attention import Heads, WordAttention
+from .word_attention import ArrayAttention, Heads, WordAttention, padded
 from .word_tokens import span_of, tokens_by_labels, tokens_of_words
 
 if TYPE_CHECKING:
@@ -123,8 +123,7 @@ class AlignmentScores(BestHead, ProbeScores):
         Raises:
             TypeError: the pair is no Aligned.
         """
-        _check(pair)
-        record = _captured(model, tokenizer, pair)
+        record = _captured(model, tokenizer, _checked(pair))
         source, target = _members(tokenizer, pair, record)
         shift = 1 if self.moment == "writes" else 0
         arcs = [
@@ -175,15 +174,19 @@ def alignment(
                 "expected a model, its tokenizer and pairs; or pairs of an array [layers, heads, "
                 "target words, source words] and an Aligned"
             )
-        given = list[Any](entries("pairs", model, "(weights, Aligned) pairs"))
-        source: _Arrays | _CrossAttention = _Arrays()
+        expected = "(weights [layers, heads, target words, source words], Aligned)"
+        given = list[Any](entries("pairs", model, expected))
+        source: ArrayAttention[Aligned] | _CrossAttention = ArrayAttention(
+            "cross", expected, lambda pair: (_checked(pair), pair.target, pair.source)
+        )
     else:
         if tokenizer is None or pairs is None:
             raise TypeError("alignment needs a model, its tokenizer and pairs of sentences")
         given = list[Any](entries("pairs", pairs, "a list of Aligned"))
         source = _CrossAttention(model, tokenizer, null, seed)
     halves = Halves(source, given, held_out)
-    contest = Contest(halves, _decisions, seed)
+    # Of arrays, the moment "writes" alone.
+    contest = Contest(halves, _decisions, seed, lambda each: each.reshape(-1, *each.shape[-4:]))
     contest.run("pairs")
     if not (contest.chosen and contest.counts):
         raise ValueError(
@@ -192,6 +195,7 @@ def alignment(
         )
     moment, _, _ = contest.chosen[_LINKED]
     diagonal, offset = (contest.rule(_LINKED, name) for name in ("diagonal", "offset"))
+    by_moment = np.where(halves.heads.exists, contest.scored[_LINKED]["own"].values, np.nan)
     scores = contest.scores(
         _LINKED,
         "aligns words",
@@ -204,42 +208,11 @@ def alignment(
         diagonal=diagonal.accuracy,
         offset=_OFFSETS[offset.chosen],
         offset_accuracy=offset.accuracy,
-        by_moment=dict(
-            zip(
-                _MOMENTS,
-                np.where(source.heads.exists, contest.all_heads(_LINKED), np.nan),
-                strict=False,
-            )
-        ),
+        by_moment=dict(zip(_MOMENTS, by_moment, strict=False)),
         heads={"links": scores},
         num_texts=halves.num_texts,
-        lost=source.left_out.words,
+        lost=halves.left_out.words,
     )
-
-
-class _Arrays:
-    """Reads pairs of an array and two sentences."""
-
-    def __init__(self) -> None:
-        self.heads = Heads("cross")
-        self.left_out = LeftOut()
-
-    def read(self, given: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
-        """The weights of each pair, [1 moment, layers, heads, target words, source words]."""
-        for index, item in enumerate(given):
-            is_pair = isinstance(item, (tuple, list)) and len(item) == 2
-            if not (is_pair and isinstance(item[1], Aligned)):
-                raise TypeError(f"a pair is {type(item).__name__}; expected (weights, Aligned)")
-            weights, pair = np.asarray(item[0], np.float32), item[1]
-            if weights.ndim != 4 or weights.shape[2:] != (len(pair.target), len(pair.source)):
-                raise ValueError(
-                    f"weights have the shape {list(weights.shape)}; expected [layers, heads, "
-                    f"{len(pair.target)} target words, {len(pair.source)} source words]"
-                )
-            layers, heads = weights.shape[:2]
-            self.heads.numbers, self.heads.counts = tuple(range(layers)), (heads,) * layers
-            yield WordAttention(index, pair, weights[None], None)
-            step_done()
 
 
 class _CrossAttention:
@@ -258,8 +231,8 @@ class _CrossAttention:
     def read(self, pairs: Iterable[Any]) -> Iterator[WordAttention[Aligned]]:
         """The weights of each pair, but for those of which one sentence has no words."""
         for index, pair in enumerate(pairs):
-            _check(pair)
-            read = self._read(index, pair) if _has_tokens(self._tokenizer, pair.source) else None
+            has_tokens = _has_tokens(self._tokenizer, _checked(pair).source)
+            read = self._read(index, pair) if has_tokens else None
             count = len(pair.source) + len(pair.target)
             kept = 0 if read is None else len(read.text.source) + len(read.text.target)
             self.left_out.add(count, count, kept)
@@ -270,9 +243,8 @@ class _CrossAttention:
     def _read(self, index: int, pair: Aligned) -> WordAttention[Aligned] | None:
         """The weights of a pair; None if a sentence has no words that have tokens."""
         records = [_captured(model, self._tokenizer, pair) for model in self._models]
-        stack = records[0].stack("cross")
-        self.heads.counts = tuple(layer.num_heads for layer in stack.layers)
-        self.heads.numbers = tuple(stack.numbers)
+        for record in records:
+            self.heads.add(record.stack("cross"), record.missing)
         members = _members(self._tokenizer, pair, records[0])
         source, target = (each.sum(axis=1) > 0 for each in members)
         if not (source.any() and target.any()):
@@ -319,10 +291,11 @@ def _decisions(pair: Aligned) -> Decisions:
     )
 
 
-def _check(pair: Any) -> None:
-    """Raise a TypeError if a pair is no Aligned."""
+def _checked(pair: Any) -> Aligned:
+    """A pair, or a TypeError if it is no Aligned."""
     if not isinstance(pair, Aligned):
         raise TypeError(f"a pair is {type(pair).__name__}; expected attnwidget.probe.Aligned")
+    return pair
 
 
 def _captured(model: Any, tokenizer: Any, pair: Aligned) -> AttentionRecord:
@@ -347,16 +320,12 @@ def _members(tokenizer: Any, pair: Aligned, record: AttentionRecord) -> tuple[Fl
 def _between_words(record: AttentionRecord, members: tuple[Floats, Floats]) -> Floats:
     """Weights [moments, layers, heads, target words, source words]."""
     source, target = members
-    stack = record.stack("cross")
-    most = max(layer.num_heads for layer in stack.layers)
-    shape = (2, len(stack.layers), most, len(target), len(source))
-    weights = np.zeros(shape, np.float32)
     mean = target / target.sum(axis=1, keepdims=True).clip(1)
     # The step before the one that reads a token makes it.
-    rows = [np.roll(mean, -1, axis=1), mean]
-    for place, layer in enumerate(stack.layers):
-        for head in range(layer.num_heads):
-            own = layer.head_weights(head) @ source.T
-            for moment, row in enumerate(rows):
-                weights[moment, place, head] = row @ own
+    rows = np.stack([np.roll(mean, -1, axis=1), mean])
+    layers = [
+        np.stack([rows @ (layer.head_weights(head) @ source.T) for head in range(layer.num_heads)])
+        for layer in record.stack("cross").layers
+    ]
+    weights: Floats = np.moveaxis(padded(layers), 2, 0)
     return weights

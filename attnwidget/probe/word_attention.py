@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 from attnwidget.analysis import HeadScores, Numbers
 from attnwidget.corpus import Estimate
 from attnwidget.progress import step_done
-from attnwidget.record import Floats
+from attnwidget.record import Floats, Stack
 
-from .annotated import Annotated, annotated
+from .annotated import Annotated
 from .cut_words import LeftOut
+
+_FARTHEST = 10
 
 Text = TypeVar("Text")
 """The annotations of a text, such as `Annotated`."""
@@ -39,6 +41,27 @@ class WordAttention(Generic[Text]):
     text: Text
     weights: Floats
     null: Floats | None
+
+    @property
+    def both(self) -> dict[str, Floats]:
+        """The weights as "own", and as "null" those of random weights, if there are any."""
+        return {"own": self.weights} | ({} if self.null is None else {"null": self.null})
+
+
+def pair_features(read: WordAttention[Annotated]) -> dict[str, Floats]:
+    """What is known of each word and another, for classifiers: float32 [features, words, words].
+
+    "own" and "null" have the weights of all heads from a word to another, and back: 2 * layers *
+    heads features. "distance" has 1 for their signed distance; those above 10 are one.
+    """
+    found: dict[str, Floats] = {}
+    for name, weights in read.both.items():
+        flat = weights.reshape(-1, *weights.shape[2:])
+        found[name] = np.concatenate([flat, flat.swapaxes(1, 2)])
+    places = np.arange(len(read.text))
+    near = (places - places[:, None]).clip(-_FARTHEST, _FARTHEST)
+    found["distance"] = np.eye(2 * _FARTHEST + 1, dtype=np.float32)[:, near + _FARTHEST]
+    return found
 
 
 @dataclass
@@ -67,6 +90,19 @@ class Heads:
         """True for the heads that there are, bool [layers, heads]."""
         present: NDArray[np.bool_] = np.arange(self.shape[1]) < np.array(self.counts)[:, None]
         return present
+
+    def add(self, stack: Stack, missing: Iterable[str] = ()) -> None:
+        """Note the heads of a further record, and what is missing in it.
+
+        Raises:
+            ValueError: they are other heads than those of the records before.
+        """
+        counts = tuple(layer.num_heads for layer in stack.layers)
+        if self.counts and (self.numbers, self.counts) != (stack.numbers, counts):
+            why = "; ".join(missing) or "its layers or heads are others than those before"
+            raise ValueError(f"the attention could not be read in all texts: {why}")
+        self.numbers, self.counts = stack.numbers, counts
+        self.missing += [reason for reason in missing if reason not in self.missing]
 
     def scores(
         self,
@@ -100,33 +136,53 @@ class Heads:
         return {self.stack: {number: row[:count] for number, count, row in rows}}
 
 
-class ArrayAttention:
-    """Reads pairs of the attention between words, and an annotated text."""
+def padded(layers: Sequence[NDArray[Any]], fill: float = 0) -> NDArray[Any]:
+    """Layers [heads, ...] as one array; the number to fill in for heads that a layer lacks."""
+    most = max(map(len, layers))
+    array = np.full((len(layers), most, *layers[0].shape[1:]), fill, layers[0].dtype)
+    for own, layer in zip(array, layers, strict=True):
+        own[: len(layer)] = layer
+    return array
 
-    def __init__(self) -> None:
-        self.heads = Heads()
+
+class ArrayAttention(Generic[Text]):
+    """Reads pairs of the attention between words, and an annotated text.
+
+    Args:
+        stack: the name of the stack.
+        expected: what a pair is.
+        text_of: returns the annotations that are given, and the words of rows and of columns;
+            raises a TypeError for anything else.
+    """
+
+    def __init__(
+        self, stack: str, expected: str, text_of: Callable[[Any], tuple[Text, Sized, Sized]]
+    ) -> None:
+        self.heads = Heads(stack)
         self.left_out = LeftOut()
+        self._expected = expected
+        self._text_of = text_of
 
-    def read(self, pairs: Iterable[tuple[Any, Any]]) -> Iterator[WordAttention[Annotated]]:
+    def read(self, pairs: Iterable[tuple[Any, Any]]) -> Iterator[WordAttention[Text]]:
         """The attention of each text, in order.
 
         Raises:
-            TypeError: something is no pair of numbers and an annotated text.
+            TypeError: something is no pair of numbers and annotations.
             ValueError: an array has another shape than [layers, heads, words, words].
         """
         for index, pair in enumerate(pairs):
             if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
                 raise TypeError(
-                    f"text {index} is {type(pair).__name__}; expected a pair (weights [layers, "
-                    "heads, words, words], Annotated)"
+                    f"text {index} is {type(pair).__name__}; expected a pair {self._expected}"
                 )
             weights = np.asarray(pair[0], np.float32)
-            text = annotated(pair[1])
+            text, *sides = self._text_of(pair[1])
             known = self.heads.shape if self.heads.numbers else weights.shape[:2]
-            if weights.shape != (*known, len(text), len(text)):
+            if weights.shape != (*known, *map(len, sides)) or 0 in known:
+                rows, columns = map(len, sides)
                 raise ValueError(
                     f"the attention of text {index} has the shape {list(weights.shape)}; expected "
-                    f"[layers, heads, {len(text)}, {len(text)}], between its words, with as many "
+                    f"{self._expected}, here [layers, heads, {rows}, {columns}], with as many "
                     "layers and heads as the others"
                 )
             if not np.isfinite(weights).all():

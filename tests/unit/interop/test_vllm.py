@@ -278,7 +278,7 @@ def test_a_profile_goes_on_after_its_shards(
 def test_a_layer_that_fails_is_not_in_a_profile() -> None:
     llm = LLM()
     llm.believed = 0.4
-    with pytest.raises(ValueError, match=f"no attention could be read: {NAME}: its weights times"):
+    with pytest.raises(ValueError, match=f"no attention .*: {NAME}: its weights times"):
         aw.profile(llm, None, TEXTS, null=None, metrics=["same"])
 
 

@@ -13,8 +13,9 @@ from tokenizers import Regex, normalizers
 from transformers import ProphetNetTokenizer
 
 import attnwidget as aw
-from attnwidget.probe import Aligned, Annotated, Mention
+from attnwidget.probe import Aligned, Annotated, Mention, word_alignment
 from attnwidget.probe.cut_words import LeftOut, fitting, with_words
+from attnwidget.record import AttentionRecord
 from tests.unit import tokenizing
 from tests.unit.tiny import Loaded, bert, t5
 
@@ -333,3 +334,23 @@ def test_alignment_is_scored_without_words_that_a_tokenizer_drops() -> None:
     assert found.lost == 3 * 6 + 4
     assert found.table()["lost"].tolist()[0] == found.lost
     check_equal(found, aw.probe.alignment(model, tokenizer, without))
+
+
+def test_a_layer_that_is_missing_in_one_pair_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    captured = word_alignment._captured
+
+    def without_one(model: Any, tokenizer: Any, pair: Aligned) -> AttentionRecord:
+        record = captured(model, tokenizer, pair)
+        stack = record.stack("cross")
+        if pair.source == ["dog"]:
+            stack = replace(stack, layers=stack.layers[:1])
+        return AttentionRecord({"cross": stack}, missing=["decoder.1: of no known kind"])
+
+    monkeypatch.setattr(word_alignment, "_captured", without_one)
+    tokenizer = tokenizing.unigram()
+    model = t5(vocab_size=len(tokenizer), eos_token_id=1)
+    pairs = [Aligned([word], ["the"], [(0, 0)]) for word in ("fox", "over", "lazy", "dog")]
+    found = aw.probe.alignment(model, tokenizer, pairs[:2], null=None)
+    assert found.missing == ("decoder.1: of no known kind",)
+    with pytest.raises(ValueError, match="not be read in all texts: decoder"):
+        aw.probe.alignment(model, tokenizer, pairs, null=None)

@@ -50,6 +50,7 @@ def test_shares_inside_a_region(region: Any, area: float, expected: list[float])
         ((0, 0, 2, 1), "from 0 to 1"),
         ([1, 2, 3], "nor a mask"),
         (np.zeros((2, 2)), "marks no region"),
+        (np.full((2, 2), np.nan), "nor a mask"),
     ],
 )
 def test_what_is_no_region_is_refused(region: Any, message: str) -> None:
@@ -60,6 +61,17 @@ def test_what_is_no_region_is_refused(region: Any, message: str) -> None:
     bare = AttentionRecord.from_arrays([np.full((1, 2, 2), 0.5)], ["a", "b"])
     with pytest.raises(ValueError, match="places of the tokens on the image are not known"):
         aw.probe.regions([(bare, (0, 0, 1, 1))])
+
+
+def test_images_of_other_heads_are_refused() -> None:
+    stack = record().stack()
+    later = replace(stack.layers[0], number=1)
+    twice = AttentionRecord({"self": replace(stack, layers=(*stack.layers, later))})
+    region = (0, 0, 0.5, 1)
+    with pytest.raises(ValueError, match="its layers or heads are others"):
+        aw.probe.regions([(record(), region), (twice, region)])
+    with pytest.raises(ValueError, match="seed is -1; expected a number from 0"):
+        aw.probe.regions([(record(), region)], seed=-1)
 
 
 def test_layers_without_a_softmax_are_left_out() -> None:

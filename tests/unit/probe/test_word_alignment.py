@@ -73,8 +73,11 @@ def test_the_row_that_makes_a_word_is_that_before_it() -> None:
     ("pairs", "error", "message"),
     [
         (3, TypeError, "expected a model, its tokenizer and pairs"),
-        ([np.zeros((1, 1, 1, 1))] * 2, TypeError, r"expected \(weights, Aligned\)"),
-        ([(np.ones((1, 1, 2, 2)), LINKED)] * 2, ValueError, "1 target words"),
+        ([np.zeros((1, 1, 1, 1))] * 2, TypeError, r"expected a pair \(weights .*, Aligned\)"),
+        ([(np.ones((1, 1, 2, 2)), LINKED)] * 2, ValueError, r"here \[layers, heads, 1, 1\]"),
+        ([(np.ones((1, n, 1, 1)), LINKED) for n in (1, 2)], ValueError, "as many layers and heads"),
+        ([(np.ones((0, 1, 1, 1)), LINKED)] * 2, ValueError, "as many layers and heads"),
+        ([(np.full((1, 1, 1, 1), np.nan), LINKED)] * 2, ValueError, "not finite"),
         ([(np.ones((1, 1, 1, 1)), p) for p in (LINKED, UNLINKED)], ValueError, "words to score"),
         (planted(1), ValueError, "too few texts, 1"),
     ],
