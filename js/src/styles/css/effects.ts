@@ -13,10 +13,9 @@ export const EFFECTS = `
   display: flex; align-items: center; gap: 6px; height: 26px; padding: 0 9px; border: 1px solid var(--border); border-radius: 13px;
   background: none; font-size: 12px;
 }
-.off-chip span { color: var(--muted); font-size: 10px }
+.off-chip span { flex: none; color: var(--muted); font-size: 10px }
 .off-chip.cut { max-width: 100% }
 .off-chip bdi { overflow: hidden; text-overflow: ellipsis; white-space: pre }
-.off-chip span { flex: none }
 .off-chip:hover { border-color: var(--muted) }
 .off-chip:hover span { color: var(--text) }
 .off-row .some { margin-right: -8px }

@@ -71,19 +71,17 @@ header {
 .toggle:hover { color: var(--text) }
 .toggle[aria-pressed=true] { border-color: var(--accent); background: var(--highlight); color: var(--text) }
 .label { color: var(--muted) }
-.stepper button { border: 0; background: none; padding: 4px; line-height: 1 }
+.stepper button { min-width: 24px; min-height: 24px; border: 0; background: none; padding: 4px; line-height: 1 }
 .idle { border-style: dashed }
 .idle * { color: var(--muted) }
 [role=spinbutton] { min-width: 1.4em; text-align: center; border-radius: 4px; font-variant-numeric: tabular-nums }
-.control select { max-width: 24em; border: 0; text-overflow: ellipsis; background: var(--background); padding: 2px 0 ; field-sizing: content}
-.control select { min-height: 24px }
+.control select { max-width: 24em; border: 0; text-overflow: ellipsis; background: var(--background); padding: 2px 0; min-height: 24px; field-sizing: content }
 /* A long name would push other choices out of the row. */
 .tools select { max-width: 11em }
 /* What places and colours the points comes first. */
 [data-view=map] .tools select { max-width: 8em }
 [data-view=map] .options > .toggle { order: 1 }
 @supports not (field-sizing: content) { .weighting select { max-width: 150px } }
-.stepper button { min-width: 24px; min-height: 24px }
 .common { position: relative; flex: none; display: flex; margin-left: auto; align-items: center; justify-content: flex-end; gap: 4px }
 .icon {
   flex: none; display: grid; place-items: center; width: 32px; height: 34px; padding: 0; border: 0; background: none;

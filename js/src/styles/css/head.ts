@@ -30,7 +30,7 @@ export const HEAD = `
 .changes thead th { border-bottom: 1px solid var(--border); color: var(--muted) }
 .changes th:first-child { width: 99%; padding-left: 0; text-align: left; white-space: normal; overflow-wrap: anywhere }
 .changes tr[aria-current=true] { background: var(--highlight) }
-.changes button { padding: 0 4px; border: 0; background: none; font: inherit; color: inherit; text-align: left }
+.changes button { padding: 0 4px; border: 0; background: none; text-align: left }
 .changes .more { color: var(--positive) }
 .changes .less { color: var(--negative) }
 .norms { position: relative; flex: none; width: 86px; font-size: 11px; color: var(--muted) }

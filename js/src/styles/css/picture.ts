@@ -45,14 +45,13 @@ export const PICTURE = `
 .strongest h3 { margin: 2px 0 6px; font-size: 13px; line-height: 1.4; font-weight: 500 }
 .strongest .columns { display: flex; justify-content: space-between; padding-bottom: 4px; border-bottom: 1px solid var(--border); color: var(--muted) }
 .strongest ol { margin: 0; padding: 0; list-style: none }
-.strongest li { display: grid; grid-template-columns: 24px minmax(70px, 1fr) minmax(20px, 84px) 3.9em; align-items: center; gap: 8px; height: 30px; cursor: pointer; border-radius: 4px }
+.strongest li { display: grid; grid-template-columns: 24px minmax(70px, 1fr) minmax(20px, 84px) 3.9em; align-items: center; gap: 8px; height: 30px; cursor: pointer; border-radius: 4px; break-inside: avoid }
 .strongest.long li { grid-template-columns: 24px 1fr 44px 3.9em }
 .strongest li:hover { background: var(--panel) }
 .strongest canvas { width: 24px; height: 24px }
 .strongest .name { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
 .strongest .number { text-align: right }
 .picture-top:not(.wide) .strongest ol { columns: 230px 2; column-gap: 28px }
-.strongest li { break-inside: avoid }
 /* Two lines for the title of the smaller picture, and as many for the other. */
 .long-titles .picture-side > .title { height: 2.8em; white-space: normal }
 .picture-view > section > .title { white-space: normal }

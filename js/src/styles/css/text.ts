@@ -36,16 +36,15 @@ export const TEXT = `
 .beside .right { position: sticky; top: 0; align-self: start }
 .prompt { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 10px }
 .reader { position: relative; outline-offset: -2px }
-.take { position: absolute; z-index: 2; padding: 2px 10px; border: 1px solid var(--accent); border-radius: 5px; background: var(--background); font: inherit; font-size: 12px; color: var(--accent); cursor: pointer }
+.take { position: absolute; z-index: 2; padding: 2px 10px; border: 1px solid var(--accent); border-radius: 5px; background: var(--background); font-size: 12px; color: var(--accent) }
 .prompt-strip canvas { position: sticky; top: 8px; display: block; cursor: pointer }
 .dock { padding-top: 12px }
 .dock .said { border-color: var(--accent) }
 .written { font-size: 15px; line-height: 30px; white-space: pre-wrap; outline-offset: -2px }
-.written [role=option] { padding: 3px 0; border-radius: 3px; cursor: pointer }
-.written [role=option] { background-color: color-mix(in srgb, var(--accent) calc(45% * var(--looks, 0)), transparent) }
+.written [role=option] { padding: 3px 0; border-radius: 3px; cursor: pointer; background-color: color-mix(in srgb, var(--accent) calc(45% * var(--looks, 0)), transparent) }
 .player { display: flex; gap: 12px; align-items: center; margin: 0 0 14px 88px; font-size: 12px; font-variant-numeric: tabular-nums; color: var(--muted) }
 .player input { flex: 0 9 260px; min-width: 80px; accent-color: var(--accent) }
-.play, .count-sinks { padding: 2px 10px; border: 1px solid var(--border); border-radius: 5px; background: none; font: inherit; font-size: 12px; color: var(--text); cursor: pointer }
+.play, .count-sinks, .check button { padding: 2px 10px; border: 1px solid var(--border); border-radius: 5px; background: none; font-size: 12px; color: var(--text) }
 .count-sinks[aria-pressed=true] { border-color: var(--accent); color: var(--accent) }
 .written .mark { margin-left: 6px; font-size: 12px; color: var(--muted) }
 .written [role=option]:hover { outline: 1px solid var(--muted) }
@@ -65,20 +64,20 @@ export const TEXT = `
 .with-cuts th:nth-child(4) { width: 56px }
 .parts tbody th { display: flex; gap: 6px; align-items: baseline; min-width: 0; padding: 3px 0; font-weight: 400; text-align: left }
 .parts .number { flex: none; width: 18px; font-size: 11px; text-align: right; color: var(--muted) }
-.parts th button, .carriers th button, .more { overflow: hidden; padding: 0; border: 0; background: none; font: inherit; text-align: left; white-space: nowrap; text-overflow: ellipsis; color: inherit; cursor: pointer }
+.parts th button, .carriers th button, .more { overflow: hidden; padding: 0; border: 0; background: none; text-align: left; white-space: nowrap; text-overflow: ellipsis }
 .parts th .close { flex: none; padding: 0 3px; color: var(--muted) }
 .parts tr.marked { font-weight: 700 }
 .parts tr.marked .number { color: var(--accent) }
 .parts tr.pointed, .parts tr:has([aria-pressed=true]) { background: var(--highlight) }
 .parts .range { font-weight: 400 }
 .more { margin: 6px 0 18px 24px; font-size: 12px; color: var(--muted) }
-.parts thead button, .parts td button { padding: 0; border: 0; background: none; font: inherit; color: inherit; cursor: pointer }
+.parts thead button, .parts td button { padding: 0; border: 0; background: none }
 .parts td svg, .parts thead svg { width: 12px; height: 12px; vertical-align: -2px; margin-right: 3px; color: var(--muted) }
 .parts .less, .without .marked td { color: color-mix(in srgb, var(--negative) 72%, var(--text)); font-weight: 700 }
 .parts td [aria-pressed=true] { text-decoration: underline; text-underline-offset: 3px }
 .with-cuts th:nth-child(5) { width: 66px }
 .without { margin: 0 0 16px 88px }
-.without .chip { padding: 2px 10px; border: 1px solid var(--border); border-radius: 12px; background: none; font: inherit; color: inherit; cursor: pointer }
+.without .chip { padding: 2px 10px; border: 1px solid var(--border); border-radius: 12px; background: none }
 .without th:first-child { width: 34%; font-weight: 400; text-align: left }
 .without thead th { overflow: hidden; text-overflow: ellipsis }
 .without .note { line-height: 20px }
@@ -91,7 +90,7 @@ export const TEXT = `
 .figure .text-columns .title, .figure .parts th button { white-space: normal }
 .figure :is(.prompt-strip, .play, .count-sinks, .take, .parts .close, .parts .more, .check button, .without .close, .text-picture > button) { display: none }
 .check { margin-top: 10px }
-.check button { padding: 3px 12px; border: 1px solid var(--border); border-radius: 5px; background: none; font: inherit; font-size: 12px; color: var(--text); cursor: pointer }
+.check button { padding: 3px 12px }
 .carriers .current th button { color: var(--accent); font-weight: 700 }
 .check td:first-child { text-align: left; color: var(--muted) }
 .tick-bar { position: relative; display: block; height: 7px; margin-left: 10px }
