@@ -3,12 +3,6 @@
 import { kernelsFor } from "./compiled.ts";
 import type { Kernels } from "./kernels.ts";
 
-export interface Workspace {
-  readonly kernels: Kernels;
-  /** Give the memory back; no array of it may be used after this. */
-  release(): void;
-}
-
 interface Memory {
   readonly kernels: Kernels;
   readonly numbers: number;
@@ -24,7 +18,7 @@ const KEPT_MS = 500;
 const WASTE = 4;
 
 /** @param numbers the total length of all arrays */
-export function workspace(numbers: number): Workspace {
+export function workspace(numbers: number) {
   const fits = idle && idle.numbers >= numbers && idle.numbers <= WASTE * numbers;
   const memory = fits && idle ? idle : { kernels: kernelsFor(numbers), numbers };
   idle = null;
@@ -32,6 +26,7 @@ export function workspace(numbers: number): Workspace {
   memory.kernels.clear();
   return {
     kernels: memory.kernels,
+    /** Give the memory back; no array of it may be used after this. */
     release() {
       idle = memory;
       timer = setTimeout(() => {

@@ -29,6 +29,18 @@ export function tableElement(
 export const tableRow = (name: Node | string, cells: readonly (Node | string)[]) =>
   el("tr", {}, el("th", { scope: "row" }, name), ...cells.map((each) => el("td", {}, each)));
 
+/** Create an element of an SVG, likewise. */
+export function svg<Name extends keyof SVGElementTagNameMap>(
+  name: Name,
+  attributes: Attributes,
+  ...children: Node[]
+): SVGElementTagNameMap[Name] {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  setAttributes(element, attributes);
+  element.append(...children);
+  return element;
+}
+
 /** Create a button that calls `onClick`. */
 export function button(
   attributes: Attributes,

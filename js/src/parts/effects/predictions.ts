@@ -1,12 +1,10 @@
 /** The likeliest predictions with all heads and without some, side by side. */
 
 import type { Change, PredictionEffect } from "../../data/effect.ts";
-import { el } from "../dom.ts";
+import { el, svg } from "../dom.ts";
 import { printed } from "../footer.ts";
 import type { Table } from "../table.ts";
 import { colored, number } from "../text.ts";
-
-const SVG = "http://www.w3.org/2000/svg";
 
 /** The most rows of a list. The kernel sends as many at least. */
 const MOST = 8;
@@ -90,22 +88,19 @@ function list(
 
 /** Curves from the ranks before to those after. */
 function links(before: readonly Change[], after: readonly Change[]): SVGSVGElement {
-  const svg = document.createElementNS(SVG, "svg");
   const height = ROW * Math.max(before.length, after.length);
-  svg.setAttribute("width", `${BETWEEN}`);
-  svg.setAttribute("height", `${height + ROW / 2}`);
   const middle = BETWEEN / 2;
-  before.forEach((change, from) => {
+  const curves = before.map((change, from) => {
     const to = after.indexOf(change);
     // Rows that leave the list go to its end.
     const [start, end] = [(from + 0.5) * ROW, to < 0 ? height + ROW / 4 : (to + 0.5) * ROW];
-    const path = document.createElementNS(SVG, "path");
-    path.setAttribute("d", `M2 ${start}C${middle} ${start} ${middle} ${end} ${BETWEEN - 2} ${end}`);
     const kind = change.after < change.before ? "less" : "more";
-    path.setAttribute("class", `${kind} ${to < 0 ? "gone" : ""} ${from ? "" : "first"}`);
-    svg.append(path);
+    return svg("path", {
+      d: `M2 ${start}C${middle} ${start} ${middle} ${end} ${BETWEEN - 2} ${end}`,
+      class: `${kind} ${to < 0 ? "gone" : ""} ${from ? "" : "first"}`,
+    });
   });
-  return svg;
+  return svg("svg", { width: BETWEEN, height: height + ROW / 2 }, ...curves);
 }
 
 /** What the colours of the curves stand for. */
