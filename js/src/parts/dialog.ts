@@ -3,12 +3,7 @@
 import { el } from "./dom.ts";
 import { iconButton } from "./icons.ts";
 
-interface Dialog {
-  readonly element: HTMLDialogElement;
-  toggle(open?: boolean): void;
-}
-
-export function dialog(name: string, ...content: HTMLElement[]): Dialog {
+export function dialog(name: string, ...content: HTMLElement[]) {
   const close = iconButton({ icon: "close", name: "Close" });
   const title = el("div", { class: "dialog-title" }, el("span", { class: "strong" }, name), close);
   const inside = el("div", { class: "dialog-inside" }, title, ...content);

@@ -4,27 +4,11 @@ import colors from "../../../attnwidget/colors.json";
 
 export type RGB = readonly [number, number, number];
 
-export interface Palette {
-  readonly dark: boolean;
-  readonly background: string;
-  readonly panel: string;
-  readonly border: string;
-  readonly text: string;
-  readonly muted: string;
-  readonly accent: string;
-  readonly onAccent: string;
-  readonly highlight: string;
-  /** The colour of weight 1 in a matrix. */
-  readonly ink: string;
-  /** The background of a thumbnail. */
-  readonly paper: string;
-  readonly positive: string;
-  readonly negative: string;
-  /** The middle of a diverging ramp. */
-  readonly neutral: string;
-  /** Colours of the patterns, in the order of the manifest. */
-  readonly patterns: readonly string[];
-}
+/**
+ * The colours of a theme. `ink` is that of weight 1 in a matrix, `paper` the background of a
+ * thumbnail, `neutral` the middle of a diverging ramp; `patterns` are in the order of the manifest.
+ */
+export type Palette = Readonly<typeof colors.light> & { readonly dark: boolean };
 
 const LIGHT: Palette = { dark: false, ...colors.light };
 const DARK: Palette = { dark: true, ...colors.dark };
