@@ -1,21 +1,31 @@
-/** The worker, which paints several pictures for the page, a slice of each in turn. */
+/** The worker, which paints several pictures for the page in turn. */
 
 import { headsOf, isMatrix, type Source } from "../../data/attention-matrix.ts";
 import { LayerData } from "../../data/layer-data.ts";
 import { useModule } from "../../kernels/compiled.ts";
 import { matrixFrom } from "../../lenses/index.ts";
-import { sliced } from "../../scheduling/slices.ts";
 import { type Kind, RASTERIZERS, type Rasterizer } from "../jobs.ts";
 import type { FromWorker, ToWorker } from "./protocol.ts";
 
+/** The longest delay of a message. */
+const SLICE_MS = 12;
+
+interface Task {
+  readonly work: Iterator<void>;
+  end(): void;
+}
+
 const sources = new Map<number, Source>();
-/** What stops each task that is not over. */
-const tasks = new Map<number, () => void>();
+const tasks = new Map<number, Task>();
+
+// A message to itself is handled after waiting messages, and sooner than a timer.
+const { port1: sender, port2: receiver } = new MessageChannel();
 
 /** True if this script runs as a worker. */
 export const isWorker = typeof document === "undefined";
 
 export function serve(): void {
+  receiver.onmessage = turn;
   addEventListener("message", ({ data }: MessageEvent<ToWorker>) => answer(data));
 }
 
@@ -35,7 +45,7 @@ function answer(message: ToWorker): void {
       sources.delete(message.source);
       break;
     case "stop":
-      tasks.get(message.task)?.();
+      tasks.get(message.task)?.work.return?.();
       tasks.delete(message.task);
       break;
     case "paint":
@@ -60,25 +70,35 @@ function begin({ task, kind, source, specs, job }: Extract<ToWorker, { op: "pain
   const show = (...shown: readonly [{ readonly buffer: ArrayBuffer }, ...unknown[]]) =>
     send({ task, shown }, [shown[0].buffer]);
   const work = (RASTERIZERS[kind] as Rasterizer<Kind>)(matrices, job as never, show as never);
-  let isOver = false;
-  const told = function* () {
-    try {
-      yield* work;
-      const heads = isMatrix(origin) ? [] : new Set(specs.flatMap(headsOf));
-      const learnt = [...heads].flatMap((head) => {
-        const normalized = (origin as LayerData).normalized(head);
-        return normalized ? [[head, normalized] as const] : [];
-      });
-      send({ task, learnt });
-    } catch (error) {
-      send({ task, failed: `${error}` });
-    } finally {
-      isOver = true;
-      tasks.delete(task);
-    }
+  const end = () => {
+    const heads = isMatrix(origin) ? [] : new Set(specs.flatMap(headsOf));
+    const learnt = [...heads].flatMap((head) => {
+      const normalized = (origin as LayerData).normalized(head);
+      return normalized ? [[head, normalized] as const] : [];
+    });
+    send({ task, learnt });
   };
-  const stop = sliced(told());
-  if (!isOver) tasks.set(task, stop);
+  tasks.set(task, { work, end });
+  sender.postMessage(null);
+}
+
+/** Continue the task that waited longest. */
+function turn(): void {
+  const [next] = tasks;
+  if (!next) return;
+  const [id, task] = next;
+  tasks.delete(id);
+  try {
+    const until = performance.now() + SLICE_MS;
+    let done: boolean | undefined;
+    do done = task.work.next().done;
+    while (!done && performance.now() < until);
+    if (done) task.end();
+    else tasks.set(id, task);
+  } catch (error) {
+    send({ task: id, failed: `${error}` });
+  }
+  if (tasks.size) sender.postMessage(null);
 }
 
 function send(message: FromWorker, transfer: Transferable[] = []): void {
