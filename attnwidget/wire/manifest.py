@@ -41,7 +41,7 @@ from .text import sendable
 
 VERSION = 5
 
-# In bytes. A page reads 2^26 at most, see js/src/host/thumbnails.ts; a comparison has those of its
+# In bytes. A page reads 2^26 at most, see js/src/host/program.ts; a comparison has those of its
 # differences as well, half as many.
 _MOST_THUMBNAILS = 40_000_000
 

@@ -171,7 +171,8 @@ function mountViews(scope: Scope, frame: Frame, state: State, store: Store) {
       const focused = body.contains(active) || tools.contains(active);
       viewScope.end();
       viewScope = scope.child();
-      // No view is left that would meet layers of another manifest.
+      // A view must not meet layers of another manifest.
+      view.value = null;
       state.manifest.value = source.manifest;
       const space = { palette, width, height, onPaper };
       const next = VIEWS[name].mount({ scope: viewScope, store: source, state, ...space });

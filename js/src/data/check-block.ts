@@ -52,7 +52,7 @@ export function checkParts(
 }
 
 /** Arrays that only some rounded layers have. */
-const OPTIONAL = ["step", "steps", "outer", "turns", "decimals"];
+const OPTIONAL = ["step", "outer", "turns", "decimals"];
 
 /** Throw if an array holds NaN or infinity, which would spoil the attention of a layer. */
 export function checkNumbers(arrays: Arrays): void {
@@ -128,7 +128,8 @@ export function layerShapes(
     return shapes;
   }
   if (layer.signed) {
-    add("steps", [heads]);
+    // The viewer's are as they were recorded.
+    if (parts.get("coefficients")?.dtype !== "f32") add("steps", [heads]);
     return add("coefficients", [heads], [rows], [columns]);
   }
   if (!program) {

@@ -101,7 +101,7 @@ export function decodeBlock(block: Block): Arrays {
 }
 
 function decode({ dtype, shape }: Part, bytes: Uint8Array): Float32Array {
-  // A copy begins where numbers of any size may begin. They come as all browsers' machines have them.
+  // A copy begins where numbers of any size may begin. They are little-endian, as all browsers' machines are.
   const { buffer } = bytes.slice();
   if (dtype === "f32") return new Float32Array(buffer);
   if (dtype === "i8") return new Float32Array(new Int8Array(buffer));

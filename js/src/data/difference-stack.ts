@@ -70,7 +70,11 @@ export class DifferenceStack extends StackStore {
       this.info,
       this.info.layers[at],
       sides as [RecordLayer, RecordLayer],
-      (head) => (this.thumbnails?.get(ATTENTION.name) ?? [])[at][head],
+      (head) => {
+        const found = this.thumbnails?.get(ATTENTION.name)?.[at]?.[head];
+        if (!found) throw new Error("This comparison has no thumbnails.");
+        return found;
+      },
     );
   }
 

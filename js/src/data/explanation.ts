@@ -66,8 +66,6 @@ export function sees({ original, signed, query }: Explanation, key: number): boo
     : original.weights[key] > 0;
 }
 
-export type ExplanationErrors = ReturnType<typeof explanationErrors>;
-
 /**
  * Bounds of the differences from the record's numbers.
  *

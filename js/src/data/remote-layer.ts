@@ -99,7 +99,7 @@ export class RemoteLayer {
     const { stack, info } = this;
     const sent = await this.rows(side, position, signal);
     const arrays = await checked(sent, () => rowShapes(stack, info, side));
-    const [{ values }] = arrays.values();
+    const [{ values }] = arrays.values(); // rowShapes has one name
     return values;
   }
 

@@ -130,7 +130,10 @@ export abstract class StackStore {
     const largest = isOwn ? peak : Math.max(...this.info.layers.flatMap(peaksOf));
     const share = largest ? Math.sqrt(peak / largest) : 0;
     const scale = own.signed ? MOST / MOST_SIGNED : 1;
-    return { ...own, levels: own.levels.map((level) => Math.round(share * scale * level)) };
+    // Levels below zero are rounded as those above.
+    const rounded = (level: number) =>
+      Math.sign(level) * Math.round(share * scale * Math.abs(level));
+    return { ...own, levels: own.levels.map(rounded) };
   }
 
   /**

@@ -61,7 +61,7 @@ export class Store {
   constructor(
     readonly manifest: Manifest,
     overview: Uint8Array | null,
-    /** What nothing here can do is missing in it. */
+    /** Where layers come from, and what it can do: cuts, effects and the like are missing where it cannot. */
     readonly source: Source,
   ) {
     const { stacks, lenses, compared } = manifest;

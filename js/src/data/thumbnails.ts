@@ -180,7 +180,8 @@ export function cropped(thumbnail: Thumbnail, sides: Sides, segments: string): T
 export type Pooled = ReturnType<typeof pooled>;
 
 /**
- * The numbers for which a thumbnail's cells stand, of the chosen segments.
+ * The numbers for which a thumbnail's cells stand, of the chosen segments: a level is the square
+ * root of a share of the peak.
  *
  * @param peak the number of the highest level, `most`
  */

@@ -62,7 +62,7 @@ export function measured(
       (effect) => {
         settle({ status: "ready", effect, query, others: [] });
         // What these would say is of the effect itself, which is here.
-        effects.others?.(off, own.signal).then(
+        store.source.effects?.others?.(off, own.signal).then(
           (others) => settle({ status: "ready", effect, query, others }),
           () => {},
         );

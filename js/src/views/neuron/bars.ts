@@ -50,7 +50,7 @@ function paintColumn(canvas: Canvas, quantity: Quantity, column: Bars): void {
   }
   const largest = isWeight ? null : largestIn(explanations, quantity, rows);
   explanations.forEach((explained, at) => {
-    const [model, muted] = bothOf(explained, quantity);
+    const [model, shown] = bothOf(explained, quantity);
     const scale = room / (largest ?? explained.peak);
     painted.forEach((key, index) => {
       const [top, height] = band(rowHeight, range[0] + index, at, explanations.length);
@@ -59,11 +59,11 @@ function paintColumn(canvas: Canvas, quantity: Quantity, column: Bars): void {
         if (!isWeight && quantity !== "bias") label(canvas, "masked", column.end, place);
         return;
       }
-      const [original, now] = [model?.of(key) ?? null, muted?.of(key) ?? null];
-      if (!muted || original === null || now === null) return;
+      const [original, now] = [model?.of(key) ?? null, shown?.of(key) ?? null];
+      if (!shown || original === null || now === null) return;
       bar(canvas, start, scale * now, now < 0 ? palette.negative : palette.positive, place);
       if (original !== now) outline(canvas, palette.text, start, scale * original, place);
-      const error = muted.error(key);
+      const error = shown.error(key);
       const end = start + scale * Math.max(original, now) + 6;
       if (isShare) label(canvas, weight(now, error), end, place, "left");
       else label(canvas, within(now, error, isWeight ? 3 : 2), column.end, place);

@@ -104,7 +104,7 @@ export function neuronColumns(options: ColumnsOptions, isExpanded: boolean) {
   if (isExpanded) element.style.width = `${layout.width + rows.strip}px`;
   const without = [layout.queries === null ? "q" : "", layout.keys === null ? "k" : ""];
   /** The vectors without space, by name. */
-  const leftOut = without.filter((name) => isExpanded && name);
+  const leftOut = isExpanded ? without.filter(Boolean) : [];
   return { element, leftOut };
 }
 

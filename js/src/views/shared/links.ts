@@ -31,8 +31,10 @@ export function strongestLinks(
   const links: Link[] = [];
   // The number of no link: a masked key, or a weight of zero.
   const none = matrix.difference || matrix.lens.adds_up ? 0 : Number.NEGATIVE_INFINITY;
-  const searched = ({ shown, units }: Axis) =>
-    shown.filter((unit) => all || !units.special.includes(unit));
+  const searched = ({ shown, units }: Axis) => {
+    const special = new Set(all ? [] : units.special);
+    return shown.filter((unit) => !special.has(unit));
+  };
   const rows = searched(axes.query);
   // Heads with nothing to attend to attend to the first token, unless it belongs to another text.
   const same = !all && sameText(axes);

@@ -65,9 +65,7 @@ export function pairs(scope: Scope, options: PairsOptions) {
       parts: units.map((from, at) => ({ from, weights: weights[at] })),
     }));
   });
-  const strongest = computed(() =>
-    strips.value?.reduce((most, strip) => most.map((weight, n) => Math.max(weight, strip[n]))),
-  );
+  const strongest = computed(() => strips.value && maxima(strips.value));
 
   const { columns, length, across } = columnsOf(options);
   const windows = windowsOf(scope, state, axes, columns, length, horizontal);
@@ -196,4 +194,13 @@ export function pairs(scope: Scope, options: PairsOptions) {
   });
 
   return { element, share: drawn.share, named };
+}
+
+function maxima(rows: readonly Float32Array[]): Float32Array {
+  const out = new Float32Array(rows[0].length);
+  for (const row of rows)
+    for (let n = 0; n < row.length; n++) {
+      if (row[n] > out[n]) out[n] = row[n];
+    }
+  return out;
 }

@@ -33,11 +33,11 @@ type Parts = Pick<Reading, "partOf" | "pointed" | "lockPart">;
 export function picture(
   context: Context,
   image: PromptImage,
-  veil: Veil & Parts,
+  reading: Veil & Parts,
   take: () => void,
 ): HTMLElement {
-  const { look, weights, largest, patch, region, outlines } = veil;
-  const lock = (token: number) => veil.lockPart(veil.partOf(token));
+  const { look, weights, largest, patch, region, outlines } = reading;
+  const lock = (token: number) => reading.lockPart(reading.partOf(token));
   const { scope, state, palette, height } = context;
   const { name, grids, start, end } = image;
   const element = el("div", { class: "text-picture", role: "group", "aria-label": name });
@@ -163,7 +163,7 @@ export function picture(
           }
         }
         patch.value = token;
-        veil.pointed.value = token === null ? null : veil.partOf(token);
+        reading.pointed.value = token === null ? null : reading.partOf(token);
       },
       toggle(token, event) {
         if (!region.peek()) lock(token);

@@ -53,7 +53,7 @@ export function links(
     const others = strongestOf(values, MOST + starts.length).filter(
       (token) => !itself.peek().includes(token),
     );
-    const largest = values[others[0]];
+    const largest = others.length ? values[others[0]] : 0;
     const shown = others.slice(0, MOST).filter((token) => values[token] >= LEAST * largest);
     const { clientWidth, clientHeight } = around;
     const background = palette.peek().background;

@@ -74,15 +74,18 @@ export function countPatterns(
   heads: readonly Head[],
   palette: Palette,
 ): Phrase {
-  const all = heads.map((head) => patternOf(patterns, head));
-  const count = (pattern: number) => all.filter((each) => each === pattern).length;
-  return [...new Set(all)]
-    .sort((a, b) => count(b) - count(a))
-    .flatMap((pattern, n) => [
+  const counts = new Map<number, number>();
+  for (const head of heads) {
+    const pattern = patternOf(patterns, head);
+    counts.set(pattern, (counts.get(pattern) ?? 0) + 1);
+  }
+  return [...counts]
+    .sort(([, a], [, b]) => b - a)
+    .flatMap(([pattern, count], n) => [
       n ? "   " : "",
       colored(patternColor(pattern, palette), "■"),
       // Not broken within.
-      ` ${count(pattern)} ${patterns.kinds[pattern]}`.replaceAll(" ", "\xa0"),
+      ` ${count} ${patterns.kinds[pattern]}`.replaceAll(" ", "\xa0"),
     ]);
 }
 

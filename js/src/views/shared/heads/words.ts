@@ -25,7 +25,7 @@ import {
 } from "../../../parts/text.ts";
 import { otherSide } from "../../../state/locks.ts";
 import type { Side, State } from "../../../state/state.ts";
-import { arcsCount, arcsOf, arcsPhrase, type DrawnArc, drawnArcs } from "../arcs.ts";
+import { arcsCount, arcsOf, arcsPhrase, type DrawnArc, drawnArcs, NO_ARCS } from "../arcs.ts";
 import {
   type Axes,
   type Axis,
@@ -73,10 +73,12 @@ export function headContent(
     state,
     focused,
     cuts: shownCuts(state, axes, () => [data.info.number, headIn(state, data)]),
-    arcs: computed(() => {
-      const arcs = withArcs && state.arcs_shown.value ? arcsOf(state, data.stack.name) : [];
-      return drawnArcs(arcs, axes, matrix.value);
-    }),
+    arcs: withArcs
+      ? computed(() => {
+          const arcs = state.arcs_shown.value ? arcsOf(state, data.stack.name) : [];
+          return arcs.length ? drawnArcs(arcs, axes, matrix.value) : [];
+        })
+      : NO_ARCS,
     strips: stripsOf(matrices, focused),
   };
   return {
