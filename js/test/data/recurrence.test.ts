@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { checkParts, layerShapes } from "../../src/data/check-block.ts";
-import { decodeBlock } from "../../src/data/codec.ts";
+import { decodeBlock, type Part } from "../../src/data/codec.ts";
 import { explain, sees } from "../../src/data/explanation.ts";
 import { LayerData } from "../../src/data/layer-data.ts";
 import { ATTENTION, readBy } from "../../src/data/manifest.ts";
@@ -176,7 +176,10 @@ describe("coefficients as they are", () => {
   const layer = new LayerData(stack, info, decodeBlock(block), block.error);
 
   test("are integers times a step of each head, within half of it", () => {
-    checkParts(block.parts, block.error, (parts) => layerShapes(stack, info, [], parts));
+    const check = (sent: readonly Part[]) =>
+      checkParts(sent, block.error, (parts) => layerShapes(stack, info, [], parts));
+    check(block.parts);
+    expect(() => check(block.parts.slice(0, 1))).toThrow("This layer has no steps.");
     expect([...layer.weightRow(0, 0)]).toEqual([1.5, 0]);
     expect([...layer.weightRow(1, 1)]).toEqual([0, -10]);
     expect([...layer.weightColumn(0, 0)]).toEqual([1.5, -1]);
