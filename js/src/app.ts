@@ -304,6 +304,7 @@ function build(scope: Scope, host: HTMLElement, store: Store, state: State, arou
     cut(at: HeadPlace | null) {
       if (!toggleCut(state, at)) say("To cut links, point at a token or lock one first");
     },
+    releaseOwn: () => view.peek()?.release?.() ?? false,
     ofView: (key: string) => view.peek()?.keys?.[key],
   };
   bindKeys(root, state, actions, scope.signal);

@@ -129,6 +129,17 @@ def test_the_list_of_parts_by_keys(answer_page: Path, open_page: OpenPage) -> No
     )
 
 
+def test_escape_releases_a_part_from_anywhere(answer_page: Path, open_page: OpenPage) -> None:
+    view = View(open_page(answer_page, height=1400))
+    rows = view.within.get_by_role("table", name="Where it looks").get_by_role("row")
+    lock = rows.get_by_role("rowheader").get_by_role("button").first
+    lock.click()
+    expect(lock).to_have_attribute("aria-pressed", "true")
+    view.button("Head alone").focus()
+    view.page.keyboard.press("Escape")
+    expect(lock).to_have_attribute("aria-pressed", "false")
+
+
 def test_a_head_that_is_listed_keeps_the_focus(answer_page: Path, open_page: OpenPage) -> None:
     view = View(open_page(answer_page, height=1400))
     view.within.get_by_role("listbox", name="Answer").get_by_role("option").nth(4).click()

@@ -21,6 +21,8 @@ export interface KeyActions {
   head(): Head;
   /** Cut a link in a head, or in all. */
   cut(at: HeadPlace | null): void;
+  /** Release what is locked in the current view alone; false if nothing is. */
+  releaseOwn(): boolean;
   /** The action of a key of the current view alone. */
   ofView(key: string): (() => void) | undefined;
 }
@@ -29,7 +31,7 @@ export interface KeyActions {
 export function bindKeys(
   root: HTMLElement,
   state: State,
-  { help, find, copy, save, pair, jump, head, cut, ofView }: KeyActions,
+  { help, find, copy, save, pair, jump, head, cut, releaseOwn, ofView }: KeyActions,
   signal: AbortSignal,
   only?: HTMLElement,
 ): void {
@@ -50,6 +52,7 @@ export function bindKeys(
     k: () => cut([head().layer.number, head().head]),
     K: () => cut(null),
     Escape: () => {
+      if (releaseOwn()) return;
       // First what is locked or looked at, then what is off.
       const held = [state.query, state.key, state.hover].some((each) => each.peek() !== null);
       if (!held) switchAllOn(state);

@@ -9,7 +9,18 @@ import { RECORD } from "../support/vectors.ts";
 
 function mounted(choices: Partial<Choices> = {}, views?: readonly ViewName[]) {
   const state = stateOf(choices, RECORD, views);
-  const names = ["help", "find", "copy", "save", "pair", "jump", "head", "cut", "ofView"] as const;
+  const names = [
+    "help",
+    "find",
+    "copy",
+    "save",
+    "pair",
+    "jump",
+    "head",
+    "cut",
+    "releaseOwn",
+    "ofView",
+  ] as const;
   const actions = Object.fromEntries(names.map((name) => [name, vi.fn()])) as Record<
     (typeof names)[number],
     Mock
@@ -86,6 +97,15 @@ test("Escape releases what is locked and what is looked at", async () => {
   state.hover.value = { query: 3, key: null };
   await userEvent.keyboard("{Escape}");
   expect([state.query.value, state.hover.value]).toEqual([null, null]);
+});
+
+test("Escape releases first what is locked in the view alone", async () => {
+  const { state, actions } = mounted({ query: 1 });
+  actions.releaseOwn.mockReturnValueOnce(true);
+  await userEvent.keyboard("{Escape}");
+  expect(state.query.value).toBe(1);
+  await userEvent.keyboard("{Escape}");
+  expect(state.query.value).toBeNull();
 });
 
 test("Escape switches all heads on if nothing is locked or looked at", async () => {

@@ -58,6 +58,8 @@ export interface View extends ViewContent {
   readonly jump?: ((by: 1 | -1) => void) | undefined;
   /** The head that is looked at; missing where it is the current one. */
   readonly head?: () => Head;
+  /** Release what is locked in this view alone; false if nothing is. */
+  readonly release?: () => boolean;
   /** The keys of this view alone, in lower case; missing where a view has none. */
   readonly keys?: Readonly<Record<string, () => void>>;
 }

@@ -47,19 +47,22 @@ const NULLS = {
   rest: ["Rest of the answer", "the rest of the answer"],
 } as const;
 
+/** What is shown for a stack; a notice releases nothing. */
+type Content = ViewContent & Pick<View, "release">;
+
 export function textView(context: Context): View {
   const { scope, state, store } = context;
   const chosen = ownChoices();
   const { alone } = chosen;
   const lens = weighting(scope, state, store);
   const element = el("div", { class: "text-view" });
-  const content = signal<ViewContent>(notice(""));
+  const content = signal<Content>(notice(""));
   scope.scopedEffect((inner) => {
     const shown = contentNow(inner);
     content.value = shown;
     replaceContent(element, shown.element);
   });
-  function contentNow(inner: Scope): ViewContent {
+  function contentNow(inner: Scope): Content {
     const stack = state.shown.stack.value;
     const { text } = stack;
     if (stack.difference) return notice("The running text is that of A or of B: choose one.");
@@ -104,6 +107,7 @@ export function textView(context: Context): View {
     legend: computed(() => content.value.legend.value),
     tables: computed(() => content.value.tables.value),
     figure: () => content.peek().figure(),
+    release: () => content.peek().release?.() ?? false,
     keys: { v: lens.next },
     idle: computed(() => {
       const why = alone.value ? "" : "All heads of all layers are shown as one";
@@ -112,7 +116,7 @@ export function textView(context: Context): View {
   };
 }
 
-function runningText(context: Context, reading: Reading): ViewContent {
+function runningText(context: Context, reading: Reading): Content {
   const { scope, store } = context;
   const { text, parts, images, stack, look, span, shown, part, linked, cutting, named } = reading;
   const make = (tokens: Tokens | null, region?: Region) => {
@@ -177,19 +181,22 @@ function runningText(context: Context, reading: Reading): ViewContent {
     e: cutting.measureAll,
     p: take,
   };
+  const release = () => {
+    const held = [reading.region, part, span].find(({ value }) => value !== null);
+    if (held) held.value = null;
+    return held !== undefined;
+  };
   element.addEventListener("keydown", (event) => {
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
     if (plain && Object.hasOwn(keys, event.key)) {
       event.stopPropagation();
       keys[event.key]();
     }
-    const held = [reading.region, part, span].find(({ value }) => value !== null);
-    if (event.key !== "Escape" || !held) return;
-    event.stopPropagation();
-    held.value = null;
+    if (event.key === "Escape" && release()) event.stopPropagation();
   });
   return {
     element,
+    release,
     status: computed(() => {
       const now = look.value;
       const at = linked.value;
