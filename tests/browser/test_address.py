@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import attnwidget as aw
-from tests.browser.view import View
+from tests.browser.view import PRESS, View
 from tests.support import OpenPage
 
 
@@ -52,7 +52,9 @@ def test_a_link_opens_each_view_at_its_place(page: Page, pair_page: Path, name: 
 def test_the_address_follows_and_goes_back_and_forward(page: Page) -> None:
     view = View(page)
     _expect_address(page, "")
-    view.show(2, 5)
+    view.layer.evaluate(PRESS, ["ArrowUp"] * 2)
+    _expect_address(page, "layer=2")
+    view.head.evaluate(PRESS, ["ArrowUp"] * 5)
     _expect_address(page, "layer=2&head=5")
     view.query(4).click()
     # What is locked is no step of its own.
@@ -63,11 +65,13 @@ def test_the_address_follows_and_goes_back_and_forward(page: Page) -> None:
     expect(view.tab("Head")).to_have_attribute("aria-selected", "true")
     expect(view.query(4)).to_have_attribute("aria-selected", "true")
     page.go_back()
+    expect(view.head).to_have_text("0")
+    page.go_back()
     expect(view.layer).to_have_text("0")
     _expect_address(page, "")
     expect(view.query(4)).to_have_attribute("aria-selected", "false")
-    page.go_forward()
-    page.go_forward()
+    for _ in range(3):
+        page.go_forward()
     expect(view.tab("Model")).to_have_attribute("aria-selected", "true")
     expect(view.layer).to_have_text("2")
     page.reload()
