@@ -49,7 +49,7 @@ class WordAttention(Generic[Text]):
 
 
 def pair_features(read: WordAttention[Annotated]) -> dict[str, Floats]:
-    """What is known of each word and another, for classifiers: float32 [features, words, words].
+    """The features of each word and another, for classifiers: float32 [features, words, words].
 
     "own" and "null" have the weights of all heads from a word to another, and back: 2 * layers *
     heads features. "distance" has 1 for their signed distance; those above 10 are one.

@@ -276,7 +276,7 @@ export function wordMatrix(
   keys: Joined,
   how: "attention" | "largest" = "attention",
 ): AttentionMatrix {
-  /** How tokens of a query are taken together, and those of a key. */
+  /** The ways to take the tokens of a query together, and those of a key. */
   const [fold, total] = how === "largest" ? [largestOf, largestOf] : [mean, sum];
   const row = (query: number) => {
     const own = join(

@@ -318,18 +318,18 @@ const runningText = (queries: number, keys: number) => {
               /** The tokens of the part. */
               start: index,
               end: index,
-              /** Those of a region of an image, which are not in a row, as far as they are here. */
+              /** The keys of a region of an image, which are not in a row, as far as they are here. */
               keys: optional(list(index)),
-              /** Those whose links are cut, as [layer, head]; null for all. */
+              /** The heads whose links are cut, as [layer, head]; null for all. */
               heads: orNull(list(tuple(index, index))),
               /** The change of the log probability of each token of the answer, in nats. */
               changes: list(number, exactly(rows)),
-              /** What the model then writes; null if that was not asked for. */
+              /** The answer that the model then writes; null if that was not asked for. */
               answer: orNull(text()),
             }),
           ),
         ),
-        /** What places get in other orders of the sentences, if a page has that. */
+        /** The shares that places get in other orders of the sentences, if a page has them. */
         shuffled: maybe(list(list(orNull(number), exactly(sentences.length)), exactly(rows))),
       });
     },

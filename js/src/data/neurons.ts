@@ -26,7 +26,7 @@ export function largestFirst(values: ArrayLike<number>): readonly number[] {
   return Array.from(values, (_, n) => n).sort((a, b) => values[b] - values[a]);
 }
 
-/** Of some indices, that of the value with the largest magnitude; the first of equal ones. */
+/** The index of the value with the largest magnitude, among some; the first of equal ones. */
 export const strongest = (indices: readonly number[], values: ArrayLike<number>): number =>
   indices.reduce((best, at) => (Math.abs(values[at]) > Math.abs(values[best]) ? at : best));
 

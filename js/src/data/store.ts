@@ -21,7 +21,7 @@ export interface Source extends StackSource {
   readonly changed?: ((off: Off, signal: AbortSignal) => Promise<Store>) | null;
 }
 
-/** What the model does without some heads and links, or without as many others. */
+/** The effect of heads and links that are off, or of as many others. */
 export interface Effects extends Pick<Requests, "effect"> {
   readonly others?: Requests["others"] | undefined;
   /** The sentence that says which effects a page has, which cannot run the model. */
@@ -61,7 +61,7 @@ export class Store {
   constructor(
     readonly manifest: Manifest,
     overview: Uint8Array | null,
-    /** Where layers come from, and what it can do: cuts, effects and the like are missing where it cannot. */
+    /** The source of layers; it lacks cuts, effects and the like where it cannot make them. */
     readonly source: Source,
   ) {
     const { stacks, lenses, compared } = manifest;

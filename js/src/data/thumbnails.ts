@@ -36,7 +36,7 @@ export type Overview = ReadonlyMap<string, ReadonlyMap<string, OfLayers>>;
 
 /** The highest level. */
 export const MOST = 15;
-/** Of levels with a sign, as they are sent: the one of zero, and the most above and below it. */
+/** The level of zero among those with a sign, as they are sent, and the most above and below it. */
 const ZERO = 8;
 export const MOST_SIGNED = 7;
 

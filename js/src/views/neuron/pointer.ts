@@ -20,7 +20,7 @@ export function bindPointer(
 ): void {
   const { state } = analysis;
   const [canvas] = picture;
-  /** What lies under the pointer; null for a row without a token, or beside all neurons. */
+  /** The token and the neuron under the pointer; null for a row without a token, or beside all neurons. */
   const under = (event: MouseEvent) => {
     const box = stage.getBoundingClientRect();
     const x = event.clientX - box.left;

@@ -40,7 +40,7 @@ export function cutting(
   const model = isAnswered ? store.source.cuts : null;
   /** Why there is no number: it is being measured, or could not be; else "". */
   const message = signal("");
-  /** What is measured of a part, in all heads and in some. */
+  /** The measured cuts of a part, in all heads and in some. */
   const of = (part: number) => {
     const { start, end, keys } = parts[part];
     return all.value.filter(
