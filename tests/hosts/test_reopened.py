@@ -221,7 +221,9 @@ def test_untrusted_nothing_of_ours_runs(
 ) -> None:
     lab = open_(name)
     assert not lab.page.evaluate(TRUSTED)
-    *widgets, frame, hostile = zip(results(lab).all(), outputs(server, name), strict=True)
+    saved = outputs(server, name)
+    expect(results(lab)).to_have_count(len(saved))
+    *widgets, frame, hostile = zip(results(lab).all(), saved, strict=True)
     for place, data in widgets:
         assert "application/vnd.jupyter.widget-view+json" in data
         image = place.locator("img")

@@ -21,10 +21,12 @@ NOISE = [
 ]
 
 # A notebook opened by its address gets a kernel by itself, but a cell run before that asks for one.
+# Its cells are drawn one after the other, each when the page is idle.
 OPENED = """() => {
   const panel = window.jupyterapp?.shell.currentWidget;
   return panel?.context?.isReady && panel.sessionContext.isReady
     && panel.sessionContext.session?.kernel?.connectionStatus === "connected"
+    && panel.content.widgets.every((cell) => !cell.isPlaceholder())
     && !document.querySelector("#jupyterlab-splash");
 }"""
 
