@@ -41,6 +41,32 @@ def test_numbers_of_random_spans(answer: aw.Answer, answer_page: Path, open_page
     expect(table.get_by_role("row", name=f"without sentence {number}")).to_be_visible()
 
 
+def test_sinks_that_are_counted(answer: aw.Answer, answer_page: Path, open_page: OpenPage) -> None:
+    view = View(open_page(answer_page, height=1400))
+    expect(view.within.get_by_text("Where it looks of the attention beyond sinks")).to_be_visible()
+    count = view.button("Count them")
+    count.press("Enter")
+    expect(count).to_be_focused()
+    expect(count).to_have_attribute("aria-pressed", "true")
+    expect(view.within.get_by_text("Where it looks of all attention")).to_be_visible()
+    expect(view.within.get_by_text("% of what the prompt's text gets")).to_be_visible()
+    stack = answer.record.stack()
+    text = running_text(stack)
+    assert text is not None
+    weights = text_shares(stack, text).mean.mean(axis=0)
+    said = view.within.get_by_text(re.compile(r"^template [\d.]+% · ")).inner_text()
+    template, *others = (float(share) for share in re.findall(r"([\d.]+)%", said))
+    assert template == pytest.approx(100 * weights[list(text.template)].sum(), abs=0.51)
+    assert template + sum(others) == pytest.approx(100, abs=0.5 * (1 + len(others)))
+    first = view.within.get_by_role("table", name="Where it looks").get_by_role(
+        "row", name=re.compile("^sentence 1, ")
+    )
+    share = first.get_by_role("cell").nth(1).inner_text().rstrip("%")
+    of_text = weights[text.of_text]
+    own = weights[slice(*text.sentences[0])].sum() / of_text.sum()
+    assert float(share) == pytest.approx(100 * own, abs=0.51)
+
+
 def test_named_segments_and_their_heads(
     answer: aw.Answer, open_page: OpenPage, tmp_path: Path
 ) -> None:

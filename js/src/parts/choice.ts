@@ -20,6 +20,16 @@ export interface Bound<Value> {
   value: Value;
 }
 
+/** A value for a control that is no signal. */
+export const bound = <Value>(get: () => Value, set: (value: Value) => void): Bound<Value> => ({
+  get value() {
+    return get();
+  },
+  set value(value) {
+    set(value);
+  },
+});
+
 /**
  * A select box with its name before it. A value that is not among the options is shown as the first.
  *

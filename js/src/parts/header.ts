@@ -18,7 +18,7 @@ import {
   toggleOff,
 } from "../state/off.ts";
 import type { State } from "../state/state.ts";
-import { choice, exclusive, type Option, stepper, toggle } from "./choice.ts";
+import { bound, choice, exclusive, type Option, stepper, toggle } from "./choice.ts";
 import { el, setAttributes } from "./dom.ts";
 import { iconButton } from "./icons.ts";
 import { linkName } from "./links.ts";
@@ -228,15 +228,11 @@ function filters(scope: Scope, state: State, manifest: Manifest): HTMLElement[] 
       value: name,
       label: capitalized(name.replaceAll("_", " ")),
     }));
-    const bound = {
-      get value() {
-        return state.stack.value;
-      },
-      set value(name) {
-        goToStack(state, name);
-      },
-    };
-    shown.push(choice(scope, "Attention", options, bound));
+    const chosen = bound(
+      () => state.stack.value,
+      (name) => goToStack(state, name),
+    );
+    shown.push(choice(scope, "Attention", options, chosen));
   }
   const options = (): Option[] => [
     ...SEGMENTS.filter(({ value }) => value === "all" || isPair(state.shown.stack.value)),
@@ -245,26 +241,27 @@ function filters(scope: Scope, state: State, manifest: Manifest): HTMLElement[] 
       { value: `to:${start}-${end}`, label: `To ${name}` },
     ]),
   ];
-  const segments = choice(scope, several ? "Segments" : "Attention", options, {
-    get value() {
-      return partsOf(state.segments.value)[1];
-    },
-    set value(to) {
-      state.segments.value = choiceOf(partsOf(state.segments.value)[0], to);
-    },
-  });
+  const now = () => partsOf(state.segments.value);
+  const choose = (...to: ReturnType<typeof partsOf>) => {
+    state.segments.value = choiceOf(...to);
+  };
+  const segments = choice(
+    scope,
+    several ? "Segments" : "Attention",
+    options,
+    bound(
+      () => now()[1],
+      (to) => choose(now()[0], to),
+    ),
+  );
   const hide = toggle(
     scope,
     "Hide special",
     "Leave out special tokens, as [CLS], <s>, <|im_end|>",
-    {
-      get value() {
-        return partsOf(state.segments.value)[0];
-      },
-      set value(to) {
-        state.segments.value = choiceOf(to, partsOf(state.segments.value)[1]);
-      },
-    },
+    bound(
+      () => now()[0],
+      (to) => choose(to, now()[1]),
+    ),
   );
   scope.effect(() => {
     segments.hidden = options().length < 2;

@@ -128,7 +128,9 @@ export function tour(scope: Scope, { root, state, manifest, views, status }: Tou
   function follow(): void {
     if (!element.open) return;
     requestAnimationFrame(follow);
-    const target = step.peek().about.flatMap((selector) => visible(root, selector))[0];
+    const about = step.peek().about.flatMap((selector) => visible(root, selector))[0];
+    // A choice without room in the header opens by a button.
+    const target = about?.closest(".over") ? visible(root, "[aria-label=Options]")[0] : about;
     outline.hidden = !target;
     if (target !== outlined) target?.scrollIntoView({ block: "nearest", inline: "nearest" });
     outlined = target ?? null;

@@ -50,6 +50,20 @@ test("goes through seven steps by keyboard, each with something outlined", async
   await expect.element(dialog).not.toBeInTheDocument();
 });
 
+test("outlines the button of what has no room in the header", async () => {
+  const app = await started();
+  app.root.style.width = "900px";
+  await expect.poll(text).toContain("1 of 7");
+  for (const _ of [0, 1, 2]) await userEvent.click(next);
+  await expect.poll(text).toContain("4 of 7");
+  await eventually(() => {
+    const outline = find(app, ".tour-outline").getBoundingClientRect();
+    const button = find(app, "[aria-label=Options]").getBoundingClientRect();
+    expect(button.width).toBeGreaterThan(0);
+    expect(Math.abs(outline.left + outline.right - button.left - button.right)).toBeLessThan(3);
+  });
+});
+
 test("shows an image's patches and maps", async () => {
   const app = await mountApp({ record: pictured(), choices: { head: 1 } });
   await expect.element(page.getByRole("button", { name: /^Head 1,/ })).toBeVisible();

@@ -1,7 +1,7 @@
 /** The likeliest predictions with all heads and without some, side by side. */
 
 import type { Change, PredictionEffect } from "../../data/effect.ts";
-import { el, svg } from "../dom.ts";
+import { el, svg, tableElement } from "../dom.ts";
 import { printed } from "../footer.ts";
 import type { Table } from "../table.ts";
 import { colored, number } from "../text.ts";
@@ -128,12 +128,8 @@ function hiddenTable(changes: readonly Change[]): HTMLElement {
     [label, probability(before), rank_before, probability(after), rank_after].map((value) =>
       el("td", {}, `${value}`),
     );
-  const table = el(
-    "table",
-    { "aria-label": "Predictions before and after" },
-    el("thead", {}, el("tr", {}, ...HEADER.map((name) => el("th", { scope: "col" }, name)))),
-    el("tbody", {}, ...changes.map((change) => el("tr", {}, ...cells(change)))),
-  );
+  const rows = changes.map((change) => el("tr", {}, ...cells(change)));
+  const table = tableElement("Predictions before and after", HEADER, rows);
   // A table of its own would be as large as its content.
   return el("div", { class: "unseen" }, table);
 }

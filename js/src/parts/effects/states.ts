@@ -1,7 +1,7 @@
 /** The tokens whose hidden states turned most, of a model that makes no predictions. */
 
 import type { StateEffect } from "../../data/effect.ts";
-import { el } from "../dom.ts";
+import { el, tableElement } from "../dom.ts";
 import { beside, entry, type ShownEffect, small } from "./predictions.ts";
 
 export function states(
@@ -20,20 +20,14 @@ export function states(
     row.style.setProperty("--p", `${each.moved / largest}`);
     return row;
   });
+  const label = "Change of the hidden state of each token";
+  const table = tableElement(label, ["", "token", "1 − cosine"], rows);
+  table.className = "states";
   const shown = moved.length < positions ? `, the ${moved.length} most of ${positions}` : "";
   const content = [
     el("h3", {}, `Change of the last hidden states${shown}`),
     el("dl", {}, entry([`mean of ${positions} tokens`], small(mean)), ...beside(others, mean, "")),
-    el(
-      "table",
-      { class: "states", "aria-label": "Change of the hidden state of each token" },
-      el(
-        "thead",
-        {},
-        el("tr", {}, ...["", "token", "1 − cosine"].map((name) => el("th", {}, name))),
-      ),
-      el("tbody", {}, ...rows),
-    ),
+    table,
   ];
   return {
     content,

@@ -32,7 +32,6 @@ header {
   height: 100%; padding: 0 14px; border: 0; background: none; color: var(--muted);
 }
 [role=tab] + [role=tab] { border-left: 1px solid var(--border) }
-.records { padding: 0 0 0 8px }
 .radios { display: flex; height: 100%; margin-left: 4px; border-left: 1px solid var(--border) }
 .radios > * { padding: 0 12px; border: 0; background: none; color: var(--muted); white-space: nowrap }
 .radios > * + * { border-left: 1px solid var(--border) }
@@ -51,6 +50,7 @@ header {
 [role=tab]:hover { color: var(--text) }
 [role=tab][aria-selected=true] { background: var(--accent); color: var(--onAccent) }
 .control { padding: 0 8px; gap: 4px }
+.records { padding-right: 0 }
 .stepper { gap: 0; padding-right: 2px }
 .tools { display: contents }
 .room { position: relative; flex: 1 1 0; min-width: 0; height: 34px; margin-left: -8px }

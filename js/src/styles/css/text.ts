@@ -8,6 +8,7 @@ export const TEXT = `
 .text-columns .title strong { color: var(--text); font-weight: 600 }
 .text-columns .note { margin: 6px 0 10px; font-size: 12px; color: var(--muted) }
 .sinks { display: flex; font-variant-numeric: tabular-nums; flex-wrap: wrap; gap: 6px; align-items: center; margin: 0 0 16px; font-size: 12px; color: var(--muted) }
+.sinks .counted { display: contents }
 .sinks .chip { padding: 2px 10px; border: 1px solid var(--border); border-radius: 12px }
 .sinks b { color: var(--text); font-weight: 400 }
 .message { display: grid; grid-template-columns: 72px minmax(0, 1fr); gap: 14px; margin-bottom: 16px }

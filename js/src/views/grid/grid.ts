@@ -4,7 +4,7 @@ import { batch, computed, type ReadonlySignal, signal } from "@preact/signals-co
 import { ownName, type StackInfo } from "../../data/manifest.ts";
 import { strongest } from "../../data/neurons.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
-import { choice, toggle } from "../../parts/choice.ts";
+import { bound, choice, toggle } from "../../parts/choice.ts";
 import { el, setAttributes } from "../../parts/dom.ts";
 import { brief, colored, hint, type Phrase } from "../../parts/text.ts";
 import { goTo, goToStack, openHead } from "../../state/navigation.ts";
@@ -12,7 +12,6 @@ import { within } from "../../state/state.ts";
 import { reveal } from "../model/grid.ts";
 import { bindKeys, bindPointer } from "../shared/all-heads/input.ts";
 import { notice } from "../shared/layer-view.ts";
-import { bound } from "../shared/tools.ts";
 import { type Context, figureOf, type View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
 import { type Cell, type GridCells, gridCells } from "./cells.ts";
@@ -155,9 +154,9 @@ export function gridView(context: Context): View {
     },
     enter: () => act(focused.peek()),
     escape() {
-      const any = hovered.peek() !== null;
+      const away = !same(focused.peek(), current.peek());
       look(null);
-      return any;
+      return away;
     },
   });
 

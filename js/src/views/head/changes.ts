@@ -2,7 +2,7 @@
 
 import { untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import { button, el, setAttributes } from "../../parts/dom.ts";
+import { button, el, setAttributes, tableRow } from "../../parts/dom.ts";
 import { numberAt, numberOf } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { seek } from "../../state/locks.ts";
@@ -59,9 +59,9 @@ export function changesTable(
       ...sides.map((side) => numberAt(side, query, key)),
       numberOf(current, change, current.rounding(query, key)),
     ];
-    const cells = numbers.map((text) => el("td", {}, text));
-    cells[2].className = change > 0 ? "more" : "less";
-    return el("tr", {}, el("th", { scope: "row" }, button({}, name, go)), ...cells);
+    const row = tableRow(button({}, name, go), numbers);
+    row.cells[3].className = change > 0 ? "more" : "less";
+    return row;
   }
 
   function mark(): void {

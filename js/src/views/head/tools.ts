@@ -3,13 +3,12 @@
 import { patchesOn, type StackInfo } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
 import { hasWords } from "../../data/units.ts";
-import { choice, type Option, optionsOf, toggle } from "../../parts/choice.ts";
+import { bound, choice, type Option, optionsOf, toggle } from "../../parts/choice.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { type Choices, combination } from "../../state/choices.ts";
 import { shownLens } from "../../state/lens.ts";
 import type { State } from "../../state/state.ts";
 import { arcsOf } from "../shared/arcs.ts";
-import { bound } from "../shared/tools.ts";
 
 const COMBINE = {
   none: "Single heads",

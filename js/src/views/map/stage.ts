@@ -34,7 +34,7 @@ export function mapStage(
   height: number,
 ): HTMLElement {
   const { scope, state, store, palette } = context;
-  const { placing, size, current, focused, hovered, marked, coloring, rangeOf } = map;
+  const { placing, size, current, focused, marked, coloring, rangeOf } = map;
   const wide = width >= (store.manifest.texts === null ? WIDE_FROM : WITH_INTERVALS);
   const across = wide ? Math.floor(width * SHARE) : width;
   const down = Math.min(Math.max(wide ? height : width * NARROW, HEIGHTS[0]), HEIGHTS[1]);
@@ -155,7 +155,7 @@ export function mapStage(
       else map.choose(head);
     },
     escape() {
-      const any = marked.peek() !== null || hovered.peek() !== null;
+      const any = marked.peek() !== null || !sameHead(focused.peek(), current.peek());
       batch(() => {
         marked.value = null;
         map.lookAt(null);

@@ -2,12 +2,11 @@
 
 import { computed, untracked } from "@preact/signals-core";
 import { choice, toggle } from "../../parts/choice.ts";
-import { el, replaceContent } from "../../parts/dom.ts";
+import { button, el, replaceContent } from "../../parts/dom.ts";
 import { keptAsWeights } from "../../parts/fidelity.ts";
 import { capitalized } from "../../parts/text.ts";
 import { PAIR } from "../../state/choices.ts";
 import { described, headStatus, ordered } from "../shared/all-heads/words.ts";
-import { notice } from "../shared/layer-view.ts";
 import { colorMenu, headsMenu, shownAs, weighting } from "../shared/tools.ts";
 import type { Context, View } from "../shared/view.ts";
 import { legendLine } from "../shared/words.ts";
@@ -47,9 +46,7 @@ export function modelView(context: Context): View {
     const here = { ...context, scope: own };
     // A list by other numbers would be taken for that of the pair.
     const list = () =>
-      state.sort.value === PAIR && !pair.value.metric
-        ? notice(capitalized(pair.value.remark)).element
-        : ranking(here, heads, width);
+      state.sort.value === PAIR && !pair.value.metric ? noList() : ranking(here, heads, width);
     const content = state.ranking.value ? list() : gridStage(here, heads, width);
     untracked(() => {
       hovered.value = null;
@@ -58,6 +55,15 @@ export function modelView(context: Context): View {
       if (state.ranking.value) queueMicrotask(() => element.closest(".body")?.scrollTo(0, 0));
     });
   });
+
+  /** What keeps the heads from being ranked by the pair, and a way on. */
+  function noList(): HTMLElement {
+    const [{ name, label }] = metrics.value;
+    const other = button({ class: "control" }, `Rank by ${label}`, () => {
+      state.sort.value = name;
+    });
+    return el("div", { class: "notice" }, el("p", {}, capitalized(pair.value.remark)), other);
+  }
 
   return {
     ...heads.view,

@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals-core";
 import { type Head, type Metric, metricValue } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
-import { button, el, setAttributes } from "../../parts/dom.ts";
+import { button, el, setAttributes, tableElement } from "../../parts/dom.ts";
 import { within } from "../../state/state.ts";
 import { allHeads, ranked, sameHead } from "../shared/all-heads/heads.ts";
 import { briefly, described, headName, inFull, ordered } from "../shared/all-heads/words.ts";
@@ -38,15 +38,14 @@ export function ranking(
   const barOf = barsOn(values);
   const whole = signal(false);
 
-  const headers = columns.map((metric) => {
+  const headers: (HTMLElement | string)[] = columns.map((metric) => {
     const name = metric.name.replaceAll("_", " ");
     const title = metric.description || metric.label;
-    const rank = button({ title, "aria-label": `Rank by ${metric.label}` }, name, () => {
+    return button({ title, "aria-label": `Rank by ${metric.label}` }, name, () => {
       state.sort.value = metric.name;
     });
-    return el("th", { scope: "col", "aria-sort": metric === by ? "descending" : undefined }, rank);
   });
-  if (beside) headers.splice(1, 0, el("th", { scope: "col" }, beside.label));
+  if (beside) headers.splice(1, 0, beside.label);
   const row = (head: Head, at: number) => {
     const open = button({ "aria-label": headName(head), tabindex: -1 }, "", ({ detail }) => {
       // The keyboard's click opens the head at once, as Enter does everywhere.
@@ -74,20 +73,15 @@ export function ranking(
     return { head, element, open, square };
   };
   const rows = computed(() => (whole.value ? all : all.slice(0, MOST)).map(row));
-  const names = el("tr", {});
-  names.append(
-    el("th", { scope: "col" }, "rank"),
-    el("th", { scope: "col" }, "head"),
-    el("th", { scope: "col", class: "kind" }, "pattern"),
-    el("td", {}),
-    ...headers,
-  );
-  const body = el("tbody", {});
   const more = button({ class: "control" }, `Show all ${all.length.toLocaleString("en")}`, () => {
     whole.value = true;
   });
   const label = `Heads of all layers by ${by.label}`;
-  const table = el("table", { "aria-label": label }, el("thead", {}, names), body);
+  const table = tableElement(label, ["rank", "head", "pattern", "", ...headers], []);
+  const [body] = table.tBodies;
+  const names = table.rows[0].cells;
+  names[2].className = "kind";
+  names[4].ariaSort = "descending";
   const element = el("div", { class: "ranking" }, table, more);
   scope.effect(() => {
     body.replaceChildren(...rows.value.map((each) => each.element));

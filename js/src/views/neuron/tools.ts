@@ -2,12 +2,11 @@
 
 import type { ReadonlySignal } from "@preact/signals-core";
 import { shownTokens } from "../../data/shown.ts";
-import { choice, optionsOf, toggle } from "../../parts/choice.ts";
+import { bound, choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { button } from "../../parts/dom.ts";
 import { tokenNames } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import type { State } from "../../state/state.ts";
-import { bound } from "../shared/tools.ts";
 import { compareWith } from "./lock.ts";
 
 const ORDERS = {

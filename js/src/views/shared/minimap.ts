@@ -1,7 +1,7 @@
 /** The minimap of a long column: a strip of the whole text, and a funnel to its labels. */
 
 import type { ReadonlySignal } from "@preact/signals-core";
-import { paintCanvas } from "../../painting/canvas.ts";
+import { paintCanvas, strokeBox } from "../../painting/canvas.ts";
 import type { Painter } from "../../painting/painter.ts";
 import { el } from "../../parts/dom.ts";
 import type { ListWindow } from "../../parts/track.ts";
@@ -90,9 +90,7 @@ export function minimap(scope: Scope, options: MinimapOptions): HTMLElement {
     for (const at of axis.borders) painter.fillRect(FUNNEL, ends.start(at) - 0.5, STRIP, 1);
     painter.fillStyle = alpha(accent, 0.8);
     tick(painter, options.found.value, FUNNEL + STRIP / 2, STRIP / 2, 1.5);
-    painter.strokeStyle = accent;
-    painter.lineWidth = 1.5;
-    painter.strokeRect(FUNNEL + 0.75, from + 0.75, STRIP - 1.5, to - from - 1.5);
+    strokeBox(painter, [FUNNEL, from, STRIP, to - from], accent, { out: -0.75, line: 1.5 });
     painter.fillStyle = accent;
     tick(painter, options.locked.value, FUNNEL, STRIP, 3);
   }

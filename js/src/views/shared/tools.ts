@@ -3,7 +3,7 @@
 import type { Signal } from "@preact/signals-core";
 import type { Metric } from "../../data/manifest.ts";
 import type { Store } from "../../data/store.ts";
-import { type Bound, choice, type Option } from "../../parts/choice.ts";
+import { type Bound, bound, choice, type Option } from "../../parts/choice.ts";
 import { capitalized } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { PAIR } from "../../state/choices.ts";
@@ -16,16 +16,6 @@ export const shownAs = <Value>(chosen: Signal<Value>, get: () => Value): Bound<V
   bound(get, (value) => {
     chosen.value = value;
   });
-
-/** A value for a control that is no signal. */
-export const bound = <Value>(get: () => Value, set: (value: Value) => void): Bound<Value> => ({
-  get value() {
-    return get();
-  },
-  set value(value) {
-    set(value);
-  },
-});
 
 /** An option per metric. */
 export const metricOptions = (metrics: readonly Metric[]): readonly Option[] =>

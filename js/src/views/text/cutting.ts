@@ -3,8 +3,7 @@
 import { batch, computed, signal } from "@preact/signals-core";
 import type { MeasuredCut } from "../../data/manifest.ts";
 import type { Cut } from "../../data/requests.ts";
-import type { Bound } from "../../parts/choice.ts";
-import { bound } from "../shared/tools.ts";
+import { type Bound, bound } from "../../parts/choice.ts";
 import type { Context } from "../shared/view.ts";
 import { keysOf, type Part, type Span } from "./shares.ts";
 

@@ -94,11 +94,12 @@ export function dock(
   scope.onResize(list, () => {
     size.value++;
   });
-  // The probability of each token as a line below it: what it has, and what a cut took or gave.
+  // The probability of each token as a line below it, of the token's width: what it has, and what a
+  // cut took or gave.
   scope.effect(() => {
     const part = cutting.without.value;
     const cut = part === null ? null : cutting.cuts.value[part];
-    const { accent, highlight, negative } = palette.value;
+    const { accent, border, highlight, negative } = palette.value;
     size.value;
     paintCanvas(canvas, list.offsetWidth, list.offsetHeight, (painter) => {
       if (!answer) return;
@@ -113,6 +114,7 @@ export function dock(
           painter.fillStyle = color;
           painter.fillRect(box.left - left, box.bottom - top - LINE, box.width * p, LINE);
         };
+        line(border, 1);
         line(after < before ? negative : highlight, Math.max(before, after));
         line(accent, Math.min(before, after));
       });

@@ -3,7 +3,7 @@
 import { computed } from "@preact/signals-core";
 import { button, el, replaceContent, tableElement, tableRow } from "../../parts/dom.ts";
 import { icon } from "../../parts/icons.ts";
-import { percent } from "../../parts/text.ts";
+import { capitalized, percent } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { changeOf, nats } from "./cutting.ts";
 import type { Reading } from "./reading.ts";
@@ -17,7 +17,7 @@ const NO_KERNEL = "Cutting runs the model: open this in a notebook.";
 /** @param remove takes the reader's own part away again */
 export function partList(
   scope: Scope,
-  { text, parts, mine, look, part, lockPart, pointed, shown: span, cutting }: Reading,
+  { text, parts, mine, look, part, lockPart, pointed, shown: span, cutting, ofWhat }: Reading,
   remove: () => void,
 ): HTMLElement {
   const { cuts, live, without } = cutting;
@@ -32,8 +32,6 @@ export function partList(
   const table = tableElement("Where it looks", columns, []);
   const [body] = table.tBodies;
   const [, , shareHead, besideHead] = table.rows[0].cells;
-  shareHead.title =
-    "Of what the prompt gets beyond sinks. Those most above the next column come first";
   const widest = computed(() => Math.max(...look.value.parts.map(({ share }) => share), 0.01));
   const ifCut = (index: number) => {
     const change = changeOf(cuts.value[index], span.value);
@@ -88,6 +86,7 @@ export function partList(
   });
   const fill = (now: Look) => {
     besideHead.textContent = now.beside;
+    shareHead.title = `${capitalized(ofWhat.peek())}. Those most above the next column come first`;
     const shown = now.parts.slice(0, all || now.parts.length <= FEW + 2 ? undefined : FEW);
     for (const { index, share, beside } of shown) {
       const { row, cells } = rows[index];

@@ -6,13 +6,12 @@ import { type Head, isAttention, type RunningText, type StackInfo } from "../../
 import { layerNumber } from "../../data/pairing.ts";
 import type { StackStore, TextShares } from "../../data/stack-store.ts";
 import { lensMatrix } from "../../lenses/index.ts";
-import type { Bound } from "../../parts/choice.ts";
+import { type Bound, bound } from "../../parts/choice.ts";
 import { counted } from "../../parts/text.ts";
 import { attentionOf, textLens } from "../../state/lens.ts";
 import { lock } from "../../state/locks.ts";
 import type { State } from "../../state/state.ts";
 import { largestOn } from "../shared/picture/shade.ts";
-import { bound } from "../shared/tools.ts";
 import type { Context } from "../shared/view.ts";
 import { cutting } from "./cutting.ts";
 import type { PromptImage } from "./images.ts";
@@ -155,6 +154,10 @@ export function readingOf(
     mine,
     alone: own.alone,
     sinksCount: own.sinks,
+    /** What the shares of parts are of. */
+    ofWhat: computed(() =>
+      own.sinks.value ? "of what the prompt's text gets" : "of what the prompt gets beyond sinks",
+    ),
     span,
     hovered,
     shown,

@@ -152,8 +152,9 @@ export function lookOf(
   const inside = last - first + 1;
   const weights = meanOf(first, last + 1, labels.length, row);
   const prompt = promptOf(text);
-  const outside = new Set(text.template);
-  const counted = labels.map((_, key) => key < prompt && !kinds[key] && !outside.has(key));
+  const around = new Set(text.template);
+  const outside = labels.map((_, key) => !kinds[key] && around.has(key));
+  const counted = labels.map((_, key) => key < prompt && !kinds[key] && !around.has(key));
   type Keys = Pick<Part, "start" | "end" | "keys">;
   const sum = (part: Keys, of = counted, own = weights) =>
     keysOf(part).reduce((total, key) => total + (of[key] ? own[key] : 0), 0);
@@ -196,7 +197,7 @@ export function lookOf(
   return {
     /** The weight of each key, the mean of the rows. */
     weights,
-    /** What the prompt gets beyond sinks. */
+    /** What the prompt's text gets beyond sinks. */
     total,
     /** The weight of a token of the prompt if all got the same, and the largest. */
     even: total / tokens,
@@ -212,8 +213,9 @@ export function lookOf(
      * the others.
      */
     parts: found.sort((a, b) => above(b) - above(a) || b.share - a.share),
-    /** Shares of all attention beyond sinks: of the messages, and of the answer so far. */
+    /** Shares of all attention beyond sinks: of messages, what is around them, the answer so far. */
     messages: text.messages.map((message) => sum(message) / rest),
+    template: sum(whole, outside) / rest,
     answer: sum({ start: prompt, end: labels.length }, beyond) / rest,
   };
 }

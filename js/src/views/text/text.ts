@@ -141,12 +141,6 @@ function runningText(context: Context, reading: Reading): Content {
   const right = el(
     "div",
     { class: "right" },
-    el(
-      "p",
-      { class: "title" },
-      el("strong", {}, "Where it looks"),
-      " of the attention beyond sinks",
-    ),
     ...messageBar(context, reading),
     partList(scope, reading, () => make(null)),
   );
@@ -157,6 +151,7 @@ function runningText(context: Context, reading: Reading): Content {
     linkTitle.replaceChildren(
       el("strong", {}, "Which heads look at it"),
       linked.value === null ? "" : ` ${named.value} → ${parts[linked.value].name}`,
+      reading.sinksCount.value ? ", without sinks" : "",
     );
     notFound.textContent = reading.notFound.value;
     notFound.hidden = !reading.notFound.value;
@@ -215,7 +210,7 @@ function runningText(context: Context, reading: Reading): Content {
       const cut = changeOf(cutting.cuts.value[at], shown.value);
       return [
         strong(`${named.value} → ${parts[at].name}`),
-        `  ${percent(link.share)} of what the prompt gets beyond sinks${link.beside === null ? "" : ` · ${now.beside} ${percent(link.beside)}`}`,
+        `  ${percent(link.share)} ${reading.ofWhat.value}${link.beside === null ? "" : ` · ${now.beside} ${percent(link.beside)}`}`,
         cut === null ? "" : ` · if cut ${nats(cut)}`,
         hint(" · Esc releases"),
       ];
@@ -252,9 +247,10 @@ function runningText(context: Context, reading: Reading): Content {
 function heading({ scope }: Context, reading: Reading): readonly HTMLElement[] {
   const { text, parts, images, look, part, lookers, named, ofHeads, sinksCount } = reading;
   const title = el("p", { class: "title" });
-  const sinks = el("p", { class: "sinks" });
   const countThem = toggle(scope, "Count them", "Shade sinks as any other token", sinksCount);
   countThem.className = "count-sinks";
+  const counted = el("span", { class: "counted" });
+  const sinks = el("p", { class: "sinks" }, counted, countThem);
   const verb = text.answer ? "was written from" : "looks at";
   scope.effect(() => {
     const now = look.value;
@@ -273,26 +269,32 @@ function heading({ scope }: Context, reading: Reading): readonly HTMLElement[] {
       const times = keys.length > 1 ? ` ×${keys.length}` : "";
       return el("span", { class: "chip" }, `${label}${times} `, el("b", {}, percent(share)));
     });
-    sinks.replaceChildren(
+    counted.replaceChildren(
       sinksCount.value ? "Sinks are counted " : `${percent(all)} on sinks, left out: `,
       ...chips,
-      countThem,
     );
   });
   return [title, sinks];
 }
 
 /** The shares of the messages, and of the answer so far. */
-function messageBar({ scope }: Context, { text, look }: Reading): readonly HTMLElement[] {
+function messageBar(
+  { scope }: Context,
+  { text, look, sinksCount }: Reading,
+): readonly HTMLElement[] {
+  const title = el("p", { class: "title" });
   const bar = el("div", { class: "message-bar", "aria-hidden": "true" });
   const said = el("p", { class: "note" });
   scope.effect(() => {
-    const { counted, messages, answer } = look.value;
+    const { counted, messages, template, answer } = look.value;
+    const all = sinksCount.value ? "all attention" : "the attention beyond sinks";
+    title.replaceChildren(el("strong", {}, "Where it looks"), ` of ${all}`);
     const pieces = text.messages.flatMap(({ role, start, end }, at) =>
       counted.slice(start, end).some(Boolean)
         ? [{ name: role || "text", share: messages[at] }]
         : [],
     );
+    if (template) pieces.unshift({ name: "template", share: template });
     if (text.answer) pieces.push({ name: "answer so far", share: answer });
     bar.replaceChildren(
       ...pieces.map(({ share }) => {
@@ -303,5 +305,5 @@ function messageBar({ scope }: Context, { text, look }: Reading): readonly HTMLE
     );
     said.textContent = pieces.map(({ name, share }) => `${name} ${percent(share)}`).join(" · ");
   });
-  return [bar, said];
+  return [title, bar, said];
 }

@@ -120,6 +120,10 @@ describe("positions", () => {
     const position = middleOf(app, 2, 4);
     await userEvent.click(canvasOf(app), { position });
     expect([app.state.layer.value, app.state.query.value]).toEqual([2, 4]);
+    // The pointer is still on what it has chosen.
+    focus(grid);
+    await userEvent.keyboard("{Escape}");
+    expect(app.state.query.value).toBeNull();
     await userEvent.hover(canvasOf(app), { position: middleOf(app, 0, 1) });
     await expect.poll(status).toContain("Layer 0, position 1");
     await userEvent.dblClick(canvasOf(app), { position: middleOf(app, 0, 1) });

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import { metricValue } from "../../../src/data/manifest.ts";
 import { readMetrics } from "../../../src/data/read-manifest.ts";
+import { PAIR } from "../../../src/state/choices.ts";
 import { allHeads, rowsOf } from "../../../src/views/shared/all-heads/heads.ts";
 import { mountApp } from "../../support/mounted.ts";
 import { expectNoProblems } from "../../support/problems.ts";
@@ -69,11 +70,29 @@ test("the null of the numbers has a column beside them", async () => {
     .getByRole("columnheader")
     .elements()
     .map((each) => each.textContent);
-  expect(names.slice(3, 5)).toEqual(["effect", "random directions"]);
+  expect(names.slice(4, 6)).toEqual(["effect", "random directions"]);
   const cells = row(0)
     .getByRole("cell")
     .elements()
     .map((each) => each.textContent);
   // Behind rank, pattern and bar.
   expect(cells.slice(3, 5)).toEqual(["0.50", "0.25"]);
+});
+
+test("by a pair that was released, there is a way on", async () => {
+  const choices = {
+    view: "model",
+    ranking: true,
+    query: 4,
+    key: 2,
+    sort: PAIR,
+    color: PAIR,
+  } as const;
+  const { root, state } = await mountApp({ choices });
+  await expect.element(page.getByRole("table")).toBeVisible();
+  root.focus();
+  await userEvent.keyboard("{Escape}");
+  await userEvent.click(page.getByRole("button", { name: "Rank by entropy" }));
+  expect(state.sort.value).toBe("entropy");
+  await expect.element(table("Heads of all layers by entropy")).toBeVisible();
 });

@@ -53,6 +53,15 @@ test("shares are of what the prompt gets beyond sinks, beside an even one", () =
     ["“?”", 0.2],
   ]);
   expect(look.messages[0]).toBeCloseTo(1, 6);
+  expect(look.template).toBe(0);
+});
+
+test("with sinks, shares are of all attention, and the template has its own", () => {
+  const look = lookOf({ ...looked, kinds: new Float32Array(7) }, (at) => rows[at], [0, 1]);
+  const [messages, template, answer] = [look.messages[0], look.template, look.answer];
+  expect([messages, template, answer].map((share) => +share.toFixed(4))).toEqual([0.6, 0.3, 0.1]);
+  // Parts have no template.
+  expect(look.total).toBeCloseTo(0.6, 6);
 });
 
 test("a span has the mean of its rows, and those above their even share come first", () => {

@@ -1,6 +1,6 @@
 /** A small overview of the whole matrix, in the corner between its labels. */
 
-import type { Box } from "../../../painting/canvas.ts";
+import { type Box, strokeBox } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import type { Palette } from "../../../styles/palette.ts";
 import type { Extent, Point, Viewport } from "./viewport.ts";
@@ -40,15 +40,11 @@ export function paintOverview(
 ): void {
   painter.imageSmoothingEnabled = false;
   if (image) painter.drawImage(image, x, y, width, height);
-  painter.lineWidth = 1;
-  painter.strokeStyle = border;
-  painter.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
+  strokeBox(painter, [x, y, width, height], border, { out: 0.5 });
   const [perColumn, perRow] = [width / columns, height / rows];
   // Large enough to be visible.
   const [w, h] = [Math.max(5, (across / cell) * perColumn), Math.max(5, (down / cell) * perRow)];
   const left = Math.min(x + column * perColumn, x + width - w);
   const top = Math.min(y + row * perRow, y + height - h);
-  painter.strokeStyle = accent;
-  painter.lineWidth = 1.5;
-  painter.strokeRect(left, top, w, h);
+  strokeBox(painter, [left, top, w, h], accent, { line: 1.5 });
 }

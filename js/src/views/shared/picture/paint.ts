@@ -2,7 +2,7 @@
 
 import { type ReadonlySignal, signal } from "@preact/signals-core";
 import type { Grid, ImageFile, Patches, Tokens } from "../../../data/manifest.ts";
-import { imageCanvas } from "../../../painting/canvas.ts";
+import { imageCanvas, strokeBox } from "../../../painting/canvas.ts";
 import type { Painter } from "../../../painting/painter.ts";
 import { alpha, type Palette, rgb } from "../../../styles/palette.ts";
 import { strokeLines } from "../curves.ts";
@@ -135,13 +135,9 @@ export function paintMarks(
   for (const { patch, color, line } of marks) {
     const { left, top, width, height } =
       typeof patch === "number" ? boxOf(patch, patches, size) : boxOn(patch, patches.box, size);
-    const box: [number, number, number, number] = [left, top, width, height];
-    painter.strokeStyle = alpha(background, 0.9);
-    painter.lineWidth = line + 2;
-    painter.strokeRect(...box);
-    painter.strokeStyle = color;
-    painter.lineWidth = line;
-    painter.strokeRect(...box);
+    const box = [left, top, width, height] as const;
+    strokeBox(painter, box, alpha(background, 0.9), { line: line + 2 });
+    strokeBox(painter, box, color, { line });
   }
 }
 
