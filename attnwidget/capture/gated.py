@@ -52,13 +52,21 @@ class GatedOutputs:
 
     def __init__(self) -> None:
         self._calls: list[tuple[Address, torch.Tensor]] = []
+        self._local = False
         self._caller: torch.nn.Module | None = None
         self._left = False
         self._candidate: tuple[torch.nn.Module, torch.Tensor] | None = None
         self._output: torch.Tensor | None = None
 
-    def expect(self, address: Address, caller: torch.nn.Module, output: torch.Tensor) -> None:
-        """Look for the module that receives these outputs [M, heads, T, d_v] of a call."""
+    def expect(
+        self, address: Address, caller: torch.nn.Module, output: torch.Tensor, local: bool = False
+    ) -> None:
+        """Look for the module that receives these outputs [M, heads, T, d_v] of a call.
+
+        Args:
+            local: True for a convolution, of which only the last tokens may be received.
+        """
+        self._local = local
         if self._caller is not caller or self._left:
             self._calls = []
         self._calls.append((address, output))
@@ -72,7 +80,8 @@ class GatedOutputs:
         width = sum(output.shape[1] * output.shape[3] for _, output in self._calls)
         given = args[0]
         rows, rest = divmod(given.numel(), items * width)
-        if given.ndim and given.shape[-1] == width and not rest and 0 < rows <= tokens:
+        fits = 0 < rows <= tokens if self._local else rows == tokens
+        if given.ndim and given.shape[-1] == width and not rest and fits:
             self._candidate, self._output = (module, given), None
 
     def left(self, module: torch.nn.Module, output: Any) -> Iterator[Gated]:

@@ -248,7 +248,7 @@ class _Recorder(Handler):
 
     def _wait(self, address: Address, call: MixingCall) -> None:
         """Keep a call of channels until it is known what becomes of them."""
-        self._gated.expect(address, call.module, call.output)
+        self._gated.expect(address, call.module, call.output, call.local)
         if self._channels.add(address, call):
             # Layers are numbered in the order of their calls, also where one remains unknown.
             self._add(address, None, NOT_PROJECTED)

@@ -135,7 +135,7 @@ class _Reader(Handler):
                 if call.local and call.rerun is None:  # a step of another mixer
                     return
                 if call.strengths is None:
-                    self._gated.expect(address, call.module, call.output)
+                    self._gated.expect(address, call.module, call.output, call.local)
                     if self._channels.add(address, call):
                         self.calls.setdefault(name, NOT_PROJECTED)
                     return

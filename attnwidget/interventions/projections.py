@@ -112,7 +112,7 @@ class GatedProjections:
         if any(other._replace(call=address.call) != address for other in self._waiting):
             self.check()
         self._waiting[address] = factors
-        self._found.expect(address, call.module, call.passed_on)
+        self._found.expect(address, call.module, call.passed_on, call.local)
 
     def check(self) -> None:
         """Raise a ValueError if the projection of the last call did not run."""

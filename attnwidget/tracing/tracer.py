@@ -165,7 +165,7 @@ class Trace:
                 f"the {'' if is_mixing else 'head '}outputs of {address} have shape "
                 f"{list(call.passed_on.shape)}, not {given}"
             )
-        return lambda: edited, call.rebuild(outputs)
+        return lambda: edited, _stored_as(result, call.rebuild(outputs))
 
     def _with_bias(self, address: Address, read: Read, result: Any) -> tuple[Read, Any]:
         """Run an attention function once more if its scores are to be changed."""
@@ -179,6 +179,17 @@ class Trace:
             raise ValueError(f"the scores of {address} cannot be changed: their origin is unknown")
         changed, result = biased(call, bias)
         return lambda: changed, result
+
+
+def _stored_as(before: Any, changed: Any) -> Any:
+    """A function's changed result in the memory format of its own, of which a model takes views."""
+    if isinstance(changed, (tuple, list)):
+        return (_stored_as(before[0], changed[0]), *changed[1:])
+    if not isinstance(changed, torch.Tensor) or before.shape != changed.shape:
+        return changed
+    if changed is before or before.stride() == changed.stride():
+        return changed
+    return torch.empty_like(before).copy_(changed)
 
 
 @contextmanager

@@ -9,6 +9,8 @@ import transformers
 
 from attnwidget import AttentionRecord, capture
 from attnwidget.record import Layer
+from tests.unit.handwritten import HEADS, LENGTH, SCALE, WIDTH, Handwritten
+from tests.unit.handwritten import TEXT as HANDWRITTEN
 from tests.unit.tiny import Model, bert, gpt2, llama, t5, tiny, token_ids
 
 TEXT = {"input_ids": token_ids(9)}
@@ -75,6 +77,25 @@ def test_keys_that_are_alike_do_not_drop_values() -> None:
             layer.attention.self.key.weight.zero_()
     record, output = _captured(model, "encoder.layer.1.attention.output.dense")
     np.testing.assert_allclose(_sum_of_heads(record.layer(1)), output, rtol=0, atol=2e-5)
+
+
+def test_outputs_that_are_cut_are_not_taken_for_gated_ones() -> None:
+    class Padded(Handwritten):
+        """Attention over whole blocks of tokens, of which the text's own are projected."""
+
+        def __init__(self) -> None:
+            super().__init__(lambda q, k, v: ((q @ k.mT * SCALE).softmax(-1) @ v, None))
+            self.projection = torch.nn.Linear(HEADS * WIDTH, HEADS * WIDTH)
+
+        def forward(self, input_ids: torch.Tensor) -> torch.Tensor:
+            whole = torch.nn.functional.pad(input_ids, (0, 8 - LENGTH))
+            heads = super().forward(whole)[:, :, :LENGTH]
+            return self.projection(heads.transpose(1, 2).flatten(2))
+
+    layer = capture(Padded().eval(), None, HANDWRITTEN, values=True).layer(0)
+    assert layer.values is not None
+    assert layer.gates is None
+    assert layer.projection is None
 
 
 def test_they_are_recorded_only_if_asked_for() -> None:

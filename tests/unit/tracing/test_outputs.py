@@ -119,6 +119,15 @@ def test_a_handler_that_changes_nothing_sees_every_call(
     assert (found[0].heads, found[0].width) == (HEADS, 8)
 
 
+def test_a_model_may_take_views_of_changed_outputs() -> None:
+    model, head = tiny("Afmoe", num_dense_layers=2), 2
+    off = _run(model, HeadOff("layers.1.self_attn", head))
+    with torch.no_grad():
+        weight = model.get_submodule("layers.1.self_attn.o_proj").weight
+        weight.unflatten(1, (HEADS, -1))[:, head] = 0
+    assert torch.equal(off, _run(model))
+
+
 def test_calls_are_counted_by_forward_pass_and_module() -> None:
     class Twice(torch.nn.Module):
         def __init__(self) -> None:
