@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from attnwidget.record.described import Kind, described_file
 from attnwidget.record.files import write_whole
 from attnwidget.running.texts import Shard, Source
 
-from .measurement import Measured
+from .measurement import Measured, ModelIdentity
 from .packed import as_arrays, of_arrays
 from .settings import Settings
 
@@ -54,18 +55,26 @@ class Checkpoint:
             "max_tokens": settings.max_tokens,
             "seed": settings.seed,
         }
+        self._functions = {name: _source_digest(each) for name, each in settings.own.items()}
         self._written = time.monotonic()
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             if self._path.exists():
                 self._load(self._path)
 
-    def missing(self, shards: Iterable[Shard]) -> Iterator[Shard]:
+    def missing(
+        self, shards: Iterable[Shard], model: Callable[[], ModelIdentity]
+    ) -> Iterator[Shard]:
         """The shards that are not done yet.
 
+        Args:
+            model: returns the model that is to read them; called if any is done.
+
         Raises:
-            ValueError: one that is done has other texts now.
+            ValueError: one that is done has other texts now, or another model read it.
         """
+        if self.measured is not None:
+            self.measured.check_model(model())
         for shard in shards:
             if shard.number not in self._done:
                 yield shard
@@ -101,6 +110,7 @@ class Checkpoint:
             description = {
                 "version": _KIND.version,
                 "about": self._about,
+                "functions": self._functions,
                 "digest": _digest(*(array.tobytes() for _, array in sorted(arrays.items()))),
             }
             write_whole(self._path, to_bytes(arrays, metadata={_KIND.key: json.dumps(description)}))
@@ -132,11 +142,27 @@ class Checkpoint:
                     f"{path} was made with {name}={about[name]!r}, and now {name} is {value!r}; "
                     "give the same, or another folder"
                 )
+        # What was kept before there was a source, or now has none, cannot be compared.
+        before = content.get("functions", {})
+        for name, source in self._functions.items():
+            if source and before.get(name) and source != before[name]:
+                raise ValueError(
+                    f"{path} was made with another function {name}: its code was not this; give "
+                    "the same, or another folder"
+                )
         self._done, self.measured = done, measured
 
 
 def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+def _source_digest(function: Callable[..., Any]) -> str:
+    """A digest of a function's code; "" if its source is not known, as of built-in ones."""
+    try:
+        return _digest(inspect.getsource(function).encode())
+    except (OSError, TypeError):
+        return ""
 
 
 def _digest_of(shard: Shard) -> str:

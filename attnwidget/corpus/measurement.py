@@ -266,17 +266,25 @@ class Measured:
         """The measurements of the model itself."""
         return self.by_reading[None]
 
+    def check_model(self, model: ModelIdentity) -> None:
+        """Check that a model is the one that read these texts.
+
+        Raises:
+            ValueError: it is another.
+        """
+        if model != self.model:
+            raise ValueError(
+                f"some texts were read by {self.model.name}, and others by another model, or by "
+                "one with other weights; use one model for all texts"
+            )
+
     def merge(self, other: Measured) -> None:
         """Add other texts, measured with the same settings.
 
         Raises:
             ValueError: another model read them.
         """
-        if other.model != self.model:
-            raise ValueError(
-                f"some texts were read by {self.model.name}, and others by another model, or by "
-                "one with other weights; use one model for all texts"
-            )
+        self.check_model(other.model)
         for reading, measurement in self.by_reading.items():
             measurement.merge(other.by_reading[reading])
         self.sources = self.own.needed(self.sources | other.sources)

@@ -75,6 +75,10 @@ class Profiler:
         # What each has measured since it was last asked.
         self._sums: dict[Reading, Measurement] = {}
 
+    def identity(self) -> ModelIdentity:
+        """What tells the model from others."""
+        return self._identity
+
     def measured(self, shards: Iterable[Shard]) -> Iterator[tuple[Shard, Measured]]:
         """The measurements of each shard."""
         for shard in shards:

@@ -17,7 +17,7 @@ from attnwidget.extras import extra
 from attnwidget.progress import step_done
 from attnwidget.running.texts import Shard
 
-from .measurement import Measured
+from .measurement import Measured, ModelIdentity
 from .profiler import Profiler, Repeated
 from .settings import Settings
 
@@ -38,6 +38,9 @@ class _Worker:
         self._tokenizer = tokenizer
         self._settings = settings
         self._profiler: Profiler | None = None
+
+    def identity(self) -> ModelIdentity:
+        return self._ready().identity()
 
     def measure(self, shard: Shard) -> Measured:
         return self._ready().measure(shard)
@@ -99,6 +102,11 @@ class RayEngine:
         except BaseException:
             self.close()
             raise
+
+    def identity(self) -> ModelIdentity:
+        """What tells the model from others, by one worker."""
+        found: ModelIdentity = self._get(self._workers[0].identity.remote())
+        return found
 
     def measured(self, shards: Iterable[Shard]) -> Iterator[tuple[Shard, Measured]]:
         """The measurements of all shards, as they are done."""

@@ -103,7 +103,8 @@ def profile(
         num_workers: the workers of Ray, each with a model of its own.
         gpus_per_worker: the GPUs of each, perhaps a part of one; the model is moved there.
         resume: a folder where what is measured is kept, every half minute and when the run ends,
-            so that the same call goes on after an interruption.
+            so that the same call goes on after an interruption. The texts, settings and model have
+            to be the same, and the source of your own metrics, but not what it refers to.
 
     Returns:
         The mean of each metric with its 95% interval, by a bootstrap over texts, for every head,
@@ -114,7 +115,7 @@ def profile(
         TypeError: `model` is no torch module, `texts` are no texts, a metric is no function.
         ValueError: there are no texts, or one is too long for the model; there is no such metric,
             null or engine; a number is out of range; the model has no attention that can be read;
-            the folder has texts or settings that are not these.
+            the folder has texts or settings that are not these, or is of another model.
         ModuleNotFoundError: Ray is not installed.
         RuntimeError: a worker ended several times while it measured the same texts.
     """
@@ -134,7 +135,7 @@ def profile(
         _engine(engine, load, tokenizer, settings, num_workers, gpus_per_worker) as running,
     ):
         try:
-            for shard, measured in running.measured(checkpoint.missing(shards)):
+            for shard, measured in running.measured(checkpoint.missing(shards, running.identity)):
                 # A run that goes on later needs whole shards.
                 if not end_asked() or resume is None:
                     checkpoint.add(shard, measured)

@@ -114,6 +114,11 @@ class VllmProfiler(Profiler):
         if copies:
             self._missing = f"{', '.join(copies)}: needs output projections: {_WHERE}"
 
+    def identity(self) -> ModelIdentity:
+        """See `Profiler`; of the weights that the workers have now."""
+        self._taken(None, self._settings.on_texts)
+        return self._identity
+
     def _add(self, batch: TextBatch, reading: Reading, metrics: MetricSet, offsets: bool) -> None:
         """Let the engine read texts, and the workers add them to their sums."""
         prompts = []

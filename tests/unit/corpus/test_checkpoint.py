@@ -82,8 +82,29 @@ def test_a_folder_of_another_run(tmp_path: Path, name: str) -> None:
     }
     aw.profile(**options)
     changed, message = WRONG[name]
-    with pytest.raises(ValueError, match=message):
-        aw.profile(**{**options, "texts": texts(65), **changed})
+    for count in (64, 65):  # the run is whole, or has a shard more
+        with pytest.raises(ValueError, match=message):
+            aw.profile(**{**options, "texts": texts(count), **changed})
+
+
+def test_a_metric_of_the_same_name_and_other_code(tmp_path: Path) -> None:
+    def first() -> Any:
+        def peak(weights: Floats, tokens: Tokens) -> float:
+            return float(weights.max())
+
+        return peak
+
+    def second() -> Any:
+        def peak(weights: Floats, tokens: Tokens) -> float:
+            return float(weights.min())
+
+        return peak
+
+    options: dict[str, Any] = {"null": None, "batch_size": 1, "resume": tmp_path}
+    aw.profile(llama(), None, texts(1), metrics=[first()], **options)
+    aw.profile(llama(), None, texts(1), metrics=[first()], **options)
+    with pytest.raises(ValueError, match="another function peak: its code was not this"):
+        aw.profile(llama(), None, texts(1), metrics=[second()], **options)
 
 
 def test_a_damaged_file_or_one_of_an_earlier_version(tmp_path: Path) -> None:

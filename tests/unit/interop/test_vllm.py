@@ -273,6 +273,10 @@ def test_a_profile_goes_on_after_its_shards(
     aw.profile(first, None, TEXTS[:1], **options)
     found = aw.profile(again, None, TEXTS, **options)
     assert (found.num_texts, first.read, again.read) == (2, 2, 2)
+    other = LLM()
+    other.worker.model_runner.get_model = lambda: torch.nn.Linear(2, 2)
+    with pytest.raises(ValueError, match="some texts were read by tiny"):
+        aw.profile(other, None, TEXTS, **options)
 
 
 def test_a_layer_that_fails_is_not_in_a_profile() -> None:
