@@ -172,8 +172,8 @@ def logit_attribution(
     if not -len(kept) <= position < len(kept):
         raise IndexError(f"position {position} does not exist: the text has {len(kept)} tokens")
     place = int(kept[position])
-    wanted = token_id(tokenizer, token)
-    other = None if against is None else token_id(tokenizer, against)
+    wanted = token_id(model, tokenizer, token)
+    other = None if against is None else token_id(model, tokenizer, against)
 
     def difference(logits: torch.Tensor) -> float:
         return float(logits[wanted] - (0 if other is None else logits[other]))

@@ -180,7 +180,7 @@ def logit_lens(
     model = traceable(model)
     unembedding_of(model)
     given = one_text(model, tokenizer, text)
-    wanted = None if token is None else token_id(tokenizer, token)
+    wanted = None if token is None else token_id(model, tokenizer, token)
 
     def read(output: Any) -> tuple[tuple[str, ...], Floats]:
         found = read_output(model, output, given.row, given.sequences)

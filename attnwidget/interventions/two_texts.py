@@ -174,8 +174,8 @@ def _metric(
         raise ValueError(f"metric is {metric!r}; expected 'logit difference', or a function")
     if token is None:
         raise ValueError("the logit difference is that of token=, less that of against=")
-    wanted = token_id(tokenizer, token)
-    less = None if against is None else token_id(tokenizer, against)
+    wanted = token_id(model, tokenizer, token)
+    less = None if against is None else token_id(model, tokenizer, against)
     place = whole_number(position)
 
     def logit(output: Any) -> torch.Tensor:

@@ -98,15 +98,25 @@ def unembedding_of(model: torch.nn.Module) -> torch.nn.Module:
     return unembedding
 
 
-def token_id(tokenizer: Any, token: str | SupportsIndex) -> int:
-    """The id of a token: a string that is one token, or its id.
+def token_id(model: torch.nn.Module, tokenizer: Any, token: str | SupportsIndex) -> int:
+    """The id of a token that a model predicts: a string that is one token, or its id.
 
     Raises:
         TypeError: it is a string, and there is no tokenizer.
-        ValueError: it is several tokens.
+        ValueError: it is several tokens, or none of the model's.
     """
-    if not isinstance(token, str):
-        return whole_number(token)
+    number = whole_number(token) if not isinstance(token, str) else _only_id(tokenizer, token)
+    unembedding = getattr(model, "get_output_embeddings", lambda: None)()
+    # Some models embed more tokens than they predict.
+    size = getattr(unembedding, "out_features", None) or vocabulary_size(model)
+    if number < 0 or (size is not None and number >= size):
+        known = "ids count from 0" if size is None else f"there are {size:,}, from 0 to {size - 1}"
+        raise ValueError(f"{type(model).__name__} has no token {number}: {known}")
+    return number
+
+
+def _only_id(tokenizer: Any, token: str) -> int:
+    """The id of a string that is one token; see `token_id`."""
     if tokenizer is None:
         raise TypeError("token is a string, so a tokenizer is needed")
     ids = text_tokenizer(tokenizer)(token, add_special_tokens=False)["input_ids"]

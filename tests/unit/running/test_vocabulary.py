@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import attnwidget as aw
-from attnwidget.running.vocabulary import doubt_of
+from attnwidget.running.vocabulary import doubt_of, token_id
 from tests.unit.tiny import VOCABULARY, Loaded, tiny
 
 # Embeddings of published models, and the tokens of a tokenizer.
@@ -51,6 +51,16 @@ def test_by_the_sizes_of_published_models(name: str) -> None:
     model.get_input_embeddings = lambda: torch.nn.Embedding(embedded, 1, device="meta")
     doubt = doubt_of(model, Sized(tokens))
     assert doubt is None if name in OWN else f"{tokens:,} tokens, and Module {embedded:,}" in doubt
+
+
+def test_an_id_that_the_model_does_not_predict() -> None:
+    model = tiny("LlamaForCausalLM")
+    assert token_id(model, None, VOCABULARY - 1) == VOCABULARY - 1
+    for wrong in (-1, VOCABULARY):
+        with pytest.raises(ValueError, match=f"has no token {wrong}: there are {VOCABULARY}, from"):
+            token_id(model, None, wrong)
+    with pytest.raises(ValueError, match="has no token -1: ids count from 0"):
+        token_id(torch.nn.Identity(), None, -1)
 
 
 def test_by_special_tokens_that_a_configuration_states() -> None:
