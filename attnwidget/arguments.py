@@ -13,6 +13,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import wraps
+from math import isfinite
 from operator import index
 from typing import Any, ParamSpec, TypeAlias, TypeVar, get_args
 
@@ -82,16 +83,21 @@ def whole(least: int, expected: str = "", *, none: bool = False) -> Check:
     return check
 
 
-def real(expected: str, *, above: bool = False, none: bool = False) -> Check:
-    """A check for a finite number from 0 on, or above it, and for None if `none`."""
+def real(
+    expected: str, *, above: bool = False, signed: bool = False, none: bool = False
+) -> Check:
+    """A check for a finite number from 0 on, above it, or of any sign; and for None if `none`."""
 
     def check(name: str, value: Any) -> float | None:
         if none and value is None:
             return None
-        if "bool" in str(getattr(value, "dtype", type(value))) or not hasattr(value, "__float__"):
+        # Arrays and tensors have __float__, too.
+        is_number = hasattr(value, "__float__") and getattr(value, "ndim", 0) == 0
+        if not is_number or "bool" in str(getattr(value, "dtype", type(value))):
             raise _error(TypeError, name, value, expected)
         number = float(value)
-        if not (number > 0 if above else number >= 0) or number == float("inf"):
+        in_range = signed or (number > 0 if above else number >= 0)
+        if not (isfinite(number) and in_range):
             raise _error(ValueError, name, value, expected)
         return number
 
@@ -178,6 +184,12 @@ def list_of(
             raise _error(TypeError, name, given, expected) from None
 
     return check
+
+
+def head_pairs(*, none: bool = False) -> Check:
+    """A check for heads by layer, in any order, and for None if `none`."""
+    expected = f"(layer, head) pairs, as [(1, 5)]{', or None' if none else ''}"
+    return list_of(two_numbers, expected, none=none, any_order=True)
 
 
 def instance(kind: type, expected: str, *, none: bool = False) -> Check:

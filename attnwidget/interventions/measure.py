@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import torch
 
-from attnwidget.arguments import list_of, two_numbers
+from attnwidget.arguments import head_pairs
 from attnwidget.capture import capture
 from attnwidget.record import AttentionRecord
 from attnwidget.running.inputs import Inputs, prepare
@@ -62,7 +62,7 @@ def ablate(
         TypeError, ValueError, IndexError: see `attnwidget.capture` and `intervene`; or the model
             returns neither logits nor hidden states, and there is no metric.
     """
-    pairs = list_of(two_numbers, "(layer, head) pairs, as [(1, 5)]", any_order=True)("heads", heads)
+    pairs = head_pairs()("heads", heads)
     edits = [
         Ablate(layer, head, stack, mode, at)
         if source is None

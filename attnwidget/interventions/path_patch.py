@@ -9,7 +9,7 @@ from typing import Any, Literal, SupportsIndex
 import torch
 
 from attnwidget.analysis import GridScores
-from attnwidget.arguments import checked, one_of, whole
+from attnwidget.arguments import checked, head_pairs, one_of, whole
 from attnwidget.progress import progress_bar, step_done
 from attnwidget.running.forward import run_model
 from attnwidget.running.model import traceable
@@ -40,7 +40,13 @@ Into = Literal["queries", "keys", "values"]
 Head = tuple[int, int]
 
 
-@checked(into=one_of(Into), batch_size=whole(1), seed=whole(0))
+@checked(
+    receivers=head_pairs(),
+    into=one_of(Into),
+    senders=head_pairs(none=True),
+    batch_size=whole(1),
+    seed=whole(0),
+)
 @progress_bar("Patching", "heads")
 def path_patch(
     model: torch.nn.Module,
@@ -108,7 +114,7 @@ def path_patch(
         last = max(wanted, default=-1)
         known = source.layers[texts.stack]
         below = [(n, head) for n in known if n < last for head in range(known[n].shape[1])]
-        chosen = below if senders is None else [(layer, head) for layer, head in senders]
+        chosen = below if senders is None else senders
         for sender in chosen:
             if sender not in below:
                 raise ValueError(f"sender {sender} does not exist below layer {last}, a receiver's")

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import traitlets
 from traitlets import TraitError
 
-from attnwidget.arguments import holds_entries, list_of, segment, two_numbers, whole_number
+from attnwidget.arguments import head_pairs, holds_entries, list_of, segment, whole_number
 from attnwidget.interventions.off import Link
 
 NamedSegment = tuple[int, int, str]
@@ -96,9 +96,7 @@ class Pairs(traitlets.List):  # type: ignore[type-arg]
 
     def validate(self, obj: Any, value: Any) -> Any:
         try:
-            pairs = list_of(two_numbers, "(layer, head) pairs, as [(1, 5)]", any_order=True)(
-                self.name or "", value
-            )
+            pairs = head_pairs()(self.name or "", value)
         except TypeError as error:
             raise TraitError(str(error)) from None
         return super().validate(obj, pairs)

@@ -28,6 +28,7 @@ Mode = Literal["zero", "mean"]
 
 SIZE = real("a number of bytes, as 8_000_000")
 SIDE = real("inches above 0, as 6", above=True, none=True)
+FACTOR = real("a finite number", signed=True)
 LABELS = list_of(str, "labels", none=True)
 LINKS = list_of(two_numbers, "links", any_order=True)
 TEXT = instance(str, "a string", none=True)
@@ -58,6 +59,8 @@ class Rows:
         (whole_numbers, torch.tensor([0, 5]), (0, 5)),
         (whole_numbers, None, None),
         (several_numbers, range(2), (0, 1)),
+        (FACTOR, np.float32(-2), -2.0),
+        (FACTOR, torch.tensor(3), 3.0),
         (LABELS, (label for label in "ab"), ["a", "b"]),
         (LABELS, np.array(["a"], object), ["a"]),
         (LABELS, None, None),
@@ -86,6 +89,11 @@ def test_what_is_taken(check: Any, given: Any, expected: Any) -> None:
         (SIZE, True, TypeError, "name is True; expected a number of bytes"),
         (SIDE, 0, ValueError, "name is 0; expected inches above 0, as 6"),
         (SIDE, float("nan"), ValueError, "name is nan; expected inches above 0, as 6"),
+        (SIZE, np.ones(2), TypeError, r"name is array\(\[1., 1.\]\); expected a number of bytes"),
+        (FACTOR, "a", TypeError, "name is 'a'; expected a finite number"),
+        (FACTOR, None, TypeError, "name is None; expected a finite number"),
+        (FACTOR, -float("inf"), ValueError, "name is -inf; expected a finite number"),
+        (FACTOR, float("nan"), ValueError, "name is nan; expected a finite number"),
         (SIDE, float("inf"), ValueError, "name is inf; expected inches above 0, as 6"),
         (whole_numbers, "1", TypeError, r"name is '1'; expected a number, several as \[0, 5\], or"),
         (whole_numbers, [0, True], TypeError, r"name is \[0, True\]; expected a number"),

@@ -124,3 +124,7 @@ def test_what_does_not_exist_is_refused() -> None:
         paths(receivers=[(1, 0)], senders=[(1, 0)])
     with pytest.raises(ValueError, match="there is no path"):
         paths(receivers=[(0, 0)])
+    with pytest.raises(TypeError, match=r"receivers is \[1, 2\]; expected \(layer, head\) pairs"):
+        paths(receivers=(1, 2))
+    with pytest.raises(TypeError, match=r"senders is 0; .* as \[\(1, 5\)\], or None"):
+        paths(receivers=[(1, 0)], senders=0)
