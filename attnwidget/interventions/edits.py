@@ -7,7 +7,15 @@ from dataclasses import InitVar, dataclass, field
 from typing import Any, Literal, cast, get_args
 
 from attnwidget.analysis import positions
-from attnwidget.arguments import Check, check_fields, holds_entries, instance, one_of, whole_numbers
+from attnwidget.arguments import (
+    Check,
+    check_fields,
+    holds_entries,
+    instance,
+    one_of,
+    real,
+    whole_numbers,
+)
 from attnwidget.record import AttentionRecord
 
 from .by_layer import AtStream, HeadOutputs, Place
@@ -129,7 +137,7 @@ class Scale:
     """Multiplies the outputs of heads before the output projection, or what is at another place.
 
     Args:
-        factor: 0 switches them off, 1 changes nothing.
+        factor: a finite number: 0 switches them off, 1 changes nothing.
         layers, heads, stack, at, positions, record: as for `Ablate`.
 
     Attributes:
@@ -146,6 +154,7 @@ class Scale:
     of_record: bool = field(init=False, repr=False)
 
     def __post_init__(self, record: AttentionRecord | None) -> None:
+        check_fields(self, factor=real("a finite number", signed=True))
         _check_place(self, record)
 
 

@@ -46,6 +46,8 @@ def test_heads_off_equal_their_part_of_the_projection_at_zero(case: Any) -> None
     off = run(model, Ablate(layer_of(module), [1, 3]))
     assert torch.equal(run(model, Scale(0, layer_of(module), [1, 3])), off)
     assert torch.equal(run(model, Scale(1)), before)
+    with pytest.raises(TypeError, match="factor is 'a'; expected a finite number"):
+        Scale("a", 1, 1)  # type: ignore[arg-type]
     snapshot.assert_unchanged()
     assert torch.equal(plain(model), before)
     with torch.no_grad():
