@@ -83,9 +83,7 @@ def whole(least: int, expected: str = "", *, none: bool = False) -> Check:
     return check
 
 
-def real(
-    expected: str, *, above: bool = False, signed: bool = False, none: bool = False
-) -> Check:
+def real(expected: str, *, above: bool = False, signed: bool = False, none: bool = False) -> Check:
     """A check for a finite number from 0 on, above it, or of any sign; and for None if `none`."""
 
     def check(name: str, value: Any) -> float | None:
@@ -213,6 +211,14 @@ def whole_number(value: Any) -> int:
     if "bool" in str(getattr(value, "dtype", type(value))):
         raise TypeError(f"{value!r} is no whole number")
     return index(value)
+
+
+def one_number(name: str, value: Any) -> int:
+    """A check for one whole number, of either sign."""
+    try:
+        return whole_number(value)
+    except TypeError:
+        raise _error(TypeError, name, value, "one number") from None
 
 
 def two_numbers(value: Any) -> tuple[int, int]:

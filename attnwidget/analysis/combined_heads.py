@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Floats, Stack
+from attnwidget.arguments import checked
+from attnwidget.record import A_STACK, Floats, Stack
 
 # The weights of one head that are read at a time: two megabytes.
 _CELLS = 1 << 19
@@ -30,6 +31,7 @@ class CombinedHeads(NamedTuple):
     head: NDArray[np.int32]
 
 
+@checked(stack=A_STACK)
 def combined_heads(stack: Stack) -> CombinedHeads:
     """Combine all heads of all layers."""
     shape = len(stack.queries), len(stack.keys)

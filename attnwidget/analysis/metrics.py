@@ -21,7 +21,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Floats, Stack, Tokens
+from attnwidget.arguments import checked
+from attnwidget.record import A_STACK, Floats, Stack, Tokens
 
 from .row_batches import RowBatch
 
@@ -200,6 +201,7 @@ def row_sum(batch: RowBatch, keys: Tokens) -> RowValues:
     return _coefficients(batch).sum(axis=-1), batch.seen
 
 
+@checked(stack=A_STACK)
 def metrics_of(stack: Stack, metrics: Mapping[str, Metric] = METRICS) -> dict[str, Metric]:
     """The metrics that are defined for a stack, with those that only such a stack has.
 

@@ -11,7 +11,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from attnwidget.record import Floats, Piece, Stack, Tokens
+from attnwidget.arguments import checked
+from attnwidget.record import A_STACK, Floats, Piece, Stack, Tokens
 
 from .lenses import row_shares
 from .sentences import sentence_spans
@@ -94,6 +95,7 @@ class RunningText:
         return inside
 
 
+@checked(stack=A_STACK)
 def running_text(stack: Stack) -> RunningText | None:
     """The running text of a stack; None where it, or its tokens' places in it, are not known."""
     keys = stack.keys
@@ -194,6 +196,7 @@ class TextShares:
     sinks: tuple[Sink, ...]
 
 
+@checked(stack=A_STACK)
 def text_shares(
     stack: Stack, text: RunningText, factors: Mapping[int, Floats] | None = None
 ) -> TextShares:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis import Numbers
+from attnwidget.arguments import one_number
 from attnwidget.record import Floats, spans
 
 from .accumulators import Estimate
@@ -106,11 +107,12 @@ class StackProfile:
 
         Raises:
             IndexError: there is no such layer or head.
+            TypeError: the head is no number.
         """
         if layer not in self.numbers:
             raise IndexError(f"layer {layer} does not exist: this stack has {spans(self.numbers)}")
         index = self.numbers.index(layer)
-        if not 0 <= head < self.heads[index]:
+        if not 0 <= one_number("head", head) < self.heads[index]:
             raise IndexError(
                 f"head {head} does not exist: layer {layer} has {self.heads[index]} heads"
             )

@@ -12,10 +12,11 @@ from .layer import Layer, Pairs, Rotary, magnitude_shares
 from .record import AttentionRecord
 from .recurrence import Recurrence
 from .scores import Floats, ScoreProgram, sample_rows, spread_rows
-from .stack import Stack, of_stack, runs, spans
+from .stack import A_STACK, Stack, of_stack, runs, spans
 from .tokens import Arc, Piece, Tokens
 
 __all__ = [
+    "A_STACK",
     "Arc",
     "AttentionRecord",
     "Box",

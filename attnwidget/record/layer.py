@@ -10,6 +10,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from attnwidget.arguments import one_number
+
 from .fidelity import RECURRENCE, Fidelity
 from .recurrence import Recurrence
 from .scores import Floats, ScoreProgram
@@ -244,9 +246,9 @@ class Layer:
         return float(sums.min()), float(sums.max())
 
     def check_head(self, head: int) -> None:
-        """Raise an IndexError unless there is such a head."""
+        """Raise an IndexError unless there is such a head, and a TypeError for no number."""
         count = self.num_heads
-        if not 0 <= head < count:
+        if not 0 <= one_number("head", head) < count:
             raise IndexError(
                 f"head {head} does not exist: layer {self.number} has {count} heads, 0 to "
                 f"{count - 1}"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
+from attnwidget.arguments import instance
+
 from .layer import Layer
 from .tokens import Tokens
 
@@ -69,6 +71,10 @@ class Stack:
             if layer.number == number:
                 return layer
         raise IndexError(f"layer {number} does not exist: this stack has {spans(self.numbers)}")
+
+
+A_STACK = instance(Stack, "a Stack, as of record.stack()")
+"""The check of an argument that is one, and no record of several."""
 
 
 def of_stack(by_name: Mapping[str, _T], stack: str | None, owner: str) -> _T:

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from attnwidget.analysis.metrics import Numbers
-from attnwidget.arguments import several_numbers
-from attnwidget.record import Floats, Layer, Stack, spans
+from attnwidget.arguments import checked, several_numbers
+from attnwidget.record import A_STACK, Floats, Layer, Stack, spans
 
 from .attention import why_no_softmax
 from .lens import MatrixLens, WhyNot
@@ -28,6 +28,7 @@ from .lens import MatrixLens, WhyNot
 _WHOLE = 1 << 30
 
 
+@checked(stack=A_STACK)
 def rollout(stack: Stack) -> Floats:
     """R_l = Ā_l R_(l-1) for every layer, with R_(-1) = I: float32 [layers, T, T].
 
@@ -46,6 +47,7 @@ def rollout(stack: Stack) -> Floats:
     return rolled
 
 
+@checked(stack=A_STACK)
 def flow(
     stack: Stack, layer: int | None = None, queries: Iterable[int] | None = None
 ) -> NDArray[np.float64]:

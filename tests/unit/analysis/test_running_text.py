@@ -1,11 +1,15 @@
 """Running texts: sentences, sinks, and what an answer was written from."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from attnwidget.analysis import (
     SentenceOrder,
+    combined_heads,
     place_ratios,
+    rollout,
     running_text,
     sentence_orders,
     sentence_spans,
@@ -129,3 +133,10 @@ def test_the_first_position_is_a_sink_whichever_token_stands_there() -> None:
     mean = np.array([[0.7, 0.1, 0.1, 0.1]], np.float32)
     # The token that stood first counts as any other now, but is not among those that were counted.
     assert place_ratios(order, counted, mean)[0] == pytest.approx([1, 1])
+
+
+@pytest.mark.parametrize("of_stack", [running_text, text_shares, rollout, combined_heads])
+def test_a_record_in_place_of_its_stack_is_named(of_stack: Any) -> None:
+    record = AttentionRecord.from_arrays([np.full((1, 2, 2), 0.5)], ["a", "b"])
+    with pytest.raises(TypeError, match=r"stack is AttentionRecord; expected a Stack, as of rec"):
+        of_stack(record, *([None] if of_stack is text_shares else []))

@@ -326,6 +326,8 @@ def test_examples_are_the_extreme_texts(minilm: Loaded) -> None:
     assert found.examples("induction", 0, 0).highest == ()
     with pytest.raises(IndexError, match="layer 6 does not exist"):
         found.examples("first", 6, 0)
+    with pytest.raises(TypeError, match=r"head is \[0\]; expected one number"):
+        found.examples("first", 0, [0])  # type: ignore[arg-type]
 
 
 def test_a_saved_profile_is_the_same(tmp_path: Path, minilm: Loaded) -> None:
