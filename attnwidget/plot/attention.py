@@ -82,6 +82,21 @@ class Viewed(Protocol):
         """The record that it shows."""
 
 
+def recorded(source: AttentionRecord | Viewed) -> AttentionRecord:
+    """The record, or that of what shows one.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    found = source if isinstance(source, AttentionRecord) else getattr(source, "record", None)
+    if not isinstance(found, AttentionRecord):
+        raise TypeError(
+            f"record is {type(source).__name__}; expected an AttentionRecord, as of "
+            "attnwidget.capture(...) or AttentionRecord.load(...), or a widget that shows one"
+        )
+    return found
+
+
 @dataclass(frozen=True)
 class Attention:
     """The attention of a layer's heads, and the tokens between which it is shown.
@@ -145,11 +160,11 @@ class Attention:
 
         Raises:
             KeyError, IndexError: it lacks the stack, layer, head or query.
-            TypeError: the query is neither a position nor a text.
+            TypeError: it is no record, or the query neither a position nor a text.
             ValueError: there are no such segments, no one token with the query's text, or the layer
                 lacks the lens.
         """
-        record = record if isinstance(record, AttentionRecord) else record.record
+        record = recorded(record)
         name = record.stacks[0] if stack is None else stack
         chosen = record.stack(name)
         for head in heads or ():

@@ -121,15 +121,21 @@ def label_tokens(
     return "" if len(places) >= count else f"{len(places)} of {count} {named} are named"
 
 
-def add_colorbar(axes: Axes | Sequence[Axes], mappable: Any, label: str, **style: Any) -> None:
-    """Add a colour bar beside the Axes, as high as what is drawn in them."""
+def add_colorbar(axes: Axes | Sequence[Axes], mappable: Any, *label: str, **style: Any) -> None:
+    """Add a colour bar beside the Axes, as high as what is drawn in them.
+
+    Args:
+        label: its lines, which are broken where they are longer than the Axes are high.
+    """
     if isinstance(axes, Axes) and axes.get_aspect() != "auto" and axes.get_adjustable() == "box":
         # The layout knows the room of these Axes, of which they use a part.
         style = {**style, "cax": axes.inset_axes((1.04, 0, 0.05, 1))}
     else:
         style = {**style, "ax": axes}
-    figure = (axes if isinstance(axes, Axes) else axes[0]).figure
-    figure.colorbar(mappable, **style).set_label(clean(label), **PLAIN)
+    first = axes if isinstance(axes, Axes) else axes[0]
+    letters = int(size_in_points(first)[1] / (font_points("axes.labelsize") * _LETTER))
+    lines = "\n".join(fill(clean(line), max(16, letters)) for line in label)
+    first.figure.colorbar(mappable, **style).set_label(lines, **PLAIN)
 
 
 def add_legend(axes: Axes, handles: Iterable[Artist], *, title: str = "", columns: int = 1) -> Any:

@@ -80,7 +80,7 @@ def head(
     Raises:
         IndexError: there is no such layer, head, query or grid.
         KeyError: there is no such stack.
-        TypeError: `query` is neither a position nor a text.
+        TypeError: `record` is none, or `query` neither a position nor a text.
         ValueError: `heads` is empty, there are no such segments, no token or several with the words
             of the query, or the record does not have the lens; the message says why.
         ImportError: matplotlib is not installed.

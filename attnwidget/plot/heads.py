@@ -34,7 +34,7 @@ from attnwidget.wire import (
 from attnwidget.wire.metrics import HeadNumbers
 from attnwidget.wire.pairing import Partners, head_place, partners_of
 
-from .attention import Viewed
+from .attention import Viewed, recorded
 from .colors import Palette, mixed, rgb
 
 # matplotlib is imported where it is needed: the picture beside a widget is drawn without it.
@@ -73,12 +73,12 @@ class Heads:
 
         Raises:
             KeyError: there is no such stack.
-            TypeError, ValueError: `own` are no metrics of these heads.
+            TypeError, ValueError: it is no record, or `own` are no metrics of these heads.
         """
         if isinstance(source, Heads):
             return source
         if not isinstance(source, (AttentionRecord, HeadProfile)):
-            source = getattr(source, "profile", source.record)
+            source = getattr(source, "profile", None) or recorded(source)
         if isinstance(source, HeadProfile):
             record = heads_alone(source)
             overview = encode_overview(record, encode_profile(source, record))

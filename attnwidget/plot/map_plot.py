@@ -55,7 +55,7 @@ def map(
 
     Raises:
         ValueError: there is no such metric, or `metrics` are of another shape.
-        TypeError: `metrics` are no dict of arrays.
+        TypeError: `metrics` are no dict of arrays; or as in `head`.
         KeyError, ImportError: as in `head`.
     """
     heads = Heads.of(record, stack, metrics)

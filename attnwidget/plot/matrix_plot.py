@@ -60,7 +60,7 @@ def matrix(
         have points, a cell is the largest of several. Masked keys have 0.
 
     Raises:
-        IndexError, KeyError, ValueError, ImportError: as in `head`.
+        TypeError, IndexError, KeyError, ValueError, ImportError: as in `head`.
     """
     attention = Attention.of(record, layer, [head], stack=stack, lens=lens, segments=segments)
     ax = new_axes(matrix_size(attention)) if ax is None else ax
@@ -91,7 +91,7 @@ def matrices(
 
     Raises:
         ValueError: there are no records; or as in `head`.
-        IndexError, KeyError, ImportError: as in `head`.
+        TypeError, IndexError, KeyError, ImportError: as in `head`.
     """
     import matplotlib.pyplot as plt
 

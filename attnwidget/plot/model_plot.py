@@ -82,7 +82,7 @@ def model(
     Raises:
         ValueError: the record has no such metric, the array has another shape, or no layer has the
             lens, or not of its single heads.
-        KeyError, ImportError: as in `head`.
+        TypeError, KeyError, ImportError: as in `head`.
     """
     heads = Heads.of(record, stack)
     lens = reading(lens_of(lens), heads.stack)
@@ -144,13 +144,13 @@ def _draw_metric(axes: Axes, heads: Heads, metric: str | ArrayLike) -> None:
     """Draw a heat map of a number per head."""
     if isinstance(metric, str):
         sent = heads.metric(metric)
-        values, signed, label = heads.values(sent), sent["signed"], metric_title(sent)
+        values, signed, label = heads.values(sent), sent["signed"], [metric_title(sent)]
         ends = heads.null_range(sent)
         if ends is not None:
             low, high = (with_minus(end, ".3g") for end in ends)
-            label += f"\n95% of {sent['null']['label']}: {low} to {high}"
+            label.append(f"95% of {sent['null']['label']}: {low} to {high}")
     else:
-        values, label = np.asarray(metric, np.float64), ""
+        values, label = np.asarray(metric, np.float64), []
         signed = bool((values < 0).any())
         if values.shape != heads.shape:
             raise ValueError(
@@ -159,7 +159,7 @@ def _draw_metric(axes: Axes, heads: Heads, metric: str | ArrayLike) -> None:
             )
     norm, cmap = metric_scale(values, signed, palette_of(axes))
     image = axes.imshow(np.ma.masked_invalid(values), cmap=cmap, norm=norm, aspect="auto")
-    add_colorbar(axes, image, label)
+    add_colorbar(axes, image, *label)
     _label_axes(axes, heads, heads.stack.numbers)
 
 

@@ -48,7 +48,7 @@ def neuron(
 
     Raises:
         ValueError: the layer was recorded as weights or coefficients alone.
-        IndexError, KeyError, ImportError: as in `head`.
+        TypeError, IndexError, KeyError, ImportError: as in `head`.
     """
     attention = Attention.of(record, layer, [head], stack=stack, query=query)
     attention.stack.layer(layer).head_queries(head)  # raises a ValueError if there are none

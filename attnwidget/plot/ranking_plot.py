@@ -9,7 +9,17 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
-from .axes import PLAIN, Size, add_caption, add_legend, explain, grown, new_axes
+from .axes import (
+    PLAIN,
+    Size,
+    add_caption,
+    add_legend,
+    explain,
+    font_points,
+    grown,
+    new_axes,
+    size_in_points,
+)
 from .colors import palette_of
 from .heads import Heads, HeadSource, head_inks, metric_title
 
@@ -26,7 +36,9 @@ def ranking(
     caption: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a bar for each of the 60 heads with the highest numbers, from the highest on.
+    """Draw a bar for each of the heads with the highest numbers, from the highest on.
+
+    They are at most 60, and as many as the Axes have room for with their names.
 
     Args:
         record: a record; or a profile, for its means over texts. The range of 95% of its null is
@@ -39,7 +51,7 @@ def ranking(
 
     Raises:
         ValueError: there is no such metric.
-        KeyError, ImportError: as in `head`.
+        TypeError, KeyError, ImportError: as in `head`.
     """
     heads = Heads.of(record, stack)
     by = heads.metric(metric)
@@ -48,7 +60,8 @@ def ranking(
     colors = head_inks(heads, color, palette)
     values = heads.values(by)[heads.exist]
     order = np.argsort(-values, kind="stable")
-    drawn = order[~np.isnan(values[order])][:_MAX_HEADS]
+    room = int(size_in_points(ax)[1] / font_points("ytick.labelsize"))
+    drawn = order[~np.isnan(values[order])][: min(_MAX_HEADS, max(1, room))]
     ax.barh(range(len(drawn)), values[drawn], color=colors.rgba[heads.exist][drawn])
     ax.set_yticks(range(len(drawn)), labels=[heads.names[at] for at in drawn])
     ax.set(ylim=(len(drawn) - 0.5, -0.5), ylabel="layer-head")

@@ -15,6 +15,7 @@ from attnwidget.interventions.answer import Answer, Looked
 from attnwidget.interventions.answer import answer as answer_of
 from attnwidget.record import AttentionRecord
 
+from .attention import recorded
 from .axes import PLAIN, Size, add_caption, font_points, lay_out, new_axes, size_in_points
 from .colors import palette_of
 from .fonts import fonts_for
@@ -52,9 +53,9 @@ def text(
 
     Raises:
         ValueError: the record has no answer with its text, or no such tokens.
-        ImportError: as in `head`.
+        TypeError, ImportError: as in `head`.
     """
-    found = record if isinstance(record, Answer) else answer_of(record, stack=stack)
+    found = record if isinstance(record, Answer) else answer_of(recorded(record), stack=stack)
     prose = prose_of(found, *found.span(answer))
     ax = new_axes(text_size(prose)) if ax is None else ax
     draw_text(ax, prose, caption=caption)

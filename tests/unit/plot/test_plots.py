@@ -1,9 +1,11 @@
 """Plots: the numbers of a record stand in the artists, through every lens, metric and choice."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -14,7 +16,8 @@ from matplotlib.colors import to_hex, to_rgb
 from numpy.typing import NDArray
 from traitlets import TraitError
 
-from attnwidget import AttentionRecord, AttentionWidget, capture, plot
+import attnwidget as aw
+from attnwidget import AttentionRecord, AttentionWidget, capture, compare, plot
 from attnwidget.analysis import LENSES, GridScores, by_words
 from attnwidget.plot.axes import shorten
 from attnwidget.plot.colors import LIGHT, head_colors, palette_of
@@ -408,6 +411,19 @@ def test_a_metric_is_a_heat_map(record: AttentionRecord) -> None:
         plot.model(record, metric=np.ones((2, 2)))
 
 
+def test_a_colour_bar_names_its_null_on_a_line_of_its_own() -> None:
+    inputs = [{"input_ids": token_ids(6)}]
+    profile = aw.profile(gpt2(), None, inputs, metrics=["first"])
+    axes = plt.figure(figsize=(4, 2)).subplots()
+    bar = plot.model(profile, metric="first", ax=axes).figure.axes[1]
+    first, *null = bar.get_ylabel().split("\n")
+    assert first == "share on first token"
+    assert re.fullmatch(r"95% of random weights: \S+ to \S+", " ".join(null))
+    axes.figure.draw_without_rendering()
+    label, height = bar.yaxis.label.get_window_extent(), axes.figure.bbox.height
+    assert 0 <= label.y0 < label.y1 <= height
+
+
 def test_a_map_has_a_point_per_head(record: AttentionRecord) -> None:
     counts = [record.num_heads(layer) for layer in range(record.num_layers())]
     own = [np.arange(count) / 10 for count in counts]
@@ -479,6 +495,16 @@ def test_a_ranking_has_the_highest_first(record: AttentionRecord) -> None:
         assert len(widths) == sum(record.num_heads(n) for n in range(record.num_layers()))
 
 
+def test_a_ranking_has_as_many_heads_as_the_axes_have_room_for(record: AttentionRecord) -> None:
+    count = sum(record.num_heads(n) for n in range(record.num_layers()))
+    axes = plot.ranking(record, "previous", ax=plt.figure().add_axes((0.2, 0.2, 0.6, 0.1)))
+    axes.figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in axes.get_yticklabels()]
+    assert 1 < len(boxes) == len(axes.patches) < count
+    assert all(upper.y0 >= lower.y1 for upper, lower in pairwise(boxes))
+    assert f"the {len(boxes)} highest of {count} heads" in texts(axes)
+
+
 def test_the_neuron_plot_has_vectors_products_and_numbers(record: AttentionRecord) -> None:
     query, head = 4, 1
     for axes in (
@@ -539,9 +565,24 @@ def test_what_is_not_there_is_an_error(record: AttentionRecord) -> None:
         plot.head(record, 0, {0: 1.0})  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="include_heads is '01'; expected several numbers"):
         plot.model(record, include_heads="01")  # type: ignore[arg-type]
+    for head in (None, [1]):
+        with pytest.raises(TypeError, match=r"head is (None|\[1\]); expected one number"):
+            plot.matrix(record, 0, head)  # type: ignore[arg-type]
     alone = AttentionRecord.from_arrays([some_weights()], [f"t{n}" for n in range(7)])
     for call in (lambda: plot.neuron(alone, 0, 0, 0), lambda: axes_of(alone, view="neuron")):
         with pytest.raises(ValueError, match="recorded as weights alone"):
+            call()
+
+
+def test_what_is_no_record_is_named(record: AttentionRecord) -> None:
+    compared: Any = compare(record, record)
+    for call in (
+        lambda: plot.matrix(compared, 0, 0),
+        lambda: plot.matrices({"both": compared}, 0, 0),
+        lambda: plot.model(compared),
+        lambda: plot.text(compared),
+    ):
+        with pytest.raises(TypeError, match="record is Comparison; expected an AttentionRecord"):
             call()
 
 
