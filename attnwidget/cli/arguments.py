@@ -28,6 +28,8 @@ NULLS: dict[str, Any] = {
     "random": ("random weights", "position"),
     "random weights": ("random weights", "position"),
     "shuffled": ("shuffled", "position"),
+    "position": ("position",),
+    "best offset": ("best offset", "position"),
     "none": None,
 }
 """The nulls of `attnwidget.profile` by their names here."""
@@ -164,8 +166,10 @@ def _profile_parser() -> argparse.ArgumentParser:
         "--null",
         choices=NULLS,
         default="random",
-        help="what the numbers stand beside: the model with random weights, which takes as much "
-        "time again; the texts with their tokens shuffled; or nothing",
+        help="what the numbers stand beside: random, the default, is the model with random "
+        "weights, which takes as much time again; shuffled, the texts with their tokens in random "
+        "order; position, what relative position alone would give, which comes with all others; "
+        "best offset, attention to one fixed offset; none, nothing",
     )
     parser.add_argument(
         "--max-tokens", metavar="N", type=_count, help="cut longer texts off after N tokens"

@@ -71,10 +71,11 @@ def profile_page(args: Namespace) -> Made:
             found = profile(
                 model, tokenizer, texts, null=NULLS[args.null], max_tokens=args.max_tokens
             )
+        if interrupt.asked:
+            # The page and its words name it, too.
+            read = f"texts: {found.num_texts:,} of {count:,} were read"
+            found.missing = (read, *found.missing)
         if args.table is not None:
             write_whole(args.table, found.table().to_csv(index=False).encode())
         page = to_html(found, similarity=find_spec("sklearn") is not None)
-    missing = found.missing
-    if interrupt.asked:
-        missing = (f"texts: {found.num_texts:,} of {count:,} were read", *missing)
-    return Made(page, missing, found, interrupt.asked)
+    return Made(page, found.missing, found, interrupt.asked)

@@ -8,12 +8,13 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from attnwidget.cli import main
 from attnwidget.cli.arguments import NULLS, parse
+from attnwidget.corpus.measurement import Null
 from tests.support import PATIENCE_SECONDS
 from tests.unit.pages import content_of
 
@@ -75,6 +76,14 @@ def test_a_null_is_spelled_as_in_python_too() -> None:
     assert NULLS[args.null] == NULLS["random"]
 
 
+def test_every_null_has_a_name_and_the_default_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert {name for names in NULLS.values() for name in names or ()} == {*get_args(Null)}
+    assert {*get_args(Null), "none"} <= NULLS.keys()
+    with pytest.raises(SystemExit):
+        parse(["profile", "--help"])
+    assert "random, the default, is the model" in " ".join(capsys.readouterr().out.split())
+
+
 def test_an_interrupted_profile_keeps_what_was_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,8 +100,10 @@ def test_an_interrupted_profile_keeps_what_was_read(
 
     monkeypatch.setattr(Profiler, "_read", interrupted)
     files = ["--texts", str(texts), "-o", str(page)]
-    assert main(["profile", *files, "--null", "none"]) == 130
-    assert "texts: 16 of 40 were read" in capsys.readouterr().err
+    assert main(["profile", *files, "--null", "none", "--json"]) == 130
+    said = json.loads(capsys.readouterr().out)
+    assert said["missing"] == ["texts: 16 of 40 were read"]
+    assert "texts: 16 of 40 were read" in said["description"]
     assert '"num_texts":16' in page.read_text("utf-8")
 
 
