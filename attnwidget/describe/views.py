@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnwidget.analysis import running_text
+from attnwidget.analysis import ATTENTION, running_text
 from attnwidget.counted import counted
 from attnwidget.plot.attention import Attention, Side
 from attnwidget.plot.shown import Shown
@@ -115,7 +115,9 @@ def _links(attention: Attention, key: int | None) -> Iterator[str]:
     # The title ends with the name of a lens of one's own, which is also that of its numbers.
     title += "" if title.endswith(f" · {attention.measure}") else f", {attention.measure}"
     if not attention.locked:
-        yield from wrapped(f"{title}, highest without sinks:", _highest(attention, current), most=2)
+        signed = attention.by_magnitude and attention.signed
+        best = "largest in magnitude" if signed else "highest"
+        yield from wrapped(f"{title}, {best} without sinks:", _highest(attention, current), most=2)
         return
     side, by_query = attention.locked_side, attention.side == "query"
     others = attention.keys if by_query else attention.queries
@@ -127,12 +129,15 @@ def _links(attention: Attention, key: int | None) -> Iterator[str]:
         value = float(_shown(attention, current)[places[0], at])
         yield f"{title}: {_name(side, places[0])} → {_name(others, at)} {number(value, 3)}"
     names = ", ".join(_name(side, at) for at in places)
+    sums = ", sums" if len(places) > 1 else ""
     for head in attention.drawn:
         numbers = _shown(attention, attention.numbers(head))
         strip = (numbers[places] if by_query else numbers[:, places].T).sum(axis=0)
-        best = [int(at) for at in np.argsort(-np.abs(strip), kind="stable")[:5] if strip[at] != 0]
-        lead = f"{attention.title(head)}, {attention.measure}: {names} {'→' if by_query else '←'}"
-        entries = (f"{_name(others, at)} {number(strip[at], 3)}" for at in best)
+        order = np.argsort(-attention.strengths(strip), kind="stable")[:5]
+        strongest = [int(at) for at in order if strip[at] != 0]
+        arrow = "→" if by_query else "←"
+        lead = f"{attention.title(head)}, {attention.measure}{sums}: {names} {arrow}"
+        entries = (f"{_name(others, at)} {number(strip[at], 3)}" for at in strongest)
         yield from wrapped(lead, entries, most=1)
 
 
@@ -150,36 +155,43 @@ def _shown(attention: Attention, numbers: Floats) -> Floats:
 
 
 def _highest(attention: Attention, numbers: Floats) -> Iterator[str]:
-    """The links that are largest in magnitude, but not to sinks."""
+    """The strongest links, but not to sinks."""
     found = _shown(attention, numbers)
     queries, keys = attention.queries, attention.keys
-    sizes = np.abs(found)
-    sizes[:, keys.indices(sinks_by_place(attention.stack))] = 0
-    for place in np.argsort(-sizes, axis=None, kind="stable")[:_LINKS]:
+    strengths = np.where(found == 0, -np.inf, attention.strengths(found))
+    strengths[:, keys.indices(sinks_by_place(attention.stack))] = -np.inf
+    for place in np.argsort(-strengths, axis=None, kind="stable")[:_LINKS]:
         row, column = np.unravel_index(place, found.shape)
-        if sizes[row, column] > 0:
+        if np.isfinite(strengths[row, column]):
             value = number(found[row, column], 3)
             yield f"{_name(queries, int(row))} → {_name(keys, int(column))} {value}"
 
 
 def _all_heads(shown: Shown) -> Iterator[str]:
-    heads = shown.heads
+    heads, other = shown.heads, shown.attention.other
+    of_b = None if other is None else replace(heads, stack_name=other, similarity=None)
     counts = Counter(_words(shown))
     entries = (f"{word}: {count}" for word, count in counts.most_common())
-    yield from wrapped(f"{counted(len(heads.names), 'head')}, by word:", entries, most=2)
+    whose = "" if of_b is None else " of A"
+    yield from wrapped(f"{counted(len(heads.names), 'head')}, by word{whose}:", entries, most=2)
     wanted = [shown.choices["sort"], shown.color]
     wanted += [shown.places.get("x"), shown.places.get("y")] if shown.view == "map" else []
     chosen = [name for name in dict.fromkeys(wanted) if name in heads.metrics]
     for name in chosen or list(heads.metrics)[:1]:
         metric = heads.metrics[name]
-        values, digits = heads.values(metric)[heads.exist], metric["digits"]
+        values, label, digits = heads.values(metric), metric["label"], metric["digits"]
+        # The user's own numbers, as those of the comparison, are of the two together.
+        differs = of_b is not None and all(name != each["name"] for each in shown.metrics)
+        if of_b is not None and differs:
+            values, label = of_b.values(of_b.metrics[name]) - values, f"{label}, B − A"
+        values = values[heads.exist]
         order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable").tolist()
         known = [at for at in order if np.isfinite(values[at])]
         if not known:
             continue
         unit = f" in {metric['unit']}" if metric["unit"] else ""
-        lead = f"{metric['label']}{unit}, mean {number(np.nanmean(values), digits)}"
-        null = heads.null_range(metric)
+        lead = f"{label}{unit}, mean {number(np.nanmean(values), digits)}"
+        null = None if differs else heads.null_range(metric)
         if null is not None:
             ends = " to ".join(number(end, digits) for end in null)
             lead += f", 95% of the null {ends}"
@@ -206,6 +218,8 @@ def _text(shown: Shown) -> Iterator[str]:
     if found is not None:
         text = "".join(token.text for token in found.tokens[first:end])
         yield f"Answer, tokens {first}–{end - 1}: “{one_line(text, 200)}”"
+    if shown.lens.name != ATTENTION.name:
+        yield f"In words, by attention alone; the view shows {shown.lens.label.lower()}."
     yield from sources(stack, running, slice(first, end), _LINKS)
 
 

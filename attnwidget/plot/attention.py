@@ -208,6 +208,16 @@ class Attention:
         return self.numbers_lens.shares and not self.signed
 
     @property
+    def by_magnitude(self) -> bool:
+        """True if links are strong by their magnitude; of what does not add up, the highest are."""
+        return self.other is not None or self.numbers_lens.adds_up
+
+    def strengths(self, numbers: Floats) -> Floats:
+        """The numbers by which the strongest links are found."""
+        found: Floats = np.abs(numbers) if self.by_magnitude else numbers
+        return found
+
+    @property
     def measure(self) -> str:
         """The words for the numbers: "attention weight"."""
         lens = self.numbers_lens

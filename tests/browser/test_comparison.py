@@ -1,5 +1,6 @@
 """A comparison in a saved page: numpy's numbers with their sign, and what a difference lacks."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -90,6 +91,20 @@ def test_scores_are_subtracted_too(view: View, comparison: aw.Comparison) -> Non
     assert abs(abs(numbers(changes.get_by_role("row").nth(1).inner_text())[2]) - largest) <= 1e-2
     view.tab("Model").click()
     expect(view.page.get_by_text("√|B − A| of scores, per head")).to_be_visible()
+
+
+def test_means_of_all_layers_and_the_map_say_that_they_are_differences(
+    view: View, comparison: aw.Comparison
+) -> None:
+    view.within.get_by_role("combobox", name="Show").select_option("layers_mean")
+    size = len(comparison.keys().labels)
+    view.point_at_cell(10, 0, size, size)
+    expect(view.status).to_contain_text("Mean of all 72 heads, B − A  ")
+    view.tab("Map").click()
+    figure = view.within.get_by_role("figure", name=re.compile("^Strongest links: "))
+    expect(figure).to_contain_text("→")
+    # That is a number of A or of B.
+    expect(figure).not_to_contain_text("on the first token")
 
 
 def test_scores_of_weights_alone_are_refused(

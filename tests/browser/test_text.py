@@ -106,7 +106,7 @@ def test_a_page_has_the_cut_that_was_shown_and_the_check_of_heads(
     view = View(open_page(tmp_path / "checked.html", height=1400))
     table = view.within.get_by_role("table", name=f"The link to sentence {part} cut in some heads")
     rows = table.get_by_role("row").all()
-    names = ["Cut in these 8", "in the 262 others", "in all 270", "in 8 random, median of 4"]
+    names = ["Cut in these 8", "in the 262 others", "in every head", "in 8 random, median of 4"]
     for row, name, number in zip(rows, names, checked.values(), strict=True):
         text = row.inner_text()
         assert name in text
@@ -130,8 +130,13 @@ def test_shares_are_value_weighted(smollm2: Any, open_page: OpenPage, tmp_path: 
     view = View(open_page(tmp_path / "values.html", height=1200))
     table = view.within.get_by_role("table", name="Where it looks")
     factors = {layer.number: value_norms(layer) for layer in stack.layers}
-    for weighting, by in (("Attention", None), ("Value-weighted", factors)):
+    of_what = ("attention", "value-weighted shares")
+    for weighting, by, what in zip(
+        ("Attention", "Value-weighted"), (None, factors), of_what, strict=True
+    ):
         view.within.get_by_role("combobox", name="Weighting").select_option(weighting)
+        title = f"Where it looks of the {what} beyond sinks"
+        expect(view.within.get_by_text(title)).to_be_visible()
         for each in part_shares(text, text_shares(stack, text, by), slice(None)):
             row = table.get_by_role("row", name=re.compile(f"^sentence {each.number + 1}, "))
             share = re.search(r"share (\S+)%", row.get_attribute("aria-label") or "")

@@ -14,9 +14,13 @@ export function el<Name extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Create a table with a line of column names. */
+/**
+ * Create a table with a line of column names.
+ *
+ * @param label null for a table that has a caption
+ */
 export function tableElement(
-  label: string,
+  label: string | null,
   columns: readonly (Node | string)[],
   rows: readonly Node[],
 ): HTMLTableElement {

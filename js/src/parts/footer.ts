@@ -59,12 +59,6 @@ export function footer(
   const details = button({ class: "details", title, "aria-expanded": "false" }, "Details", () => {
     details.setAttribute("aria-expanded", `${element.classList.toggle("open")}`);
   });
-  details.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !element.classList.contains("open")) return;
-    // Escape must not release locked tokens here.
-    event.stopPropagation();
-    details.click();
-  });
   const element = el("footer", {}, statusLine, legendLine, ...others, details);
   return element;
 }

@@ -4,7 +4,7 @@ import { batch, untracked } from "@preact/signals-core";
 import { unitsOf } from "../data/units.ts";
 import type { Scope } from "../scheduling/scope.ts";
 import { PAIR } from "../state/choices.ts";
-import { joinsWords } from "../state/lens.ts";
+import { attentionOf, joinsWords } from "../state/lens.ts";
 import { release } from "../state/locks.ts";
 import type { State } from "../state/state.ts";
 import { button, el, setAttributes } from "./dom.ts";
@@ -70,7 +70,9 @@ export function pairChip(scope: Scope, state: State, leave: () => void): HTMLEle
     );
     named.replaceChildren(from, " → ", to);
     setAttributes(element, { "aria-label": `Locked: ${text}` });
-    setAttributes(show, { title: `Rank and colour all heads by the weight ${text} (h)` });
+    setAttributes(show, {
+      title: `Rank and colour all heads by the ${attentionOf(state).one} ${text} (h)`,
+    });
     setAttributes(free, { "aria-label": `Release ${text}`, title: `Release ${text} (Esc)` });
   });
   return element;

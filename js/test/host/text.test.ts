@@ -134,7 +134,7 @@ test("cuts are measured by the kernel, one or all, and in some heads", async () 
   await expect
     .element(check)
     .toHaveTextContent(
-      `Cut in these ${several}: Δ log p+0.20in the ${heads - several} others+0.10in all ${heads}+0.25`,
+      `Cut in these ${several}: Δ log p+0.20in the ${heads - several} others+0.10in every head+0.25`,
     );
 
   await page.viewport(1900, 1000);

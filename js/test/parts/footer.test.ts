@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
-import { page, userEvent } from "vitest/browser";
+import { page } from "vitest/browser";
 import { el } from "../../src/parts/dom.ts";
 import { footer } from "../../src/parts/footer.ts";
 import { colored, type Phrase, pair, strong, token } from "../../src/parts/text.ts";
@@ -78,18 +78,4 @@ test.for([500, 800, 1400])("at %i px, all of a legend is in sight once it is ope
   const about = host.shadowRoot?.querySelector(".about") as HTMLElement;
   expect(about.scrollHeight).toBeLessThanOrEqual(about.clientHeight);
   expect(about.scrollWidth).toBeLessThanOrEqual(about.clientWidth);
-});
-
-test("Escape closes what Details has opened, and goes no further", async () => {
-  const { host } = mounted(["Layer 2"]);
-  const heard: string[] = [];
-  host.addEventListener("keydown", ({ key }) => heard.push(key));
-  const details = page.getByRole("button", { name: "Details" });
-  await userEvent.click(details);
-  await expect.element(details).toHaveAttribute("aria-expanded", "true");
-  await userEvent.keyboard("{Escape}");
-  await expect.element(details).toHaveAttribute("aria-expanded", "false");
-  expect(heard).toEqual([]);
-  await userEvent.keyboard("{Escape}");
-  expect(heard).toEqual(["Escape"]);
 });

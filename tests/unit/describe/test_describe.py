@@ -1,5 +1,6 @@
 """aw.describe: what is there and what stands out, in at most 60 lines"""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 import attnwidget as aw
 from attnwidget.analysis import HeadScores, running_text, text_shares
-from attnwidget.record import Piece, Replay, Stack, Tokens, Written
+from attnwidget.record import Layer, Piece, Replay, ScoreProgram, Stack, Tokens, Written
 from tests.unit.analysis.test_running_text import _stack
 from tests.unit.records import FIDELITY, layer_of, program
 from tests.unit.signed import kept, linear, with_both
@@ -194,6 +195,35 @@ def test_the_heads_of_the_model_view_and_the_map(widget: aw.AttentionWidget) -> 
     assert "2 heads, by word: rests on the first token: 1; rests on special tokens: 1" in text
     assert "share on first token, mean 0.450, highest: 0-0 0.880" in text
     assert "distance in tokens" in shown(widget, view="map")
+
+
+def test_scores_are_highest_by_value_and_several_tokens_have_sums() -> None:
+    queries, keys = np.full((2, 3, 1), 2, np.float32), np.float32([[[-9], [1], [3]]] * 2)
+    layer = Layer(queries, keys, ScoreProgram(1.0), None, FIDELITY)
+    tokens = Tokens(("a", "b", "c"))
+    record = planted().with_stacks({"self": Stack(tokens, tokens, (layer,))})
+    widget = aw.AttentionWidget(record, view="head", lens="scores")
+    assert "highest without sinks: a (0) → c (2) 6.0" in widget.describe()
+    widget.lens, widget.query, widget.also = "attention", 0, [1]
+    assert "attention weight, sums: a (0), b (1) → c (2) 1.9" in widget.describe()
+
+
+def test_a_difference_has_numbers_of_b_less_a() -> None:
+    a = planted()
+    layer = a.layer(0)
+    assert layer.weights is not None
+    tokens = a.stack().queries
+    swapped = replace(layer, weights=layer.weights[::-1].copy())
+    comparison = aw.compare(a, a.with_stacks({"self": Stack(tokens, tokens, (swapped,))}))
+    text = aw.show(comparison, view="map", compared="difference", map_x="distance").describe()
+    assert "2 heads, by word of A:" in text
+    first, other = aw.analysis.metrics(a)["distance"]
+    said = line(text, "distance, B − A in tokens, mean").replace("−", "-")
+    assert f"0-0 {other - first:.1f}; 0-1 {first - other:.1f}" in said
+    # Numbers of the comparison are not subtracted.
+    moved = comparison.table()["moved"].mean()
+    text = aw.show(comparison, view="model", compared="difference").describe()
+    assert f"moved, mean {moved:.3f}" in text
 
 
 def test_words_beside_the_widget(widget: aw.AttentionWidget, tmp_path: Path) -> None:

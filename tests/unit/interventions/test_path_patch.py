@@ -61,14 +61,14 @@ def test_paths_equal_hooks(build: Any, into: Any) -> None:
     options: dict[str, Any] = {"receivers": receivers, "into": into, "metric": metric}
     found = aw.path_patch(model, None, CLEAN, CORRUPT, **options, batch_size=3)
     expected = [[by_hand(model, (n, h), receivers, into) for h in range(4)] for n in range(2)]
-    np.testing.assert_allclose(found.values, expected, atol=1e-5)
+    np.testing.assert_allclose(found.values, expected, rtol=0, atol=1e-4)
     assert np.abs(expected).max() > 1e-3
     assert found.null is not None
     assert found.null.shape == (2, 4)
     assert (found.site, found.by, found.rows) == (into, "head", ("0", "1"))
     snapshot.assert_unchanged()
     one = aw.path_patch(model, None, CLEAN, CORRUPT, senders=[(1, 2)], null=False, **options)
-    np.testing.assert_allclose(one.values[0, 2], found.values[1, 2], atol=1e-5)
+    np.testing.assert_allclose(one.values[0, 2], found.values[1, 2], rtol=0, atol=1e-4)
     assert np.isnan(one.values).sum() == 3
     assert one.null is None
 

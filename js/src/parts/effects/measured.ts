@@ -60,12 +60,11 @@ export function measured(
     };
     effects.effect(off, query, own.signal).then(
       (effect) => {
-        settle({ status: "ready", effect, query, others: [] });
+        const ready = (others: readonly number[]) =>
+          settle({ status: "ready", effect, query, others });
+        ready([]);
         // What these would say is of the effect itself, which is here.
-        store.source.effects?.others?.(off, own.signal).then(
-          (others) => settle({ status: "ready", effect, query, others }),
-          () => {},
-        );
+        effects.others?.(off, own.signal).then(ready, () => {});
       },
       (error: Error) =>
         settle({ status: "failed", message: error.message, absent: error instanceof Absent }),

@@ -26,7 +26,7 @@ export const MAP = `
 .measures.intervals table { flex-basis: 320px }
 .measures :is(th, td) { padding: 1.5px 0 1.5px 12px; font-weight: 400; text-align: right; white-space: nowrap }
 .measures thead :is(th, td) { max-width: 112px; padding-bottom: 4px; white-space: normal; line-height: 1.25; vertical-align: bottom; border-bottom: 1px solid var(--border); color: var(--muted) }
-.measures thead th.range { min-width: 112px }
+.measures thead th:nth-child(n + 3) { min-width: 112px }
 .measures tbody th { width: 99%; padding-left: 0; color: var(--muted); text-align: left; white-space: normal; overflow-wrap: anywhere; line-height: 1.25 }
 .measures tbody td { font-weight: 600 }
 .measures tbody td.range { color: var(--muted); font-weight: 400 }

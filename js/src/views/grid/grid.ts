@@ -186,7 +186,11 @@ export function gridView(context: Context): View {
     const outside = `${numbered ? "bold" : "+ −"}: outside of 95% of ${grid.null?.label}`;
     const colors = [`${grid.name} ${written(-peak)} `, ...squares, ` ${written(peak)}`];
     const least = 0.5 * 10 ** -digitsIn(cells.value);
-    return legendLine(colors, [numbered ? `empty: below ${least}` : "", between && outside], "   ");
+    return legendLine(
+      colors,
+      [numbered ? `empty: below ${least}` : "", between && !nulls.value ? outside : ""],
+      "   ",
+    );
   });
   return {
     element,
@@ -202,7 +206,7 @@ export function gridView(context: Context): View {
     idle: computed(() => {
       const { axes, rows } = cells.value.grid;
       const none = axes[1] !== "head" && rows[0][2] === null;
-      return { layer: "", head: none ? "The numbers of this grid are of no single head" : "" };
+      return { layer: "", head: none ? "This grid is of no single head" : "" };
     }),
     keys: {
       n: () => {

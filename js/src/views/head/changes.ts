@@ -2,7 +2,7 @@
 
 import { untracked } from "@preact/signals-core";
 import type { AttentionMatrix } from "../../data/attention-matrix.ts";
-import { button, el, setAttributes, tableRow } from "../../parts/dom.ts";
+import { button, setAttributes, tableElement, tableRow } from "../../parts/dom.ts";
 import { numberAt, numberOf } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { seek } from "../../state/locks.ts";
@@ -17,11 +17,10 @@ export function changesTable(
   scope: Scope,
   { state, axes, matrix, focused }: HeadContent,
 ): HTMLElement {
-  const body = el("tbody");
-  const names = ["query → key", "A", "B", "B − A"].map((name) => el("th", { scope: "col" }, name));
-  const caption = el("caption");
-  const table = el("table", { class: "changes" }, caption);
-  table.append(el("thead", {}, el("tr", {}, ...names)), body);
+  const table = tableElement(null, ["query → key", "A", "B", "B − A"], []);
+  table.className = "changes";
+  const caption = table.createCaption();
+  const [body] = table.tBodies;
   let shown: readonly Link[] = [];
 
   scope.scopedEffect((own) => {

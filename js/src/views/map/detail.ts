@@ -11,7 +11,7 @@ import {
 } from "../../data/manifest.ts";
 import { headPlace } from "../../data/pairing.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
-import { button, el } from "../../parts/dom.ts";
+import { button, el, tableElement } from "../../parts/dom.ts";
 import { joined, number } from "../../parts/text.ts";
 import { paintThumbnail, thumbnailsOf } from "../shared/all-heads/thumbnail.ts";
 import {
@@ -132,15 +132,12 @@ function measures({ context, map, focused, metrics }: Looked, nullLabel: string)
       interval.textContent = low === null || high === null ? "" : between(metric, low, high);
     }
   });
-  const header = el("tr", {}, el("td", {}), el("th", { scope: "col" }, "head"));
   const others = [hasInterval ? "interval" : "", hasNull ? `null: ${nullLabel}, 95%` : ""];
-  for (const name of others.filter(Boolean)) {
-    header.append(el("th", { scope: "col", class: "range" }, name));
-  }
+  const columns = ["", "head", ...others.filter(Boolean)];
   const more = metrics.length - shown.length;
   const label = hasNull ? `Measures, with the 95% range of ${nullLabel}` : "Measures";
-  const table = el("table", { "aria-label": label }, el("thead", {}, header));
-  table.append(el("tbody", {}, ...rows.map(({ row }) => row)));
+  const lines = rows.map(({ row }) => row);
+  const table = tableElement(label, columns, lines);
   if (more) table.append(el("caption", {}, `and ${more} more in Copy`));
   return table;
 }

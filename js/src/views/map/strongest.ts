@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals-core";
 import { type Head, metricValue } from "../../data/manifest.ts";
+import { leavesOut } from "../../data/shown.ts";
 import { paintCanvas } from "../../painting/canvas.ts";
 import { el } from "../../parts/dom.ts";
 import { fontOf, joined, number, numberAt, shorten, textMeasure } from "../../parts/text.ts";
@@ -85,9 +86,11 @@ export function strongest({ context, map, focused }: Looked, width: number): Par
       const whole = named((text) => text);
       const first = state.shown.metrics.peek().find(({ name }) => name === "first");
       // Over many texts, it is not that of this text.
-      const share = store.manifest.texts === null && first ? metricValue(first, head) : null;
+      const isOwn = store.manifest.texts === null && !stack.difference;
+      const share = isOwn && first ? metricValue(first, head) : null;
       line.textContent = joined(
         ...(drawn.length ? short.slice(0, WRITTEN) : ["no links between two other tokens"]),
+        leavesOut(state.segments.value, stack) ? "of tokens shown" : "",
         share === null ? "" : `on the first token ${number(share, first?.digits)}`,
       );
       line.title = whole.join(" · ");

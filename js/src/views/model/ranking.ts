@@ -47,11 +47,14 @@ export function ranking(
   });
   if (beside) headers.splice(1, 0, beside.label);
   const row = (head: Head, at: number) => {
-    const open = button({ "aria-label": headName(head), tabindex: -1 }, "", ({ detail }) => {
-      // The keyboard's click opens the head at once, as Enter does everywhere.
-      if (detail === 0) enter(head);
-    });
-    open.textContent = headPlace(head);
+    const open = button(
+      { "aria-label": headName(head), tabindex: -1 },
+      headPlace(head),
+      ({ detail }) => {
+        // The keyboard's click opens the head at once, as Enter does everywhere.
+        if (detail === 0) enter(head);
+      },
+    );
     const square = el("span", { "aria-hidden": "true" }, "■ ");
     const cell = (metric: Metric, own: number | null) =>
       el("td", { title: inFull(metric, own) }, briefly(metric, own));

@@ -39,7 +39,7 @@ function tour({ state, manifest }: Subject): readonly Step[] {
     },
     {
       title: "Sort the heads",
-      text: `By ${metric.label}, head ${head} comes first in layer ${layer.number}, with ${value}. In a narrow view, the menu is among the options.`,
+      text: `By ${metric.label}, head ${head} comes first in layer ${layer.number}, with ${value}.`,
       choices: { view: "model", opened: false, sort: metric.name },
       about: [".control:has([aria-label='Sort heads'])", "[aria-label=Options]"],
       said: false,

@@ -40,7 +40,8 @@ export function softmaxStrip(
 ): { readonly element: HTMLElement; readonly header: ColumnHeader } {
   const { state, data, shown, places } = analysis;
   const canvas = el("canvas");
-  const title = `${data.info.signed ? "Coefficients of" : "Softmax over"} all ${shown.keys.length} keys, the largest wherever several share a place; click to go there`;
+  const count = `${shown.keys.length} of ${data.stack.keys.labels.length} keys`;
+  const title = `${data.info.signed ? "Coefficients" : "Softmax"} of ${count}, the largest wherever several share a place; click to go there`;
   const attributes = { class: "softmax-strip", "aria-hidden": "true", title };
   const element = el("div", attributes, canvas);
   const left = columns + GAP;

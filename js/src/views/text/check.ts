@@ -101,7 +101,8 @@ function measuredRows(
   return [
     [`Cut in these ${most.length}: Δ log p`, change(these.cut)],
     [`in the ${others.own.size} others`, change(others.cut)],
-    [`in all ${heads.length}`, change(all)],
+    // Of the model: layers may be missing here.
+    ["in every head", change(all)],
     ...(count ? [random] : []),
   ];
 }

@@ -3,7 +3,7 @@
 import { computed } from "@preact/signals-core";
 import { button, el, replaceContent, tableElement, tableRow } from "../../parts/dom.ts";
 import { icon } from "../../parts/icons.ts";
-import { capitalized, percent } from "../../parts/text.ts";
+import { percent } from "../../parts/text.ts";
 import type { Scope } from "../../scheduling/scope.ts";
 import { changeOf, nats } from "./cutting.ts";
 import type { Reading } from "./reading.ts";
@@ -86,7 +86,7 @@ export function partList(
   });
   const fill = (now: Look) => {
     besideHead.textContent = now.beside;
-    shareHead.title = `${capitalized(ofWhat.peek())}. Those most above the next column come first`;
+    shareHead.title = ofWhat.peek();
     const shown = now.parts.slice(0, all || now.parts.length <= FEW + 2 ? undefined : FEW);
     for (const { index, share, beside } of shown) {
       const { row, cells } = rows[index];

@@ -26,7 +26,10 @@ const FRAMED = 3;
 const LEAST_SMALL = 330;
 
 /** What all pictures of a prompt share: what they show, and the parts that are pointed at. */
-type Veil = Pick<Reading, "look" | "weights" | "largest" | "patch" | "region" | "outlines">;
+type Veil = Pick<
+  Reading,
+  "look" | "lens" | "weights" | "largest" | "patch" | "region" | "outlines"
+>;
 type Parts = Pick<Reading, "partOf" | "pointed" | "lockPart">;
 
 /** @param take makes the region a part */
@@ -36,7 +39,7 @@ export function picture(
   reading: Veil & Parts,
   take: () => void,
 ): HTMLElement {
-  const { look, weights, largest, patch, region, outlines } = reading;
+  const { look, lens, weights, largest, patch, region, outlines } = reading;
   const lock = (token: number) => reading.lockPart(reading.partOf(token));
   const { scope, state, palette, height } = context;
   const { name, grids, start, end } = image;
@@ -150,7 +153,9 @@ export function picture(
       focused: computed(() => (patch.value === null ? [] : [patch.value])),
       cursor,
       said: (token) =>
-        look.value.counted[token] ? `, weight ${weight(weights.value[token])}` : ", a sink",
+        look.value.counted[token]
+          ? `, ${lens.value.one} ${weight(weights.value[token])}`
+          : ", a sink",
       isLocked: () => false,
       look(token, event) {
         event.stopPropagation();

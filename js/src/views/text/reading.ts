@@ -154,6 +154,7 @@ export function readingOf(
     mine,
     alone: own.alone,
     sinksCount: own.sinks,
+    lens,
     /** What the shares of parts are of. */
     ofWhat: computed(() =>
       own.sinks.value ? "of what the prompt's text gets" : "of what the prompt gets beyond sinks",

@@ -1,6 +1,7 @@
 /** The text view: a prompt as running text, its answer, and what the answer was written from. */
 
 import { computed, signal } from "@preact/signals-core";
+import { isAttention } from "../../data/manifest.ts";
 import { choice, optionsOf, toggle } from "../../parts/choice.ts";
 import { el, replaceContent, revealWithin } from "../../parts/dom.ts";
 import { hint, percent, strong, weight } from "../../parts/text.ts";
@@ -221,7 +222,7 @@ function runningText(context: Context, reading: Reading): Content {
         [
           `bold: at least twice ${NULLS[look.value.beside][1]}`,
           text.answer && "line below a token: its probability",
-          "dotted: sinks, a heuristic",
+          reading.sinksCount.value ? "" : "dotted: sinks, a heuristic",
           "attention is no proof of use: cut it to know",
         ],
       ),
@@ -256,7 +257,7 @@ function heading({ scope }: Context, reading: Reading): readonly HTMLElement[] {
     const now = look.value;
     const [even, most] = [now.even.toPrecision(1), now.largest.toPrecision(2)];
     const shades = images.length
-      ? `even ${even} to ${most} · image: √weight to ${reading.largest.value.toPrecision(2)}`
+      ? `even ${even} to ${most} · image: √${reading.lens.value.one} to ${reading.largest.value.toPrecision(2)}`
       : `from an even share, ${even}, to ${most}`;
     const [before, name, after] = lookers.value
       ? ["Which words look at ", parts[part.value ?? 0].name, "shade: from an even share"]
@@ -280,14 +281,16 @@ function heading({ scope }: Context, reading: Reading): readonly HTMLElement[] {
 /** The shares of the messages, and of the answer so far. */
 function messageBar(
   { scope }: Context,
-  { text, look, sinksCount }: Reading,
+  { text, look, lens, sinksCount }: Reading,
 ): readonly HTMLElement[] {
   const title = el("p", { class: "title" });
   const bar = el("div", { class: "message-bar", "aria-hidden": "true" });
   const said = el("p", { class: "note" });
   scope.effect(() => {
     const { counted, messages, template, answer } = look.value;
-    const all = sinksCount.value ? "all attention" : "the attention beyond sinks";
+    const { label, many } = lens.value;
+    const what = isAttention(lens.value) ? "attention" : `${label.toLowerCase()} ${many}`;
+    const all = sinksCount.value ? `all ${what}` : `the ${what} beyond sinks`;
     title.replaceChildren(el("strong", {}, "Where it looks"), ` of ${all}`);
     const pieces = text.messages.flatMap(({ role, start, end }, at) =>
       counted.slice(start, end).some(Boolean)

@@ -4,6 +4,7 @@ import { computed, signal } from "@preact/signals-core";
 import { expect, test } from "vitest";
 import { page, userEvent } from "vitest/browser";
 import type { RunningText } from "../../../src/data/manifest.ts";
+import { attentionOf } from "../../../src/state/lens.ts";
 import { palette } from "../../../src/styles/palette.ts";
 import { imagesOf, placeOf } from "../../../src/views/text/images.ts";
 import { picture } from "../../../src/views/text/picture.ts";
@@ -43,6 +44,7 @@ function shown() {
   const look = lookOf({ text, labels: LABELS, isPatch, ...measure }, () => weights, [0, 0]);
   const veil = {
     look: signal(look),
+    lens: computed(() => attentionOf(state)),
     weights: signal(weights.map((weight, key) => (look.counted[key] ? weight : 0))),
     largest: signal(weights[7]),
     patch: signal<number | null>(null),

@@ -62,7 +62,7 @@ export function chips(picture: Picture, on: PictureSide): HTMLElement {
       fill.style.background = color.value;
       chip.classList.toggle("focused", shown.value.includes(token));
       setAttributes(chip, {
-        "aria-label": values ? `${names[token]}, weight ${text}` : names[token],
+        "aria-label": values ? `${names[token]}, ${picture.one.value} ${text}` : names[token],
         "aria-selected": `${locked.value.includes(token)}`,
       });
     }

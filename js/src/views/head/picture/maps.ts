@@ -51,7 +51,7 @@ export function maps(
       const roundingAt = (token: number) =>
         roundingOfSum(matrices.value[head], side.value, from.value, token);
       const onPicture = most === null ? 0 : largestOf(placed.map(roundingAt));
-      const largest = most === null ? "" : `largest ${weight(most, onPicture)}`;
+      const largest = most === null ? "" : `largest of a patch ${weight(most, onPicture)}`;
       const label = names[first ?? 0];
       const error = first === undefined ? 0 : roundingAt(first);
       const ofMost = most === null ? "" : short("max", most, onPicture);

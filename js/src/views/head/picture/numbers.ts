@@ -9,6 +9,9 @@ import type { Picture } from "./source.ts";
 /** With an error of up to this, entropies are right to two decimals. */
 const THREE_DECIMALS = 0.0005;
 
+/** Shares add up to 1, but for rounding; maxima of heads do not. */
+const APART = 0.02;
+
 /** A patch and its neighbours. */
 const AROUND = 9;
 
@@ -17,7 +20,7 @@ const NAMES = ["entropy", "tokens with 90%", "mean distance", "itself + neighbou
 
 /** @param title the matrix that is shown, as "Layer 3 · Head 4" */
 export function numbers(
-  { scope, self, query, key, side, from, weights, rounding }: Picture,
+  { scope, self, query, key, side, from, whole, rounding }: Picture,
   title: ReadonlySignal<string>,
 ): HTMLElement {
   const heading = el("strong", {});
@@ -31,13 +34,14 @@ export function numbers(
   );
   scope.effect(() => {
     heading.textContent = title.value;
-    const single = side.value === "query" && from.value.length === 1;
+    const row = side.value === "query" && from.value.length === 1 ? whole.value : null;
+    const areShares = row && Math.abs(row.reduce((sum, each) => sum + each, -1)) < APART;
     // Its place is kept, so that nothing below moves.
-    element.style.visibility = single && weights.value ? "" : "hidden";
-    if (!single || !weights.value) return;
+    element.style.visibility = areShares ? "" : "hidden";
+    if (!areShares) return;
     const place = self ? query.patches?.of[from.value[0]] : null;
     const { entropy, distance, around, most } = summaryOf(
-      weights.value,
+      row,
       key.patches ?? { rows: 0, columns: 0, of: key.names.map(() => null) },
       place ?? null,
     );

@@ -84,7 +84,7 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
       }
       return on === "query"
         ? ["Queries", `bright: look at ${name}`]
-        : ["Keys", `bright: attended · shade: ${scaleOf()}`];
+        : ["Keys", `bright: attended · shade: ${scaleOf(picture.one.value)}`];
     });
     const row = chips(picture, here);
     row.hidden = !withoutPatch.length;
@@ -106,7 +106,7 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
           [
             patches.rows === 1 ? here.names[token] : "",
             here.weights.value &&
-              `weight ${weight(here.weights.value[token], picture.rounding(token))}`,
+              `${picture.one.value} ${weight(here.weights.value[token], picture.rounding(token))}`,
           ]
             .map((each) => each && `, ${each}`)
             .join(""),
@@ -154,15 +154,13 @@ export function pictureContent(context: Context, content: ShownHeads, grids: Gri
     );
     const heading = title(() => [
       `All heads of layer ${data.info.number}`,
-      `${side.value === "query" ? "from" : "to"} ${picture.name.value} · shade of each: ${scaleOf("its ")}`,
+      `${side.value === "query" ? "from" : "to"} ${picture.name.value} · shade of each: ${scaleOf(own.lens.one, "its ")}`,
     ]);
     return el("section", {}, heading, maps(picture, all));
   }
 
-  function scaleOf(whose = ""): string {
-    const { difference, lens } = matrix.value;
-    const but = onPicture.value ? " but itself" : "";
-    return `√(${difference ? "difference" : lens.one} ÷ ${whose}largest${but})`;
+  function scaleOf(one: string, whose = ""): string {
+    return `√(${one} ÷ ${whose}largest of ${onPicture.value ? "another" : "a"} patch)`;
   }
 
   function title(text: () => readonly [what: string, more: string]): HTMLElement {

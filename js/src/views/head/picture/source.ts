@@ -62,11 +62,11 @@ export function pictureOf(context: Context, content: HeadContent, grids: Grids) 
   /** The tokens in focus that the other picture has as well. */
   const itself = computed(() => (self ? from.value : []));
   const strips = stripsOf(content.matrices, shown);
+  const whole = computed(() => strips.value?.[0] ?? null);
   const weights = computed(() => {
-    const strip = strips.value?.[0] ?? null;
     const { hidden } = parts[other.value];
-    if (!strip || !hidden.length) return strip;
-    const seen = strip.slice();
+    if (!whole.value || !hidden.length) return whole.value;
+    const seen = whole.value.slice();
     for (const token of hidden) seen[token] = 0;
     return seen;
   });
@@ -122,9 +122,13 @@ export function pictureOf(context: Context, content: HeadContent, grids: Grids) 
      * are not shown; null while they are missing.
      */
     weights,
+    /** The same with those of all tokens. */
+    whole,
     /** The largest of some weights on images, for the scale of their shades on all grids. */
     largest: (weights: ArrayLike<number>) =>
       largestOn(weights, parts[other.value].placed, itself.value),
+    /** The word for a number. */
+    one: computed(() => matrix.value.lens.one),
     /** A bound of the difference between a token's weight and the record's. */
     rounding: (token: number): number => roundingOfSum(matrix.value, side.value, from.value, token),
     /** The boxes that are predicted for them, on a grid. */

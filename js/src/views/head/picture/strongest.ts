@@ -39,8 +39,9 @@ export function strongest(picture: Picture): HTMLElement {
   });
   const title = el("h3", {});
   const isSound = picture.grids.some(({ rows }) => rows === 1);
-  const columns = [isSound ? "time" : "row,column", "weight"].map((name) => el("span", {}, name));
-  const head = el("div", { class: "columns", "aria-hidden": "true" }, ...columns);
+  const one = el("span", {});
+  const where = el("span", {}, isSound ? "time" : "row,column");
+  const head = el("div", { class: "columns", "aria-hidden": "true" }, where, one);
   const list = patchList(
     picture,
     LISTED,
@@ -54,6 +55,7 @@ export function strongest(picture: Picture): HTMLElement {
   scope.effect(() => {
     const what = other.value === "key" ? "Strongest keys" : "Strongest queries";
     title.textContent = what;
+    one.textContent = picture.one.value;
     list.setAttribute("aria-label", what);
   });
   return element;

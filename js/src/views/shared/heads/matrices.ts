@@ -92,7 +92,8 @@ export function stackMatrix(
   const name = `${HOW[how]} of all ${heads.length} heads`;
   // The maxima of tokens do not give those of sums over words, so this is the largest between their
   // tokens.
-  const title = state.words.value && how === "max" ? `${name}, by token` : name;
+  const by = state.words.value && how === "max" ? `${name}, by token` : name;
+  const title = stack.difference ? `${by}, B − A` : by;
   const difference = stack.difference && {
     difference: true,
     peak: largestOf(combined[how].map(Math.abs)),

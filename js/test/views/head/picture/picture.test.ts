@@ -84,6 +84,30 @@ describe("with a query locked", () => {
   });
 });
 
+describe("the numbers of a query", () => {
+  const entropy = (app: App) => find(app, ".picture-numbers dd").textContent;
+  const isShown = (app: App) => find(app, ".picture-numbers").style.visibility === "";
+  const choices = { query: 4, head: 2 };
+
+  test("are of its whole row, also without special tokens", async () => {
+    const app = await mountApp({
+      record: pictured(),
+      choices: { ...choices, segments: "content" },
+    });
+    const row = names.map((_, key) => weightAt(0, 2, 4, key));
+    const whole = row.reduce((sum, each) => sum - each * Math.log(each), 0);
+    await expect.poll(() => isShown(app)).toBe(true);
+    expect(Math.abs(Number(entropy(app)?.split(" ")[0]) - whole)).toBeLessThan(0.06);
+  });
+
+  test("are not there for the largest of several heads, which are no shares", async () => {
+    const app = await mountApp({ record: pictured(), choices: { ...choices, combine: "mean" } });
+    await expect.poll(() => isShown(app)).toBe(true);
+    app.state.combine.value = "max";
+    await expect.poll(() => isShown(app)).toBe(false);
+  });
+});
+
 describe("the pointer", () => {
   test("looks from a patch of the queries", async () => {
     const app = await mountApp({ record: pictured(), choices: { heads: [1], head: 1 } });
@@ -144,7 +168,7 @@ describe("maps of the heads", () => {
     await expect
       .element(mapOf(3))
       .toHaveAccessibleName(
-        `Head 3, [CLS] ${weight(weightAt(0, 3, 4, 0))}, largest ${weight(largest)}`,
+        `Head 3, [CLS] ${weight(weightAt(0, 3, 4, 0))}, largest of a patch ${weight(largest)}`,
       );
     await userEvent.click(mapOf(3));
     expect(app.state.head.value).toBe(3);
