@@ -13,6 +13,7 @@ from attnwidget.counted import counted
 from attnwidget.plot.attention import Attention, Side
 from attnwidget.plot.shown import Shown
 from attnwidget.record import Floats, runs
+from attnwidget.wire import partner_stacks
 from attnwidget.wire.pairing import head_label
 
 from .answers import sources
@@ -168,8 +169,10 @@ def _highest(attention: Attention, numbers: Floats) -> Iterator[str]:
 
 
 def _all_heads(shown: Shown) -> Iterator[str]:
-    heads, other = shown.heads, shown.attention.other
-    of_b = None if other is None else replace(heads, stack_name=other, similarity=None)
+    heads, of_b = shown.heads, None
+    if shown.choices["compared"] == "difference":
+        other = partner_stacks(shown.manifest)[shown.stack]
+        of_b = replace(heads, stack_name=other, similarity=None)
     counts = Counter(_words(shown))
     entries = (f"{word}: {count}" for word, count in counts.most_common())
     whose = "" if of_b is None else " of A"
@@ -183,6 +186,8 @@ def _all_heads(shown: Shown) -> Iterator[str]:
         # The user's own numbers, as those of the comparison, are of the two together.
         differs = of_b is not None and all(name != each["name"] for each in shown.metrics)
         if of_b is not None and differs:
+            if name not in of_b.metrics:
+                continue
             values, label = of_b.values(of_b.metrics[name]) - values, f"{label}, B − A"
         values = values[heads.exist]
         order = np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable").tolist()
