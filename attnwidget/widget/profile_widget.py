@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # The most texts of which a reader can open one.
 _MAX_TEXTS = 256
+# The most texts that are read until one has all stacks.
+_TRIES = 8
 # The most texts of a page.
 _MAX_TEXTS_OF_PAGE = 64
 
@@ -72,17 +74,22 @@ class ProfileView(RecordView):
                 "show(record, lenses=...)"
             )
         texts = profile.example_texts(_MAX_TEXTS)
+        text = None
         try:
             if not texts:
                 raise UnreadableError(
                     "the profile has no examples: all of its metrics are of repeated tokens"
                 )
-            record = reader.read(profile.text(texts[0]))
+            # A text may be too long for a map of channels.
+            for text in texts[:_TRIES]:
+                record = reader.read(profile.text(text))
+                if record.stacks == profile.stacks:
+                    break
         except UnreadableError as error:
-            record, texts = heads_alone(profile), []
+            record, texts, text = heads_alone(profile), [], None
             self._heads_alone = f"Heads alone: {error}."
         self._profile, self._reader, self._texts = profile, reader, texts
-        self._text = texts[0] if texts else None
+        self._text = text
         # Places by similarity can be chosen once it is known.
         map_x = options.pop("map_x", None)
         super().__init__(record, view=view, **options)
@@ -90,6 +97,11 @@ class ProfileView(RecordView):
             self._similarity = encode_similarity(profile)
         if map_x is not None:
             self.map_x = map_x
+
+    @property
+    def text(self) -> int | None:
+        """The number of the text that is shown; None if none can be read."""
+        return self._text
 
     @property
     def profile(self) -> HeadProfile:
@@ -190,13 +202,17 @@ def atlas_html(
             shown = view.shown_record()
             if shown.note:
                 return page_html([shown], views=WITHOUT_TEXT, layers=None, quality="default")
-            packed, kept = [pack_example(shown.record)], texts[:1]
+            first = view.text
+            assert first is not None
+            packed, kept = [pack_example(shown.record)], [first]
         # With fewer texts, there are fewer examples.
         room = size - len(page_of_examples(shown, encode_examples(profile, texts), packed))
-        for text in texts[1:]:
+        for text in texts:
+            if text == first:
+                continue
             with _whole_step():
                 record = reader.read(profile.text(text))
-                if record.stacks != shown.record.stacks:  # too long for a map of channels
+                if record.stacks != shown.record.stacks:  # as above
                     continue
                 example = pack_example(record)
             room -= example.size
