@@ -76,7 +76,7 @@ class Profiler:
         self._sums: dict[Reading, Measurement] = {}
 
     def identity(self) -> ModelIdentity:
-        """What tells the model from others."""
+        """The model's name, with a digest of its weights."""
         return self._identity
 
     def measured(self, shards: Iterable[Shard]) -> Iterator[tuple[Shard, Measured]]:

@@ -104,7 +104,7 @@ class RayEngine:
             raise
 
     def identity(self) -> ModelIdentity:
-        """What tells the model from others, by one worker."""
+        """The name and digest of the model that one of the workers has."""
         found: ModelIdentity = self._get(self._workers[0].identity.remote())
         return found
 

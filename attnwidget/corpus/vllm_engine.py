@@ -115,7 +115,7 @@ class VllmProfiler(Profiler):
             self._missing = f"{', '.join(copies)}: needs output projections: {_WHERE}"
 
     def identity(self) -> ModelIdentity:
-        """See `Profiler`; of the weights that the workers have now."""
+        """The same, of the weights that the workers have now."""
         self._taken(None, self._settings.on_texts)
         return self._identity
 

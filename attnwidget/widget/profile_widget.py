@@ -212,7 +212,7 @@ def atlas_html(
                 continue
             with _whole_step():
                 record = reader.read(profile.text(text))
-                if record.stacks != shown.record.stacks:  # as above
+                if record.stacks != shown.record.stacks:  # too long for a map of channels
                     continue
                 example = pack_example(record)
             room -= example.size

@@ -56,7 +56,7 @@ export function modelView(context: Context): View {
     });
   });
 
-  /** What keeps the heads from being ranked by the pair, and a way on. */
+  /** The reason why there is no list by the pair, and a button for another list. */
   function noList(): HTMLElement {
     const [{ name, label }] = metrics.value;
     const other = button({ class: "control" }, `Rank by ${label}`, () => {

@@ -155,7 +155,7 @@ export function readingOf(
     alone: own.alone,
     sinksCount: own.sinks,
     lens,
-    /** What the shares of parts are of. */
+    /** The whole of which the shares of parts are, in words. */
     ofWhat: computed(() =>
       own.sinks.value ? "of what the prompt's text gets" : "of what the prompt gets beyond sinks",
     ),

@@ -197,7 +197,7 @@ export function lookOf(
   return {
     /** The weight of each key, the mean of the rows. */
     weights,
-    /** What the prompt's text gets beyond sinks. */
+    /** The sum of the weights on the prompt's text, without sinks. */
     total,
     /** The weight of a token of the prompt if all got the same, and the largest. */
     even: total / tokens,
